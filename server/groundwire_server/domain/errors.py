@@ -1,0 +1,100 @@
+"""Typed errors: each names a reason, and bad input names the field and the rule.
+
+The reasons mirror `groundwire.v1.ErrorReason`; the wire statuses they map to have their
+one home in `groundwire_server.rpc.error_table`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a call was refused. Each value is the name of a `groundwire.v1.ErrorReason`."""
+
+    FIELD_REQUIRED = "FIELD_REQUIRED"
+    VALUE_OUT_OF_RANGE = "VALUE_OUT_OF_RANGE"
+    VALUE_MALFORMED = "VALUE_MALFORMED"
+    VALUE_UNKNOWN = "VALUE_UNKNOWN"
+    FIELDS_CONFLICT = "FIELDS_CONFLICT"
+    SCOPE_NOT_FOUND = "SCOPE_NOT_FOUND"
+    INDEX_NOT_FOUND = "INDEX_NOT_FOUND"
+    INDEX_GONE = "INDEX_GONE"
+    INDEX_DAMAGED = "INDEX_DAMAGED"
+    INDEX_ACTIVE = "INDEX_ACTIVE"
+    VECTORS_MISSING = "VECTORS_MISSING"
+    LEXICAL_MISSING = "LEXICAL_MISSING"
+    EMBEDDER_MISMATCH = "EMBEDDER_MISMATCH"
+    RERANKER_NOT_CONFIGURED = "RERANKER_NOT_CONFIGURED"
+    RESPONSE_TOO_LARGE = "RESPONSE_TOO_LARGE"
+    OVERLOADED = "OVERLOADED"
+    DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
+    CANCELLED = "CANCELLED"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One broken rule of a request: the field's proto path, what was wrong and what to do."""
+
+    field: str
+    reason: Reason
+    description: str
+
+
+class GroundwireError(Exception):
+    """Base of every error that a caller may see. The message is safe to send to the caller."""
+
+    def __init__(self, reason: Reason, message: str, metadata: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.metadata: Mapping[str, str] = dict(metadata or {})
+
+
+class InvalidRequestError(GroundwireError):
+    """The request violates the contract; nothing was done."""
+
+    def __init__(self, violations: tuple[FieldViolation, ...]) -> None:
+        first = violations[0]
+        super().__init__(
+            first.reason,
+            "; ".join(f"{violation.field}: {violation.description}" for violation in violations),
+            {"field": first.field},
+        )
+        self.violations = violations
+
+
+class NotFoundError(GroundwireError):
+    """The scope or index does not exist, or the caller may not know that it does."""
+
+
+class PreconditionError(GroundwireError):
+    """The index or the server lacks what the call needs."""
+
+
+class LimitError(GroundwireError):
+    """A limit was hit; `retry_after_seconds` says when another try makes sense."""
+
+    def __init__(
+        self, reason: Reason, message: str, retry_after_seconds: float, metadata: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(reason, message, metadata)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class DeadlineError(GroundwireError):
+    """The caller's deadline passed while the call was being worked on."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.DEADLINE_EXCEEDED, "the deadline passed before the call was done")
+
+
+class CancelledError(GroundwireError):
+    """The caller gave the call up; work stopped between two stages."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.CANCELLED, "the caller cancelled the call")
+
+
+class IngestError(Exception):
+    """A source cannot become an index. Says where, which rule, and what to do; nothing was published."""

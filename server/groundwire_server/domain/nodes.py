@@ -1,0 +1,56 @@
+"""Nodes, edges and what is known about them. A node is one chunk of source with an identity."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from groundwire_server.domain.access import NodeAccess
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+
+
+def content_hash(text: str) -> str:
+    """Lower-case hexadecimal SHA-256 of the UTF-8 text: 64 characters."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a node's text stands: path within the source, 1-based inclusive lines (0 = unknown), text hash."""
+
+    path: str
+    start_line: int
+    end_line: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as an index holds it; `id` is canonical, text lengths are counted once at ingestion."""
+
+    id: str
+    kind: str
+    local_id: str
+    text: str
+    token_count: int
+    location: Location
+    symbol: str = ""
+    signature: str = ""
+    language: str = ""
+    data_type: str = ""
+    corpus_type: str = ""
+    collection_id: str = ""
+    document_id: str = ""
+    access: NodeAccess = NodeAccess()
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed dependency between two nodes; `confidence` in (0, 1], 1 when the source asserts it."""
+
+    from_id: str
+    to_id: str
+    edge_type: str
+    confidence: float = 1.0

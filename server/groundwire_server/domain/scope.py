@@ -1,0 +1,59 @@
+"""Scopes and canonical node ids (design §3)."""
+
+import re
+from dataclasses import dataclass
+
+SEPARATOR = "::"
+MAX_NAME_LENGTH = 200
+MAX_ID_LENGTH = 2048
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f:]+(?::[^\x00-\x1f\x7f:]+)*")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+_KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an id is unique: a repository and branch, and optionally a pinned index version.
+
+    An empty `active_index` means the version that is active when the call is answered.
+    """
+
+    repository: str
+    branch: str
+    active_index: str = ""
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with a repository or branch name, or None when it may be used."""
+    if not name:
+        return "must not be empty"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"is {len(name)} characters long; at most {MAX_NAME_LENGTH} are allowed"
+    if name.strip() != name or not _NAME.fullmatch(name):
+        return "must hold no control characters, no '::' and no leading or trailing space or colon"
+    return None
+
+
+def version_problem(version: str) -> str | None:
+    """What is wrong with an index version's name, or None when it may be used."""
+    if _VERSION.fullmatch(version):
+        return None
+    return "must be 1 to 128 letters, digits, '.', '_', '+' or '-', starting with a letter or digit"
+
+
+def kind_problem(kind: str) -> str | None:
+    """What is wrong with a node kind, or None when it may be used."""
+    if _KIND.fullmatch(kind):
+        return None
+    return "must be 1 to 32 of a-z, 0-9 and '_', starting with a letter"
+
+
+def canonical_id(scope: Scope, kind: str, local_id: str) -> str:
+    """`<repository>::<branch>::<kind>::<local id>`: stable from one index version to the next."""
+    return SEPARATOR.join((scope.repository, scope.branch, kind, local_id))
+
+
+def node_key(kind: str, local_id: str) -> str:
+    """`<kind>::<local id>`: a node's name within its scope, as JSONL edges use it."""
+    return f"{kind}{SEPARATOR}{local_id}"

@@ -1,0 +1,87 @@
+"""What every source yields: nodes, edges and the files it could not use. A source knows no index."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from groundwire_server.domain.nodes import JsonValue
+from groundwire_server.domain.scope import node_key
+
+
+@dataclass(frozen=True, slots=True)
+class StatedAccess:
+    """Access data exactly as the source states it; None means that the source is silent on it.
+
+    Silence and "stated as public" differ: a source that states a field on one node must state it
+    on every node (design §4).
+    """
+
+    tenant_id: str | None = None
+    acl_tags: tuple[str, ...] | None = None
+    classification_labels: tuple[str, ...] | None = None
+    clearance_level: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNode:
+    """One chunk of source text with an identity.
+
+    `kind` and `local_id` name the node within its scope. Lines are 1-based and inclusive, 0 when
+    unknown. `origin` says where the record stands in its source, for error messages.
+    """
+
+    kind: str
+    local_id: str
+    text: str
+    origin: str
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    symbol: str = ""
+    signature: str = ""
+    language: str = ""
+    data_type: str = ""
+    corpus_type: str = ""
+    collection_id: str = ""
+    document_id: str = ""
+    access: StatedAccess = StatedAccess()
+    vector: tuple[float, ...] | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """`<kind>::<local id>`, the name that edges use."""
+        return node_key(self.kind, self.local_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdge:
+    """A dependency between two node keys; `confidence` in (0, 1], 1 when the source asserts it."""
+
+    from_key: str
+    to_key: str
+    edge_type: str
+    origin: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file, or a part of one, that could not be used, and why; counted and named, never dropped silently."""
+
+    path: str
+    why: str
+
+
+SourceRecord: TypeAlias = SourceNode | SourceEdge | SkippedFile
+
+
+class Source(Protocol):
+    """Something that can be indexed. `read` may be called once; raises IngestError when it is unusable."""
+
+    @property
+    def description(self) -> str:
+        """What it is and where, for messages and the manifest, such as `source tree shop`."""
+
+    def read(self) -> Iterator[SourceRecord]:
+        """Yields nodes, edges and skipped files in a deterministic order; keys are unique."""
