@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a call was refused. Each value is the name of a `groundwire.v1.ErrorReason`."""
+    """Why a call was refused. Each is a `groundwire.v1.ErrorReason` without its prefix."""
 
     FIELD_REQUIRED = "FIELD_REQUIRED"
     VALUE_OUT_OF_RANGE = "VALUE_OUT_OF_RANGE"
@@ -26,10 +26,10 @@ class Reason(StrEnum):
     LEXICAL_MISSING = "LEXICAL_MISSING"
     EMBEDDER_MISMATCH = "EMBEDDER_MISMATCH"
     RERANKER_NOT_CONFIGURED = "RERANKER_NOT_CONFIGURED"
-    RESPONSE_TOO_LARGE = "RESPONSE_TOO_LARGE"
     OVERLOADED = "OVERLOADED"
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
     CANCELLED = "CANCELLED"
+    ADMINISTRATION_DISABLED = "ADMINISTRATION_DISABLED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,10 @@ class InvalidRequestError(GroundwireError):
 
 class NotFoundError(GroundwireError):
     """The scope or index does not exist, or the caller may not know that it does."""
+
+
+class PermissionDeniedError(GroundwireError):
+    """The server's configuration does not admit the call, whoever makes it."""
 
 
 class PreconditionError(GroundwireError):

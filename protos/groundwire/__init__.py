@@ -1,0 +1,1 @@
+"""The contract of Groundwire: `groundwire.v1` holds the protos and the stubs generated from them."""

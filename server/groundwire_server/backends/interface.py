@@ -1,0 +1,96 @@
+"""The only doors to search, texts and the graph (seed 000, "Retrieval backend abstraction").
+
+The engine opens a snapshot for one caller and one index version and asks only that. Access is bound when the
+snapshot is opened, so no later call can forget it; an implementation must answer as if hidden nodes did not exist.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.expansion import Direction, Expansion
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter, SearchResult, SearchType
+from groundwire_server.domain.texts import StoredText, TextSize
+
+
+@dataclass(frozen=True, slots=True)
+class BackendSearch:
+    """One search of one list or of both fused; already validated."""
+
+    search_type: SearchType
+    query: str
+    query_vector: tuple[float, ...]
+    top_k: int
+    rrf_k: int
+    filter: Filter
+    explain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One bounded walk; already validated. `edge_types` is None to follow all, else case-folded names."""
+
+    seed_ids: tuple[str, ...]
+    max_depth: int
+    max_nodes: int
+    edge_types: frozenset[str] | None
+    direction: Direction
+    max_bytes: int
+
+
+class RetrievalSnapshot(Protocol):
+    """One index version as one caller may see it."""
+
+    @property
+    def index(self) -> str:
+        """The version's name."""
+
+    def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
+        """Ranked hits; deterministic. Raises PreconditionError when the index lacks what the search needs."""
+
+    def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
+        """The sizes of the visible ones among `ids`."""
+
+    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
+        """The texts of the visible ones among `ids`."""
+
+
+class RetrievalBackend(Protocol):
+    """Search and texts."""
+
+    def open(self, scope: Scope, access: AccessContext) -> RetrievalSnapshot:
+        """The pinned or the active version. Raises NotFoundError, PreconditionError."""
+
+
+class GraphSnapshot(Protocol):
+    """The dependency graph of one index version as one caller may see it."""
+
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """Breadth-first neighbourhood within the walk's limits; deterministic."""
+
+
+class GraphProvider(Protocol):
+    """The unified dependency graph."""
+
+    def open_graph(self, scope: Scope, access: AccessContext) -> GraphSnapshot:
+        """The pinned or the active version. Raises NotFoundError, PreconditionError."""
+
+
+class IndexDirectory(Protocol):
+    """Which versions there are and which answers."""
+
+    def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
+        """Versions of which the caller sees at least one node; "" for a name means any."""
+
+    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
+        """One version. Raises NotFoundError, PreconditionError."""
+
+    def activate(self, scope: Scope) -> str:
+        """Makes `scope.active_index` the answering version; returns the one before or "". Raises as get_index."""
+
+    def delete(self, scope: Scope) -> None:
+        """Deletes a version that is not active. Raises NotFoundError, PreconditionError."""

@@ -1,0 +1,63 @@
+"""ExpandDependencyTree: what is asked and what is answered (design §5; seed 000 `expand_dependency_tree`)."""
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.nodes import Edge
+from groundwire_server.domain.scope import Scope
+
+
+class Direction(Enum):
+    """Which way edges are followed."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+    BOTH = "both"
+
+
+class ExpandReason(StrEnum):
+    """How a walk ended; the values are those of the response's `debug.reason`."""
+
+    OK = "ok"
+    NO_SEEDS = "no_seeds"
+    LIMIT_REACHED = "limit_reached"
+    RESPONSE_LIMIT = "response_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandRequest:
+    """A walk of the graph from seeds; `max_depth` None means absent and is refused."""
+
+    scope: Scope
+    access: AccessContext
+    seed_ids: tuple[str, ...]
+    max_depth: int | None
+    max_nodes: int
+    edge_allowlist: tuple[str, ...]
+    direction: Direction = Direction.OUTGOING
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedNode:
+    """A node the walk reached, its depth and the node it was reached from ("" for a seed)."""
+
+    id: str
+    depth: int
+    parent_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The neighbourhood of the visible seeds. `truncated` exactly when `reason` names a limit."""
+
+    seed_ids: tuple[str, ...]
+    nodes: tuple[ExpandedNode, ...]
+    edges: tuple[Edge, ...]
+    reason: ExpandReason
+    index: str
+
+    @property
+    def truncated(self) -> bool:
+        """True when a limit kept a visible node or an edge out."""
+        return self.reason in (ExpandReason.LIMIT_REACHED, ExpandReason.RESPONSE_LIMIT)

@@ -1,0 +1,28 @@
+"""Bounds that every request is checked against; the configurable ones have their defaults here."""
+
+from dataclasses import dataclass
+
+MAX_RRF_K = 1_000_000
+MAX_DEPTH = 16
+MAX_SEEDS = 1_000
+MAX_EDGE_TYPES = 64
+MAX_FETCH_IDS = 10_000
+MAX_NODE_DEPTH = 1_000_000
+MAX_BUDGET_TOKENS = 10_000_000
+MAX_BUDGET_CHARS = 100_000_000
+MAX_FILTER_VALUES = 256
+MAX_FILTER_VALUE_LENGTH = 1_024
+MAX_ACCESS_VALUES = 1_024
+MAX_ACCESS_VALUE_LENGTH = 256
+
+RESPONSE_BYTES = 4 * 1024 * 1024
+"""What a gRPC client accepts by default; no response is larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits that an operator may change; each is a count."""
+
+    max_top_k: int = 1_000
+    max_query_chars: int = 8_192
+    max_expand_nodes: int = 2_000

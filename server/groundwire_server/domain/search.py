@@ -1,0 +1,123 @@
+"""SearchNodes: what is asked and what is answered (design §5; seed 000 `search_nodes`)."""
+
+from dataclasses import dataclass, fields
+from enum import Enum
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.scope import Scope
+
+DEFAULT_RRF_K = 60
+
+
+class SearchType(Enum):
+    """How nodes are looked for."""
+
+    SEMANTIC = "semantic"
+    BM25 = "bm25"
+    HYBRID = "hybrid"
+
+
+class Rerank(Enum):
+    """What reorders the candidates of a semantic search."""
+
+    NONE = "none"
+    KEYWORD = "keyword_rerank"
+    CODEBERT = "codebert_rerank"
+
+
+class Leg(Enum):
+    """A list that contributed to a result."""
+
+    SEMANTIC = "semantic"
+    BM25 = "bm25"
+    RERANK = "rerank"
+
+
+class SearchPath(Enum):
+    """How the semantic list was made."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Ordinary filters: values of one field are alternatives, fields must all hold, empty does not filter."""
+
+    kinds: tuple[str, ...] = ()
+    data_types: tuple[str, ...] = ()
+    corpus_types: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    path_prefixes: tuple[str, ...] = ()
+    collection_ids: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+
+    @property
+    def narrows(self) -> bool:
+        """True when at least one field filters."""
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search for nodes, as the caller asked it; `search_type` None means unspecified and is refused.
+
+    `query_vector` has the index's dimension and any length but zero; empty means that the backend embeds `query`.
+    """
+
+    scope: Scope
+    access: AccessContext
+    search_type: SearchType | None
+    query: str
+    top_k: int
+    filter: Filter = Filter()
+    query_vector: tuple[float, ...] = ()
+    rrf_k: int = DEFAULT_RRF_K
+    rerank: Rerank = Rerank.NONE
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """A hit's 1-based rank and score in one list."""
+
+    leg: Leg
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A selected node: canonical id, score (higher is better) and 1-based rank.
+
+    `legs` and `matched_tokens` are filled only for a search that asked to be explained.
+    """
+
+    id: str
+    score: float
+    rank: int
+    legs: tuple[LegScore, ...] = ()
+    matched_tokens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDebug:
+    """How a search was done; every figure is of what the caller may see."""
+
+    path: SearchPath | None
+    filtered: bool
+    visible_count: int
+    semantic_candidates: int
+    bm25_candidates: int
+    query_tokens: tuple[str, ...]
+    rrf_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, the index version that answered, and whether the semantic list was exact."""
+
+    hits: tuple[SearchHit, ...]
+    index: str
+    exact: bool = True
+    debug: SearchDebug | None = None
