@@ -1,0 +1,1 @@
+"""The retrieval backends: one interface, and the implementations behind it."""

@@ -42,7 +42,7 @@ class Node:
     corpus_type: str = ""
     collection_id: str = ""
     document_id: str = ""
-    access: NodeAccess = NodeAccess()
+    access: NodeAccess = field(default_factory=NodeAccess)
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
 
 

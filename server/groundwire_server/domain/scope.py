@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
 SEPARATOR = "::"
 MAX_NAME_LENGTH = 200
 MAX_ID_LENGTH = 2048
 
-_NAME = re.compile(r"[^\x00-\x1f\x7f:]+(?::[^\x00-\x1f\x7f:]+)*")
+_NAME = re.compile(r"[^\x00-\x1f\x7f:\ud800-\udfff]+(?::[^\x00-\x1f\x7f:\ud800-\udfff]+)*")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -28,11 +29,21 @@ def name_problem(name: str) -> str | None:
     """What is wrong with a repository or branch name, or None when it may be used."""
     if not name:
         return "must not be empty"
-    if len(name) > MAX_NAME_LENGTH:
-        return f"is {len(name)} characters long; at most {MAX_NAME_LENGTH} are allowed"
     if name.strip() != name or not _NAME.fullmatch(name):
         return "must hold no control characters, no '::' and no leading or trailing space or colon"
+    length = len(escaped(name))
+    if length > MAX_NAME_LENGTH:
+        return (
+            f"is {length} characters long when every byte but letters, digits and '_.-~' counts three; "
+            f"at most {MAX_NAME_LENGTH} are allowed"
+        )
     return None
+
+
+def escaped(name: str) -> str:
+    """A repository or branch name as one path component: never hidden, never `..`, never with a separator."""
+    quoted = quote(name, safe="")
+    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
 
 
 def version_problem(version: str) -> str | None:

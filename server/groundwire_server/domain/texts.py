@@ -48,7 +48,10 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class TextSize:
-    """How long a text is: tokens of the system-wide counter, Unicode code points, UTF-8 bytes."""
+    """How long a text is: tokens of the system-wide counter, Unicode code points, and UTF-8 bytes.
+
+    The bytes include the path and symbol that are returned with the text.
+    """
 
     tokens: int
     chars: int

@@ -44,7 +44,7 @@ class SourceNode:
     corpus_type: str = ""
     collection_id: str = ""
     document_id: str = ""
-    access: StatedAccess = StatedAccess()
+    access: StatedAccess = field(default_factory=StatedAccess)
     vector: tuple[float, ...] | None = None
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
 

@@ -89,7 +89,7 @@ class TokenCounter:
         A text longer than PIECE_LENGTH characters is counted piece by piece.
         """
         return sum(
-            len(self._encoding.encode(text[start : start + PIECE_LENGTH], disallowed_special=()))
+            len(self._encoding.encode_ordinary(text[start : start + PIECE_LENGTH]))
             for start in range(0, len(text), PIECE_LENGTH)
         )
 

@@ -1,0 +1,1 @@
+"""The embedded backend: indexes on local disk, mapped into the server's memory."""

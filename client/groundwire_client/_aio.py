@@ -1,0 +1,182 @@
+"""The asyncio client: the methods of `GroundwireClient`, awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+import grpc
+import grpc.aio
+
+from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire_client import _conversions as convert
+from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
+from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
+from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client._errors import error_from
+from groundwire_client._types import (
+    Access,
+    ExpandedNode,
+    Expansion,
+    FetchResult,
+    Filter,
+    IndexInfo,
+    Scope,
+    SearchResult,
+)
+
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+
+
+class AsyncGroundwireClient(BaseClient):
+    """An asyncio connection to a Groundwire server: arguments, results and errors are those of `GroundwireClient`.
+
+    Create it inside the event loop that uses it; tasks of that loop may share it. Use it with `async with`, or await
+    its `close`. A cancelled task cancels its call and raises `asyncio.CancelledError`.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        credentials: TLS | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        access: Access | None = None,
+        wait_for_ready: bool = False,
+    ) -> None:
+        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        address = server_address(target)
+        if credentials is None:
+            self._channel = grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.aio.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+        self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection; calls that still run end with `CancelledError`."""
+        await self._channel.close()
+
+    async def search(
+        self,
+        scope: Scope,
+        query: str = "",
+        *,
+        search_type: SearchType = SearchType.HYBRID,
+        top_k: int = 10,
+        filter: Filter | None = None,
+        query_vector: Sequence[float] = (),
+        rrf_k: int | None = None,
+        rerank: Rerank = Rerank.NONE,
+        explain: bool = False,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> SearchResult:
+        """As `GroundwireClient.search`."""
+        request = convert.search_request(
+            scope,
+            self._access(access),
+            query,
+            search_type=search_type,
+            top_k=top_k,
+            filter=filter,
+            query_vector=query_vector,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            explain=explain,
+        )
+        return convert.search_result(await self._call(self._retrieval.SearchNodes, request, timeout))
+
+    async def expand(
+        self,
+        scope: Scope,
+        seed_ids: Sequence[str],
+        *,
+        max_depth: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Expansion:
+        """As `GroundwireClient.expand`."""
+        request = convert.expand_request(
+            scope,
+            self._access(access),
+            seed_ids,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+        )
+        return convert.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+
+    async def fetch(
+        self,
+        scope: Scope,
+        seed_ids: Sequence[str],
+        nodes: Iterable[ExpandedNode] = (),
+        *,
+        budget_tokens: int | None = None,
+        max_chars: int | None = None,
+        mode: PrioritizationMode = PrioritizationMode.BALANCED,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> FetchResult:
+        """As `GroundwireClient.fetch`."""
+        request = convert.fetch_request(
+            scope,
+            self._access(access),
+            seed_ids,
+            nodes,
+            budget_tokens=budget_tokens,
+            max_chars=max_chars,
+            mode=mode,
+        )
+        return convert.fetch_result(await self._call(self._retrieval.FetchNodeTexts, request, timeout))
+
+    async def list_indexes(
+        self, repository: str = "", branch: str = "", *, access: Access | None = None, timeout: float | None = None
+    ) -> tuple[IndexInfo, ...]:
+        """As `GroundwireClient.list_indexes`."""
+        request = convert.list_indexes_request(repository, branch, self._access(access))
+        response = await self._call(self._indexes.ListIndexes, request, timeout)
+        return tuple(convert.index_info(index) for index in response.indexes)
+
+    async def get_index(self, scope: Scope, *, access: Access | None = None, timeout: float | None = None) -> IndexInfo:
+        """As `GroundwireClient.get_index`."""
+        request = convert.get_index_request(scope, self._access(access))
+        return convert.index_info((await self._call(self._indexes.GetIndex, request, timeout)).index)
+
+    async def activate_index(self, scope: Scope, *, timeout: float | None = None) -> str:
+        """As `GroundwireClient.activate_index`."""
+        request = convert.activate_index_request(scope)
+        return (await self._call(self._indexes.ActivateIndex, request, timeout)).previous_version
+
+    async def delete_index(self, scope: Scope, *, timeout: float | None = None) -> None:
+        """As `GroundwireClient.delete_index`."""
+        await self._call(self._indexes.DeleteIndex, convert.delete_index_request(scope), timeout)
+
+    async def _call(
+        self, method: grpc.aio.UnaryUnaryMultiCallable[_Request, _Response], request: _Request, timeout: float | None
+    ) -> _Response:
+        try:
+            return await method(
+                request,
+                timeout=self._seconds(timeout),
+                metadata=self._metadata,
+                wait_for_ready=self._wait_for_ready,
+            )
+        except grpc.RpcError as error:
+            raise error_from(error) from error

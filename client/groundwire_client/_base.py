@@ -1,0 +1,34 @@
+"""What the sync and the asyncio client have in common: the defaults of their calls."""
+
+import math
+from collections.abc import Sequence
+
+from groundwire_client._types import Access
+
+DEFAULT_TIMEOUT = 10.0
+"""Seconds until a call gives up, its retries included."""
+
+Metadata = Sequence[tuple[str, str | bytes]]
+"""gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""
+
+
+class BaseClient:
+    """The defaults of a client's calls. Immutable after construction, so that threads and tasks may share it."""
+
+    def __init__(self, *, timeout: float, metadata: Metadata, access: Access | None, wait_for_ready: bool) -> None:
+        self._timeout = _checked_timeout(timeout)
+        self._metadata = tuple(metadata)
+        self._default_access = access
+        self._wait_for_ready = wait_for_ready
+
+    def _seconds(self, timeout: float | None) -> float:
+        return self._timeout if timeout is None else _checked_timeout(timeout)
+
+    def _access(self, access: Access | None) -> Access | None:
+        return self._default_access if access is None else access
+
+
+def _checked_timeout(seconds: float) -> float:
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"timeout must be a positive, finite number of seconds, not {seconds}")
+    return seconds

@@ -1,0 +1,87 @@
+"""How a client reaches its server: address, TLS, channel options, and the retry policy as gRPC service config."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+SERVER_VARIABLE = "GROUNDWIRE_SERVER"
+
+_SERVICE_CONFIG = {
+    "methodConfig": [
+        {
+            # Calls that change an index are not listed: after a lost answer, a second try would report the state
+            # that the first one made.
+            "name": [
+                {"service": "groundwire.v1.RetrievalService"},
+                {"service": "groundwire.v1.IndexService", "method": "ListIndexes"},
+                {"service": "groundwire.v1.IndexService", "method": "GetIndex"},
+            ],
+            # gRPC adds the jitter. There is no "timeout" here, because it fires early: the deadline of the call
+            # bounds all its attempts together.
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.2s",
+                "maxBackoff": "2s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ]
+}
+
+CHANNEL_OPTIONS: Sequence[tuple[str, str | int]] = (
+    ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
+    ("grpc.enable_retries", 1),
+    # A lost connection is tried again within the backoff of the retries, not only after gRPC's default of 1 s.
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TLS:
+    """Files (PEM) that secure a channel.
+
+    Attributes:
+        root_certificates: The authorities to trust; None trusts those that gRPC ships with.
+        client_certificate: The chain that proves who calls, for servers that ask for it (mTLS).
+        client_key: The private key of `client_certificate`.
+
+    Raises:
+        ValueError: Only one of `client_certificate` and `client_key` is given.
+    """
+
+    root_certificates: str | os.PathLike[str] | None = None
+    client_certificate: str | os.PathLike[str] | None = None
+    client_key: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.client_certificate is None) != (self.client_key is None):
+            raise ValueError("client_certificate and client_key belong together: give both or neither")
+
+
+def channel_credentials(tls: TLS) -> grpc.ChannelCredentials:
+    """Reads the files. Raises OSError when one cannot be read."""
+    return grpc.ssl_channel_credentials(
+        root_certificates=_read(tls.root_certificates),
+        private_key=_read(tls.client_key),
+        certificate_chain=_read(tls.client_certificate),
+    )
+
+
+def server_address(target: str | None) -> str:
+    """`target`, or the environment's GROUNDWIRE_SERVER when it is None. Raises ValueError when there is neither."""
+    address = os.environ.get(SERVER_VARIABLE, "") if target is None else target
+    if not address:
+        raise ValueError(f"no server: pass its address, such as 'localhost:50051', or set {SERVER_VARIABLE}")
+    return address
+
+
+def _read(path: str | os.PathLike[str] | None) -> bytes | None:
+    return None if path is None else Path(path).read_bytes()

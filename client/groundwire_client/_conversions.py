@@ -1,0 +1,313 @@
+"""The only place where the client's values become protobuf messages and back.
+
+Numbers and texts that protobuf cannot carry (beyond 32 bits, unpaired surrogates) raise `ValueError`; every other
+rule of the contract is the server's to check. Enum values that only a newer server knows become `UNKNOWN`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+
+from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
+from groundwire_client._enums import (
+    Direction,
+    PrioritizationMode,
+    Rerank,
+    SearchLeg,
+    SearchPath,
+    SearchType,
+    SkipReason,
+)
+from groundwire_client._types import (
+    Access,
+    DependencyEdge,
+    ExpandDebug,
+    ExpandedNode,
+    Expansion,
+    FetchResult,
+    Filter,
+    Hit,
+    IndexInfo,
+    LegScore,
+    Location,
+    NodeText,
+    Scope,
+    SearchDebug,
+    SearchResult,
+    SkippedNode,
+)
+
+_SEARCH_TYPES: Mapping[SearchType, retrieval_pb2.SearchType.ValueType] = {
+    SearchType.SEMANTIC: retrieval_pb2.SEARCH_TYPE_SEMANTIC,
+    SearchType.BM25: retrieval_pb2.SEARCH_TYPE_BM25,
+    SearchType.HYBRID: retrieval_pb2.SEARCH_TYPE_HYBRID,
+}
+_RERANKS: Mapping[Rerank, retrieval_pb2.Rerank.ValueType] = {
+    Rerank.NONE: retrieval_pb2.RERANK_NONE,
+    Rerank.KEYWORD: retrieval_pb2.RERANK_KEYWORD,
+    Rerank.CODEBERT: retrieval_pb2.RERANK_CODEBERT,
+}
+_DIRECTIONS: Mapping[Direction, retrieval_pb2.Direction.ValueType] = {
+    Direction.OUTGOING: retrieval_pb2.DIRECTION_OUTGOING,
+    Direction.INCOMING: retrieval_pb2.DIRECTION_INCOMING,
+    Direction.BOTH: retrieval_pb2.DIRECTION_BOTH,
+}
+_MODES: Mapping[PrioritizationMode, retrieval_pb2.PrioritizationMode.ValueType] = {
+    PrioritizationMode.SEED_FIRST: retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST,
+    PrioritizationMode.GRAPH_FIRST: retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST,
+    PrioritizationMode.BALANCED: retrieval_pb2.PRIORITIZATION_MODE_BALANCED,
+}
+_LEGS: Mapping[retrieval_pb2.SearchLeg.ValueType, SearchLeg] = {
+    retrieval_pb2.SEARCH_LEG_SEMANTIC: SearchLeg.SEMANTIC,
+    retrieval_pb2.SEARCH_LEG_BM25: SearchLeg.BM25,
+    retrieval_pb2.SEARCH_LEG_RERANK: SearchLeg.RERANK,
+}
+_PATHS: Mapping[retrieval_pb2.SearchPath.ValueType, SearchPath | None] = {
+    retrieval_pb2.SEARCH_PATH_UNSPECIFIED: None,
+    retrieval_pb2.SEARCH_PATH_EXACT: SearchPath.EXACT,
+    retrieval_pb2.SEARCH_PATH_APPROXIMATE: SearchPath.APPROXIMATE,
+}
+_SKIP_REASONS: Mapping[retrieval_pb2.SkipReason.ValueType, SkipReason] = {
+    retrieval_pb2.SKIP_REASON_OVER_BUDGET: SkipReason.OVER_BUDGET,
+    retrieval_pb2.SKIP_REASON_UNAVAILABLE: SkipReason.UNAVAILABLE,
+    retrieval_pb2.SKIP_REASON_RESPONSE_LIMIT: SkipReason.RESPONSE_LIMIT,
+}
+
+
+def search_request(
+    scope: Scope,
+    access: Access | None,
+    query: str,
+    *,
+    search_type: SearchType,
+    top_k: int,
+    filter: Filter | None,
+    query_vector: Sequence[float],
+    rrf_k: int | None,
+    rerank: Rerank,
+    explain: bool,
+) -> retrieval_pb2.SearchNodesRequest:
+    """A search; None and empty values are left off."""
+    return retrieval_pb2.SearchNodesRequest(
+        scope=_scope(scope),
+        access=_access(access),
+        filter=_filter(filter),
+        search_type=_SEARCH_TYPES[search_type],
+        query=query,
+        query_vector=query_vector,
+        top_k=top_k,
+        rrf_k=rrf_k,
+        rerank=_RERANKS[rerank],
+        explain=explain,
+    )
+
+
+def expand_request(
+    scope: Scope,
+    access: Access | None,
+    seed_ids: Sequence[str],
+    *,
+    max_depth: int,
+    max_nodes: int,
+    edge_allowlist: Sequence[str],
+    direction: Direction,
+) -> retrieval_pb2.ExpandDependencyTreeRequest:
+    """A walk of the dependency graph."""
+    return retrieval_pb2.ExpandDependencyTreeRequest(
+        scope=_scope(scope),
+        access=_access(access),
+        seed_ids=_strings("seed_ids", seed_ids),
+        max_depth=max_depth,
+        max_nodes=max_nodes,
+        edge_allowlist=_strings("edge_allowlist", edge_allowlist),
+        direction=_DIRECTIONS[direction],
+    )
+
+
+def fetch_request(
+    scope: Scope,
+    access: Access | None,
+    seed_ids: Sequence[str],
+    nodes: Iterable[ExpandedNode],
+    *,
+    budget_tokens: int | None,
+    max_chars: int | None,
+    mode: PrioritizationMode,
+) -> retrieval_pb2.FetchNodeTextsRequest:
+    """A request for texts. Raises ValueError unless exactly one budget is given: protobuf would keep one of two."""
+    if (budget_tokens is None) == (max_chars is None):
+        raise ValueError("give exactly one budget: budget_tokens or max_chars")
+    request = retrieval_pb2.FetchNodeTextsRequest(
+        scope=_scope(scope),
+        access=_access(access),
+        seed_ids=_strings("seed_ids", seed_ids),
+        nodes=(retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
+        prioritization_mode=_MODES[mode],
+    )
+    if budget_tokens is not None:
+        request.budget_tokens = budget_tokens
+    if max_chars is not None:
+        request.max_chars = max_chars
+    return request
+
+
+def list_indexes_request(repository: str, branch: str, access: Access | None) -> index_pb2.ListIndexesRequest:
+    """Which indexes to list."""
+    return index_pb2.ListIndexesRequest(repository=repository, branch=branch, access=_access(access))
+
+
+def get_index_request(scope: Scope, access: Access | None) -> index_pb2.GetIndexRequest:
+    """Which index to describe."""
+    return index_pb2.GetIndexRequest(scope=_scope(scope), access=_access(access))
+
+
+def activate_index_request(scope: Scope) -> index_pb2.ActivateIndexRequest:
+    """Which version to activate."""
+    return index_pb2.ActivateIndexRequest(scope=_scope(scope))
+
+
+def delete_index_request(scope: Scope) -> index_pb2.DeleteIndexRequest:
+    """Which version to delete."""
+    return index_pb2.DeleteIndexRequest(scope=_scope(scope))
+
+
+def search_result(response: retrieval_pb2.SearchNodesResponse) -> SearchResult:
+    """The selected nodes."""
+    return SearchResult(
+        hits=tuple(_hit(hit) for hit in response.hits),
+        index=response.index,
+        exact=response.exact,
+        debug=_search_debug(response.debug) if response.HasField("debug") else None,
+    )
+
+
+def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion:
+    """The neighbourhood of the seeds."""
+    return Expansion(
+        seed_ids=tuple(response.seed_ids),
+        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent_id) for node in response.nodes),
+        edges=tuple(
+            DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence))
+            for edge in response.edges
+        ),
+        debug=ExpandDebug(
+            seed_count=response.debug.seed_count,
+            expanded_count=response.debug.expanded_count,
+            edges_count=response.debug.edges_count,
+            truncated=response.debug.truncated,
+            reason=response.debug.reason,
+        ),
+        index=response.index,
+    )
+
+
+def fetch_result(response: retrieval_pb2.FetchNodeTextsResponse) -> FetchResult:
+    """The texts that fit the budget."""
+    return FetchResult(
+        texts=tuple(_node_text(text) for text in response.texts),
+        skipped=tuple(
+            SkippedNode(node.id, _SKIP_REASONS.get(node.reason, SkipReason.UNKNOWN)) for node in response.skipped
+        ),
+        used_tokens=response.used_tokens,
+        used_chars=response.used_chars,
+        index=response.index,
+    )
+
+
+def index_info(index: index_pb2.Index) -> IndexInfo:
+    """One index version."""
+    return IndexInfo(
+        repository=index.repository,
+        branch=index.branch,
+        version=index.version,
+        active=index.active,
+        create_time=index.create_time.ToDatetime(tzinfo=UTC),
+        source=index.source,
+        node_count=index.node_count,
+        edge_count=index.edge_count,
+        embedder=index.embedder,
+        embedder_fingerprint=index.embedder_fingerprint,
+        dimension=index.dimension,
+        lexical=index.lexical,
+        token_counter=index.token_counter,
+    )
+
+
+def _scope(scope: Scope) -> scope_pb2.Scope:
+    return scope_pb2.Scope(repository=scope.repository, branch=scope.branch, active_index=scope.active_index)
+
+
+def _access(access: Access | None) -> scope_pb2.AccessContext | None:
+    if access is None:
+        return None
+    return scope_pb2.AccessContext(
+        tenant_id=access.tenant_id,
+        acl_tags_any=_strings("acl_tags_any", access.acl_tags_any),
+        classification_labels_all=_strings("classification_labels_all", access.classification_labels_all),
+        clearance_level=access.clearance_level,
+    )
+
+
+def _filter(filter: Filter | None) -> scope_pb2.Filter | None:
+    if filter is None:
+        return None
+    return scope_pb2.Filter(
+        kinds=_strings("kinds", filter.kinds),
+        data_types=_strings("data_types", filter.data_types),
+        corpus_types=_strings("corpus_types", filter.corpus_types),
+        languages=_strings("languages", filter.languages),
+        path_prefixes=_strings("path_prefixes", filter.path_prefixes),
+        collection_ids=_strings("collection_ids", filter.collection_ids),
+        document_ids=_strings("document_ids", filter.document_ids),
+    )
+
+
+def _strings(field: str, values: Sequence[str]) -> Sequence[str]:
+    """`values`, unless it is one string: a sequence of strings to a type checker, and to protobuf one of letters."""
+    if isinstance(values, str):
+        raise TypeError(f"{field} must be a sequence of strings, not the string {values!r}")
+    return values
+
+
+def _hit(hit: retrieval_pb2.SearchHit) -> Hit:
+    return Hit(
+        id=hit.id,
+        score=hit.score,
+        rank=hit.rank,
+        legs=tuple(LegScore(_LEGS.get(leg.leg, SearchLeg.UNKNOWN), leg.rank, leg.score) for leg in hit.legs),
+        matched_tokens=tuple(hit.matched_tokens),
+    )
+
+
+def _search_debug(debug: retrieval_pb2.SearchDebug) -> SearchDebug:
+    return SearchDebug(
+        path=_PATHS.get(debug.path, SearchPath.UNKNOWN),
+        filtered=debug.filtered,
+        visible_count=debug.visible_count,
+        semantic_candidates=debug.semantic_candidates,
+        bm25_candidates=debug.bm25_candidates,
+        query_tokens=tuple(debug.query_tokens),
+        rrf_k=debug.rrf_k,
+    )
+
+
+def _confidence(value: float) -> float:
+    """A 32-bit float as the decimal it was made from: 0.9 travels as 0.8999999762. Six digits are what it holds."""
+    return float(f"{value:.6g}")
+
+
+def _node_text(text: retrieval_pb2.NodeText) -> NodeText:
+    return NodeText(
+        id=text.id,
+        text=text.text,
+        is_seed=text.is_seed,
+        depth=text.depth,
+        parent_id=text.parent_id,
+        token_count=text.token_count,
+        location=Location(
+            path=text.location.path,
+            start_line=text.location.start_line,
+            end_line=text.location.end_line,
+            content_hash=text.location.content_hash,
+        ),
+        symbol=text.symbol,
+    )

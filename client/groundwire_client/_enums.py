@@ -1,0 +1,84 @@
+"""The choices of requests and responses. Values are the lower-case names that the CLI and `--json` use.
+
+Enums that only occur in responses end in `UNKNOWN`, which stands for a value that a server newer than this
+client sent: an answer stays usable although one explanatory value of it has no name here.
+"""
+
+from enum import StrEnum
+
+
+class SearchType(StrEnum):
+    """How nodes are looked for."""
+
+    SEMANTIC = "semantic"
+    """Cosine similarity of embeddings."""
+    BM25 = "bm25"
+    """BM25 over code-aware tokens."""
+    HYBRID = "hybrid"
+    """Both, fused by reciprocal rank."""
+
+
+class Rerank(StrEnum):
+    """What reorders the candidates of a semantic search."""
+
+    NONE = "none"
+    """The order of the search stands."""
+    KEYWORD = "keyword_rerank"
+    """Blends similarity with the share of the query's tokens that a candidate's text holds."""
+    CODEBERT = "codebert_rerank"
+    """A cross-encoder reads query and text together; needs a model in the server's configuration."""
+
+
+class SearchLeg(StrEnum):
+    """Which list a hit's score came from."""
+
+    SEMANTIC = "semantic"
+    """Cosine similarity, in [-1, 1]."""
+    BM25 = "bm25"
+    """BM25 score, above 0."""
+    RERANK = "rerank"
+    """The score the reranker gave."""
+    UNKNOWN = "unknown"
+
+
+class SearchPath(StrEnum):
+    """How the semantic list was made."""
+
+    EXACT = "exact"
+    """Every visible node that passes the filter was compared with the query."""
+    APPROXIMATE = "approximate"
+    """An approximate index proposed the candidates."""
+    UNKNOWN = "unknown"
+
+
+class Direction(StrEnum):
+    """Which way edges are followed."""
+
+    OUTGOING = "outgoing"
+    """From a node to what it depends on."""
+    INCOMING = "incoming"
+    """From a node to what depends on it."""
+    BOTH = "both"
+
+
+class PrioritizationMode(StrEnum):
+    """In which order nodes compete for the budget of a fetch."""
+
+    SEED_FIRST = "seed_first"
+    """Seeds in their order, then graph nodes by depth and id."""
+    GRAPH_FIRST = "graph_first"
+    """Each seed followed by the nodes whose parent chain leads to it; nodes with no such chain last."""
+    BALANCED = "balanced"
+    """First seed, first graph node, second seed, second graph node, and so on."""
+
+
+class SkipReason(StrEnum):
+    """Why a text was left out."""
+
+    OVER_BUDGET = "over_budget"
+    """It does not fit what was left of the budget."""
+    UNAVAILABLE = "unavailable"
+    """There is no such node, or the caller may not see it: the two look the same."""
+    RESPONSE_LIMIT = "response_limit"
+    """It fits the budget, but not the size of one response (4 MiB): ask for it in another call."""
+    UNKNOWN = "unknown"

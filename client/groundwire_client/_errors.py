@@ -1,0 +1,190 @@
+"""The client's half of the error table: every failed call raises a subclass of `GroundwireError`.
+
+The status code picks the class. The google.rpc details that the server attaches fill its fields; they may be
+absent (a proxy answered, or nobody) or malformed, and then the fields are empty: the status itself still stands.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import DecodeError, Message
+from google.rpc import error_details_pb2, status_pb2
+
+_DETAILS_KEY = "grpc-status-details-bin"
+_DOMAIN = "groundwire"
+_REASON_PREFIX = "ERROR_REASON_"
+
+_Detail = TypeVar("_Detail", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One broken rule: the request's field as a proto path, the reason, and what was wrong and what to do."""
+
+    field: str
+    reason: str
+    description: str
+
+
+class GroundwireError(Exception):
+    """Base of every error of a call.
+
+    Attributes:
+        code: The gRPC status code.
+        reason: The name of a `groundwire.v1.ErrorReason` without `ERROR_REASON_`; empty when the error does not
+            come from a Groundwire server. A newer server may send names that this client does not know.
+        message: What went wrong, for people.
+        metadata: Details by the keys that `errors.proto` states at each reason.
+        request_id: Finds the call in the server's log; empty when the server sent none.
+    """
+
+    def __init__(
+        self, code: grpc.StatusCode, reason: str, message: str, metadata: Mapping[str, str], request_id: str
+    ) -> None:
+        super().__init__(code, reason, message, metadata, request_id)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.metadata = metadata
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        return f"{self.reason or self.code.name}: {self.message}"
+
+
+class InvalidRequestError(GroundwireError):
+    """INVALID_ARGUMENT: the request violates the contract. `violations` names each field."""
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        metadata: Mapping[str, str],
+        request_id: str,
+        violations: tuple[FieldViolation, ...],
+    ) -> None:
+        super().__init__(code, reason, message, metadata, request_id)
+        self.args = (*self.args, violations)
+        self.violations = violations
+
+
+class NotFoundError(GroundwireError):
+    """NOT_FOUND: no such scope or index, or nothing of it is visible to the caller."""
+
+
+class FailedPreconditionError(GroundwireError):
+    """FAILED_PRECONDITION: the index or the server lacks what the call needs, or the pinned version is gone."""
+
+
+class PermissionDeniedError(GroundwireError):
+    """PERMISSION_DENIED: the server's configuration does not admit the call."""
+
+
+class UnauthenticatedError(GroundwireError):
+    """UNAUTHENTICATED: the server could not verify who calls."""
+
+
+class OverloadedError(GroundwireError):
+    """RESOURCE_EXHAUSTED: a limit or overload. `retry_after` is in seconds, None when the server gave no time."""
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        metadata: Mapping[str, str],
+        request_id: str,
+        retry_after: float | None,
+    ) -> None:
+        super().__init__(code, reason, message, metadata, request_id)
+        self.args = (*self.args, retry_after)
+        self.retry_after = retry_after
+
+
+class DeadlineExceededError(GroundwireError):
+    """DEADLINE_EXCEEDED: the call's timeout, or the server's own maximum, passed."""
+
+
+class CancelledError(GroundwireError):
+    """CANCELLED: the call was given up. (A cancelled asyncio task raises `asyncio.CancelledError` as ever.)"""
+
+
+class UnavailableError(GroundwireError):
+    """UNAVAILABLE: the server is out of reach, starting or draining; the retries of the call are used up."""
+
+
+class InternalError(GroundwireError):
+    """INTERNAL: a defect of the server. Report `request_id`."""
+
+
+class UnexpectedStatusError(GroundwireError):
+    """Any status code that Groundwire does not send, such as UNIMPLEMENTED from an older server."""
+
+
+_PLAIN_ERRORS: Mapping[grpc.StatusCode, type[GroundwireError]] = {
+    grpc.StatusCode.NOT_FOUND: NotFoundError,
+    grpc.StatusCode.FAILED_PRECONDITION: FailedPreconditionError,
+    grpc.StatusCode.PERMISSION_DENIED: PermissionDeniedError,
+    grpc.StatusCode.UNAUTHENTICATED: UnauthenticatedError,
+    grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceededError,
+    grpc.StatusCode.CANCELLED: CancelledError,
+    grpc.StatusCode.UNAVAILABLE: UnavailableError,
+    grpc.StatusCode.INTERNAL: InternalError,
+}
+
+
+def error_from(error: grpc.RpcError) -> GroundwireError:
+    """The typed error of a failed call of either gRPC stack."""
+    code = error.code()
+    message = error.details() or "no message came with the status"
+    details = _details(error)
+    info = _first(details, error_details_pb2.ErrorInfo)
+    if info.domain != _DOMAIN:
+        info = error_details_pb2.ErrorInfo()
+    reason = info.reason.removeprefix(_REASON_PREFIX)
+    metadata = dict(info.metadata)
+    request_id = metadata.get("request_id", "")
+    if code is grpc.StatusCode.INVALID_ARGUMENT:
+        return InvalidRequestError(code, reason, message, metadata, request_id, _violations(details))
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return OverloadedError(code, reason, message, metadata, request_id, _retry_after(details))
+    return _PLAIN_ERRORS.get(code, UnexpectedStatusError)(code, reason, message, metadata, request_id)
+
+
+def _details(error: grpc.RpcError) -> tuple[AnyMessage, ...]:
+    # The stubs know only the named tuples of the sync stack; grpc.aio has plain ones.
+    metadata = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())
+    for key, value in metadata:
+        if key == _DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return tuple(status_pb2.Status.FromString(value).details)
+            except DecodeError:
+                return ()
+    return ()
+
+
+def _first(details: tuple[AnyMessage, ...], kind: type[_Detail]) -> _Detail:
+    """The first detail of a kind; an empty one when there is none or it is malformed."""
+    for detail in details:
+        if detail.TypeName() == kind.DESCRIPTOR.full_name:
+            try:
+                return kind.FromString(detail.value)
+            except DecodeError:
+                return kind()
+    return kind()
+
+
+def _violations(details: tuple[AnyMessage, ...]) -> tuple[FieldViolation, ...]:
+    return tuple(
+        FieldViolation(violation.field, violation.reason.removeprefix(_REASON_PREFIX), violation.description)
+        for violation in _first(details, error_details_pb2.BadRequest).field_violations
+    )
+
+
+def _retry_after(details: tuple[AnyMessage, ...]) -> float | None:
+    info = _first(details, error_details_pb2.RetryInfo)
+    return info.retry_delay.seconds + info.retry_delay.nanos / 1e9 if info.HasField("retry_delay") else None

@@ -1,0 +1,229 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+import grpc
+
+from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire_client import _conversions as convert
+from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
+from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
+from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client._errors import error_from
+from groundwire_client._types import (
+    Access,
+    ExpandedNode,
+    Expansion,
+    FetchResult,
+    Filter,
+    IndexInfo,
+    Scope,
+    SearchResult,
+)
+
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+
+
+class GroundwireClient(BaseClient):
+    """A connection to a Groundwire server. Threads may share it; use it as a context manager, or `close` it.
+
+    Args:
+        target: The server's address, such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER.
+        credentials: TLS files; None talks plaintext.
+        timeout: Seconds until a call gives up, its retries included; each call may set its own.
+        metadata: Sent with every call, such as `[("authorization", "Bearer ...")]`.
+        access: What the caller may see, for calls that do not say; None sees public nodes only.
+        wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
+
+    Every call raises a subclass of `GroundwireError` when it fails, and `ValueError` or `TypeError` for arguments
+    that cannot be sent. Reading calls are tried up to four times while the server is UNAVAILABLE.
+
+    Raises:
+        ValueError: No address, or a timeout that is not positive and finite.
+        OSError: A TLS file cannot be read.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        credentials: TLS | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        access: Access | None = None,
+        wait_for_ready: bool = False,
+    ) -> None:
+        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        address = server_address(target)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+        self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection; calls that still run end with `CancelledError`."""
+        self._channel.close()
+
+    def search(
+        self,
+        scope: Scope,
+        query: str = "",
+        *,
+        search_type: SearchType = SearchType.HYBRID,
+        top_k: int = 10,
+        filter: Filter | None = None,
+        query_vector: Sequence[float] = (),
+        rrf_k: int | None = None,
+        rerank: Rerank = Rerank.NONE,
+        explain: bool = False,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> SearchResult:
+        """Selects the nodes that match a query best, as ids with scores.
+
+        Args:
+            scope: Where to search.
+            query: Natural language, code or identifiers. May be empty only for a semantic search with `query_vector`.
+            search_type: How to search.
+            top_k: The most hits to return.
+            filter: Narrows the search before ranking.
+            query_vector: The query as an embedding of the index's dimension, for callers that embed by themselves.
+            rrf_k: The constant of reciprocal rank fusion of a hybrid search; None is the server's default, 60.
+            rerank: Reorders a semantic search.
+            explain: Fills the result's `debug`, and each hit's `legs` and `matched_tokens`.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = convert.search_request(
+            scope,
+            self._access(access),
+            query,
+            search_type=search_type,
+            top_k=top_k,
+            filter=filter,
+            query_vector=query_vector,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            explain=explain,
+        )
+        return convert.search_result(self._call(self._retrieval.SearchNodes, request, timeout))
+
+    def expand(
+        self,
+        scope: Scope,
+        seed_ids: Sequence[str],
+        *,
+        max_depth: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Expansion:
+        """Walks the dependency graph breadth first from seeds. Seeds that are absent or hidden are left out.
+
+        Args:
+            scope: Where to walk; `scope.pinned(result.index)` stays on the snapshot of a search.
+            seed_ids: Where to start, in order of importance.
+            max_depth: How many edges a node may lie away from a seed; 0 returns the seeds only.
+            max_nodes: The most nodes to return, seeds included.
+            edge_allowlist: The edge types to follow, compared without regard to case; exactly `["*"]` follows all.
+            direction: Which way to follow edges.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = convert.expand_request(
+            scope,
+            self._access(access),
+            seed_ids,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+        )
+        return convert.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+
+    def fetch(
+        self,
+        scope: Scope,
+        seed_ids: Sequence[str],
+        nodes: Iterable[ExpandedNode] = (),
+        *,
+        budget_tokens: int | None = None,
+        max_chars: int | None = None,
+        mode: PrioritizationMode = PrioritizationMode.BALANCED,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> FetchResult:
+        """Returns the texts of nodes in priority order, as many as fit the budget; a text is never cut.
+
+        Args:
+            scope: Where the ids belong; `scope.pinned(result.index)` stays on the snapshot of a search.
+            seed_ids: Seeds in order of importance.
+            nodes: Graph nodes around them: `Expansion.nodes` as it is.
+            budget_tokens: The most tokens in all. Exactly one of this and `max_chars` is required.
+            max_chars: The most characters (Unicode code points) in all.
+            mode: In which order nodes compete for the budget.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = convert.fetch_request(
+            scope,
+            self._access(access),
+            seed_ids,
+            nodes,
+            budget_tokens=budget_tokens,
+            max_chars=max_chars,
+            mode=mode,
+        )
+        return convert.fetch_result(self._call(self._retrieval.FetchNodeTexts, request, timeout))
+
+    def list_indexes(
+        self, repository: str = "", branch: str = "", *, access: Access | None = None, timeout: float | None = None
+    ) -> tuple[IndexInfo, ...]:
+        """The indexes of which the caller may see something, by repository, branch and version; empty names are all."""
+        request = convert.list_indexes_request(repository, branch, self._access(access))
+        response = self._call(self._indexes.ListIndexes, request, timeout)
+        return tuple(convert.index_info(index) for index in response.indexes)
+
+    def get_index(self, scope: Scope, *, access: Access | None = None, timeout: float | None = None) -> IndexInfo:
+        """Describes the scope's pinned index version, or its active one."""
+        request = convert.get_index_request(scope, self._access(access))
+        return convert.index_info(self._call(self._indexes.GetIndex, request, timeout).index)
+
+    def activate_index(self, scope: Scope, *, timeout: float | None = None) -> str:
+        """Makes the scope's `active_index` the version that answers. Returns the one before, empty for none."""
+        request = convert.activate_index_request(scope)
+        return self._call(self._indexes.ActivateIndex, request, timeout).previous_version
+
+    def delete_index(self, scope: Scope, *, timeout: float | None = None) -> None:
+        """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
+        self._call(self._indexes.DeleteIndex, convert.delete_index_request(scope), timeout)
+
+    def _call(
+        self, method: grpc.UnaryUnaryMultiCallable[_Request, _Response], request: _Request, timeout: float | None
+    ) -> _Response:
+        try:
+            return method(
+                request,
+                timeout=self._seconds(timeout),
+                metadata=self._metadata,
+                wait_for_ready=self._wait_for_ready,
+            )
+        except grpc.RpcError as error:
+            raise error_from(error) from error

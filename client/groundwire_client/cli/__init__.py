@@ -1,0 +1,17 @@
+"""The client's commands of `groundwire`: `search`, `expand`, `fetch`."""
+
+import typer
+
+from groundwire_client.cli._commands import expand, fetch, search
+
+__all__ = ["app", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to `app`."""
+    for command in (search, expand, fetch):
+        app.command()(command)
+
+
+app = typer.Typer(no_args_is_help=True, help="Search code, follow its dependencies, read the texts.")
+register(app)

@@ -1,0 +1,139 @@
+"""`search`, `expand` and `fetch`: parse, one call, print."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import typer
+
+from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client._types import Filter
+from groundwire_client.cli._options import CallOptions, with_call_options
+from groundwire_client.cli._rendering import print_expansion, print_json, print_search, print_texts
+
+_FILTER = "Filter"
+_DEFAULT_BUDGET_TOKENS = 4_000
+
+_NodeIds = Annotated[list[str], typer.Argument(help="Node ids; - reads them from standard input, one a line.")]
+
+
+@with_call_options
+def search(
+    options: CallOptions,
+    query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
+    search_type: Annotated[SearchType, typer.Option("--type", help="How to search.")] = SearchType.HYBRID,
+    top_k: Annotated[int, typer.Option(help="The most hits to return.")] = 10,
+    rerank: Annotated[Rerank, typer.Option(help="Reorders a semantic search.")] = Rerank.NONE,
+    rrf_k: Annotated[
+        int | None, typer.Option(help="The fusion constant of a hybrid search.", show_default="60")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show where each hit came from.")] = False,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    data_type: Annotated[
+        list[str] | None, typer.Option(help="A data type, such as db_code; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    corpus_type: Annotated[
+        list[str] | None, typer.Option(help="A corpus type, such as DOC_README; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="A language, such as csharp; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    path: Annotated[
+        list[str] | None, typer.Option(help="A prefix of the path, such as src/; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    collection: Annotated[
+        list[str] | None, typer.Option(help="A collection; repeatable.", rich_help_panel=_FILTER)
+    ] = None,
+    document: Annotated[list[str] | None, typer.Option(help="A document; repeatable.", rich_help_panel=_FILTER)] = None,
+) -> None:
+    """Find the nodes that match a query best."""
+    narrowed = Filter(
+        kinds=tuple(kind or ()),
+        data_types=tuple(data_type or ()),
+        corpus_types=tuple(corpus_type or ()),
+        languages=tuple(language or ()),
+        path_prefixes=tuple(path or ()),
+        collection_ids=tuple(collection or ()),
+        document_ids=tuple(document or ()),
+    )
+    result = options.call(
+        lambda client: client.search(
+            options.scope,
+            query,
+            search_type=search_type,
+            top_k=top_k,
+            filter=narrowed,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            explain=explain,
+        )
+    )
+    if options.as_json:
+        print_json(result)
+    else:
+        print_search(options.scope, result)
+
+
+@with_call_options
+def expand(
+    options: CallOptions,
+    ids: _NodeIds,
+    depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = 2,
+    max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = 50,
+    edge_type: Annotated[
+        list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
+    ] = None,
+    direction: Annotated[Direction, typer.Option(help="Which way to follow edges.")] = Direction.OUTGOING,
+) -> None:
+    """Walk the dependency graph from nodes."""
+    result = options.call(
+        lambda client: client.expand(
+            options.scope,
+            list(_node_ids(ids)),
+            max_depth=depth,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_type or ["*"],
+            direction=direction,
+        )
+    )
+    if options.as_json:
+        print_json(result)
+    else:
+        print_expansion(options.scope, result)
+
+
+@with_call_options
+def fetch(
+    options: CallOptions,
+    ids: _NodeIds,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(help="The most tokens in all.", show_default=f"{_DEFAULT_BUDGET_TOKENS} without --max-chars"),
+    ] = None,
+    max_chars: Annotated[int | None, typer.Option(help="The most characters in all, instead of tokens.")] = None,
+    mode: Annotated[
+        PrioritizationMode, typer.Option(help="In which order nodes compete for the budget.")
+    ] = PrioritizationMode.BALANCED,
+) -> None:
+    """Print the source texts of nodes, as many as fit the budget."""
+    if budget_tokens is None and max_chars is None:
+        budget_tokens = _DEFAULT_BUDGET_TOKENS
+    result = options.call(
+        lambda client: client.fetch(
+            options.scope, list(_node_ids(ids)), budget_tokens=budget_tokens, max_chars=max_chars, mode=mode
+        )
+    )
+    if options.as_json:
+        print_json(result)
+    else:
+        print_texts(options.scope, result)
+
+
+def _node_ids(ids: Iterable[str]) -> Iterator[str]:
+    for node_id in ids:
+        if node_id == "-":
+            yield from (line.rstrip("\r\n") for line in sys.stdin if line.strip())
+        else:
+            yield node_id

@@ -1,0 +1,123 @@
+"""The options that every command shares: which scope, seen with which access, on which server."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NoReturn, TypeVar, cast
+
+import typer
+
+from groundwire_client._base import DEFAULT_TIMEOUT
+from groundwire_client._channel import SERVER_VARIABLE, TLS
+from groundwire_client._errors import GroundwireError, InvalidRequestError
+from groundwire_client._sync import GroundwireClient
+from groundwire_client._types import Access, Scope
+from groundwire_client.cli._text import printable
+
+_Result = TypeVar("_Result")
+
+_ACCESS = "Access"
+_CONNECTION = "Connection"
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """The shared options as typer parses them, and the call that they describe."""
+
+    server: Annotated[
+        str, typer.Option(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION)
+    ]
+    repository: Annotated[str, typer.Option("--repository", "-r", help="The repository of the scope.")]
+    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch of the scope.")]
+    index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
+    as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
+    tenant: Annotated[str, typer.Option(help="The caller's tenant.", rich_help_panel=_ACCESS)] = ""
+    acl_tag: Annotated[
+        list[str] | None, typer.Option(help="An ACL tag of the caller; repeatable.", rich_help_panel=_ACCESS)
+    ] = None
+    label: Annotated[
+        list[str] | None,
+        typer.Option(help="A classification label of the caller; repeatable.", rich_help_panel=_ACCESS),
+    ] = None
+    clearance: Annotated[int, typer.Option(help="The caller's clearance level.", rich_help_panel=_ACCESS)] = 0
+    timeout: Annotated[float, typer.Option(help="Seconds until the call gives up.", rich_help_panel=_CONNECTION)] = (
+        DEFAULT_TIMEOUT
+    )
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Authorities to trust (PEM).", rich_help_panel=_CONNECTION),
+    ] = None
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The client's certificate (PEM).", rich_help_panel=_CONNECTION),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION),
+    ] = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the call."""
+        return Scope(self.repository, self.branch, self.index)
+
+    def call(self, action: Callable[[GroundwireClient], _Result]) -> _Result:
+        """Runs `action` with a connected client.
+
+        Raises:
+            typer.Exit: The call failed; its error is on standard error (exit code 1).
+            typer.BadParameter: An argument cannot be sent (exit code 2).
+        """
+        try:
+            with GroundwireClient(
+                self.server, credentials=self._credentials(), timeout=self.timeout, access=self._access()
+            ) as client:
+                return action(client)
+        except GroundwireError as error:
+            _fail(error)
+        except (ValueError, OSError) as error:
+            raise typer.BadParameter(str(error)) from error
+
+    def _credentials(self) -> TLS | None:
+        """TLS when any of its files is given."""
+        if self.tls_ca is None and self.tls_cert is None and self.tls_key is None:
+            return None
+        return TLS(self.tls_ca, self.tls_cert, self.tls_key)
+
+    def _access(self) -> Access:
+        return Access(self.tenant, tuple(self.acl_tag or ()), tuple(self.label or ()), self.clearance)
+
+
+def with_call_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Makes a command of a function whose first parameter is `CallOptions`, by adding the shared options to its own.
+
+    typer reads options off a function's signature, so the command gets the signature that it would have if it listed
+    the shared options itself.
+    """
+    from_typer = cast("Callable[..., CallOptions]", CallOptions)
+    shared = inspect.signature(CallOptions).parameters
+    _, *own = inspect.signature(command).parameters.values()
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        options = from_typer(**{name: values.pop(name) for name in shared})
+        command(options, **values)
+
+    merged = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared.values())]
+    vars(run)["__signature__"] = inspect.Signature(merged)
+    return run
+
+
+def _fail(error: GroundwireError) -> NoReturn:
+    """One line for each broken rule of a request, or one for any other error."""
+    reason = error.reason or error.code.name
+    if isinstance(error, InvalidRequestError) and error.violations:
+        lines = [f"{broken.reason or reason}: {broken.field}: {broken.description}" for broken in error.violations]
+    else:
+        lines = [f"{reason}: {error.message}"]
+    reference = f" (request {error.request_id})" if error.request_id else ""
+    for line in lines:
+        typer.echo(f"error: {printable(' '.join(line.split()))}{reference}", err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,134 @@
+"""The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from groundwire_server.backends.embedded.expansion import expand_view
+from groundwire_server.backends.embedded.pool import IndexPool, View
+from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.search import ViewSearch
+from groundwire_server.backends.interface import BackendSearch, Walk
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.expansion import Expansion
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import SearchResult
+from groundwire_server.domain.texts import StoredText, TextSize
+from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.store import IndexStore
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedSnapshot:
+    """A RetrievalSnapshot and GraphSnapshot over one view."""
+
+    view: View
+    query_vectors: QueryVectors
+
+    @property
+    def index(self) -> str:
+        """The version's name."""
+        return self.view.index.manifest.version
+
+    def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
+        """See `RetrievalSnapshot.search`."""
+        return ViewSearch(self.view, self.query_vectors).run(search, checkpoint)
+
+    def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
+        """See `RetrievalSnapshot.text_sizes`; read from counts made at ingestion, no text is touched."""
+        nodes = self.view.index.nodes
+        tokens, chars = nodes.numbers["token_count"], nodes.numbers["char_count"]
+        return {
+            id_: TextSize(
+                tokens=int(tokens[row]),
+                chars=int(chars[row]),
+                bytes=nodes.texts.byte_length(row)
+                + nodes.symbols.byte_length(row)
+                + len(nodes.categories["path"][row].encode()),
+            )
+            for id_, row in self.view.visibility.rows_of(ids).items()
+        }
+
+    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
+        """See `RetrievalSnapshot.fetch_texts`."""
+        nodes = self.view.index.nodes
+        return {
+            id_: StoredText(
+                text=nodes.texts[row],
+                token_count=int(nodes.numbers["token_count"][row]),
+                location=nodes.location(row),
+                symbol=nodes.symbols[row],
+            )
+            for id_, row in self.view.visibility.rows_of(ids).items()
+        }
+
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """See `GraphSnapshot.expand`."""
+        return expand_view(self.view, walk, checkpoint)
+
+
+class EmbeddedBackend:
+    """A RetrievalBackend, GraphProvider and IndexDirectory over a data directory. Thread-safe."""
+
+    def __init__(self, data: Path, embedders: Sequence[Embedder]) -> None:
+        self._store = IndexStore(data)
+        self._pool = IndexPool(self._store)
+        self._query_vectors = QueryVectors(embedders)
+
+    def open(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
+        """See `RetrievalBackend.open`."""
+        return EmbeddedSnapshot(self._pool.view(scope, access), self._query_vectors)
+
+    def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
+        """See `GraphProvider.open_graph`."""
+        return self.open(scope, access)
+
+    def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
+        """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
+        summaries: list[IndexSummary] = []
+        for scope in self._store.scopes():
+            if repository not in ("", scope.repository) or branch not in ("", scope.branch):
+                continue
+            for version in self._store.versions(scope):
+                try:
+                    summaries.append(self.get_index(replace(scope, active_index=version), access))
+                except (NotFoundError, PreconditionError):
+                    continue  # hidden from this caller, damaged, or deleted since it was listed
+        return tuple(summaries)
+
+    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
+        """See `IndexDirectory.get_index`."""
+        view = self._pool.view(scope, access)
+        manifest = view.index.manifest
+        space = manifest.vector_space
+        return IndexSummary(
+            repository=manifest.repository,
+            branch=manifest.branch,
+            version=manifest.version,
+            active=self._store.active(scope) == manifest.version,
+            created=manifest.created,
+            source=manifest.source,
+            node_count=view.visibility.count,
+            edge_count=view.visibility.edge_count,
+            embedder=space.embedder if space else "",
+            embedder_fingerprint=space.fingerprint if space else "",
+            dimension=space.dimension if space else 0,
+            lexical=bool(manifest.tokenizer),
+            token_counter=manifest.token_counter,
+        )
+
+    def activate(self, scope: Scope) -> str:
+        """See `IndexDirectory.activate`."""
+        try:
+            return self._store.activate(scope)
+        except IndexDamagedError as error:
+            message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
+            raise PreconditionError(Reason.INDEX_DAMAGED, message, {"active_index": scope.active_index}) from error
+
+    def delete(self, scope: Scope) -> None:
+        """See `IndexDirectory.delete`."""
+        self._store.delete(scope)

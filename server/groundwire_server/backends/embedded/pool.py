@@ -1,0 +1,102 @@
+"""Open indexes, and which version answers a scope for a caller.
+
+A scope or version of which the caller may see no node does not exist for that caller: the answer is the same
+NOT_FOUND as for a name that never was, so that names leak nothing.
+"""
+
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+
+from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
+from groundwire_server.domain.access import AccessContext, may_see
+from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.policies import read_policies
+from groundwire_server.index.store import IndexStore
+
+_LOG = logging.getLogger(__name__)
+MAX_OPEN_INDEXES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One index version as one caller sees it; at least one node is visible."""
+
+    index: LoadedIndex
+    visibility: Visibility
+
+
+class IndexPool:
+    """Opens versions once and keeps the most recently used. A closed one lives on while a call still reads it."""
+
+    def __init__(self, store: IndexStore) -> None:
+        self._store = store
+        self._open: OrderedDict[Scope, tuple[LoadedIndex, VisibilityCache]] = OrderedDict()
+        self._lock = Lock()
+
+    def view(self, scope: Scope, access: AccessContext) -> View:
+        """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
+        active = self._store.active(scope)
+        pinned = replace(scope, active_index=scope.active_index or active)
+        view = self._view(pinned, access) if pinned.active_index else None
+        if view is not None:
+            return view
+        if not scope.active_index and self._store.active(scope) != active:
+            return self.view(scope, access)  # another version was activated, and this one deleted, in between
+        raise self._absence(scope, active, access)
+
+    def _view(self, pinned: Scope, access: AccessContext) -> View | None:
+        directory = self._store.directory(pinned)
+        try:
+            index, visibilities = self._load(pinned, directory)
+        except IndexDamagedError as error:
+            if not directory.is_dir() or not _may_know(directory, access):
+                return None
+            _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
+            raise PreconditionError(
+                Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", _names(pinned)
+            ) from error
+        visibility = visibilities.get(access)
+        return View(index, visibility) if visibility.count else None
+
+    def _load(self, pinned: Scope, directory: Path) -> tuple[LoadedIndex, VisibilityCache]:
+        with self._lock:
+            if not directory.is_dir():
+                self._open.pop(pinned, None)
+                raise IndexDamagedError("the directory is missing")
+            entry = self._open.get(pinned)
+            if entry is None:
+                index = LoadedIndex(directory)
+                entry = self._open[pinned] = (index, VisibilityCache(index))
+                if len(self._open) > MAX_OPEN_INDEXES:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(pinned)
+            return entry
+
+    def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
+        names = {"repository": asked.repository, "branch": asked.branch}
+        if not asked.active_index or not active or self._view(replace(asked, active_index=active), access) is None:
+            message = "there is no such repository and branch, or you may not see it"
+            return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
+        if _may_know(self._store.tombstone(asked), access):
+            message = f"index {asked.active_index!r} was deleted; ask again without a pin"
+            return PreconditionError(Reason.INDEX_GONE, message, _names(asked))
+        message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
+        return NotFoundError(Reason.INDEX_NOT_FOUND, message, _names(asked))
+
+
+def _may_know(directory: Path, access: AccessContext) -> bool:
+    """Whether the caller may see a node of the version whose remains lie there: every policy class has one."""
+    try:
+        return any(may_see(demand, access) for demand in read_policies(directory))
+    except IndexDamagedError:
+        return False
+
+
+def _names(scope: Scope) -> dict[str, str]:
+    return {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}

@@ -1,0 +1,110 @@
+"""Semantic, BM25 and hybrid search of one view (seed 000, "Search modes")."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.bm25 import matched_tokens, rank_by_bm25
+from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.ranking import RankedRow
+from groundwire_server.backends.embedded.semantic import rank_by_similarity
+from groundwire_server.backends.interface import BackendSearch
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.fusion import reciprocal_rank_fusion
+from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
+from groundwire_server.domain.search import Leg, LegScore, SearchDebug, SearchHit, SearchPath, SearchResult, SearchType
+from groundwire_server.index.lexical import LexicalTable
+from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class _Legs:
+    """The lists of a search; None for one that the search type does not ask for."""
+
+    semantic: Sequence[RankedRow] | None
+    bm25: Sequence[RankedRow] | None
+    tokens: Sequence[str]
+
+    def ranked(self, rrf_k: int, top_k: int) -> list[RankedRow]:
+        """The one list, or both fused, as far as `top_k`."""
+        if self.semantic is None or self.bm25 is None:
+            return list(self.semantic or self.bm25 or ())
+        fused = reciprocal_rank_fusion([hit.row for hit in self.semantic], [hit.row for hit in self.bm25], rrf_k)
+        return [RankedRow(hit.item, hit.score) for hit in fused[:top_k]]
+
+    def scores(self) -> dict[int, tuple[LegScore, ...]]:
+        """Each row's place in the lists that hold it."""
+        scores: dict[int, tuple[LegScore, ...]] = {}
+        for leg, hits in ((Leg.SEMANTIC, self.semantic), (Leg.BM25, self.bm25)):
+            for rank, hit in enumerate(hits or (), start=1):
+                scores[hit.row] = (*scores.get(hit.row, ()), LegScore(leg, rank, hit.score))
+        return scores
+
+
+class ViewSearch:
+    """The searches of one view."""
+
+    def __init__(self, view: View, query_vectors: QueryVectors) -> None:
+        self._index = view.index
+        self._visibility = view.visibility
+        self._query_vectors = query_vectors
+
+    def run(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
+        """Hits, best first. Raises PreconditionError when the index lacks what the search needs."""
+        allowed = self._visibility.narrowed(search.filter)
+        semantic_asked = search.search_type is not SearchType.BM25
+        lexical = self._lexical() if search.search_type is not SearchType.SEMANTIC else None
+        semantic = self._semantic(search, allowed) if semantic_asked else None
+        checkpoint()
+        tokens = tokenize(search.query) if lexical else []
+        bm25 = rank_by_bm25(lexical, tokens, self._visibility, allowed, search.top_k) if lexical else None
+        checkpoint()
+        legs = _Legs(semantic, bm25, tokens)
+        ranked = legs.ranked(search.rrf_k, search.top_k)
+        hits = tuple(self._explained(ranked, legs, lexical) if search.explain else self._plain(ranked))
+        debug = self._debug(search, allowed, legs) if search.explain else None
+        return SearchResult(hits, self._index.manifest.version, exact=True, debug=debug)
+
+    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> list[RankedRow]:
+        space, vectors = self._index.manifest.vector_space, self._index.vectors
+        if space is None or vectors is None:
+            raise self._lacks(Reason.VECTORS_MISSING, "has no vectors; search it with BM25")
+        query = self._query_vectors.vector(search.query, search.query_vector, space, self._index.manifest.version)
+        return rank_by_similarity(vectors, query, allowed, search.top_k)
+
+    def _lexical(self) -> LexicalTable:
+        if self._index.lexical is None:
+            raise self._lacks(Reason.LEXICAL_MISSING, "has no BM25 artifacts; search it semantically")
+        if self._index.manifest.tokenizer != TOKENIZER_FINGERPRINT:
+            raise self._lacks(Reason.LEXICAL_MISSING, "was tokenised by other rules than this server's; build it anew")
+        return self._index.lexical
+
+    def _lacks(self, reason: Reason, what: str) -> PreconditionError:
+        version = self._index.manifest.version
+        return PreconditionError(reason, f"index {version!r} {what}", {"active_index": version})
+
+    def _plain(self, ranked: Sequence[RankedRow]) -> Iterable[SearchHit]:
+        ids = self._visibility.ids_of([hit.row for hit in ranked])
+        for rank, (hit, id_) in enumerate(zip(ranked, ids, strict=True), start=1):
+            yield SearchHit(id_, hit.score, rank)
+
+    def _explained(self, ranked: Sequence[RankedRow], legs: _Legs, lexical: LexicalTable | None) -> Iterable[SearchHit]:
+        scores = legs.scores()
+        for hit, plain in zip(ranked, self._plain(ranked), strict=True):
+            matched = matched_tokens(lexical, legs.tokens, hit.row)[:MAX_MATCHED_TOKENS] if lexical else ()
+            yield SearchHit(plain.id, plain.score, plain.rank, scores[hit.row], matched)
+
+    def _debug(self, search: BackendSearch, allowed: NDArray[np.bool_], legs: _Legs) -> SearchDebug:
+        return SearchDebug(
+            path=None if legs.semantic is None else SearchPath.EXACT,
+            filtered=search.filter.narrows,
+            visible_count=int(np.count_nonzero(allowed)),
+            semantic_candidates=len(legs.semantic or ()),
+            bm25_candidates=len(legs.bm25 or ()),
+            query_tokens=tuple(sorted(set(legs.tokens))),
+            rrf_k=search.rrf_k if search.search_type is SearchType.HYBRID else 0,
+        )

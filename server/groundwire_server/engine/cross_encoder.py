@@ -1,0 +1,28 @@
+"""The cross-encoder behind `codebert_rerank`; apart from the other rerankers because its libraries load slowly."""
+
+from collections.abc import Sequence
+from threading import Lock
+
+from sentence_transformers import CrossEncoder
+
+from groundwire_server.engine.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers cross-encoder that reads query and text together."""
+
+    def __init__(self, model: str, widen_factor: int = DEFAULT_WIDEN_FACTOR) -> None:
+        """Loads a model by name or path. Raises OSError or ValueError when there is none."""
+        self.widen_factor = widen_factor
+        self._model = CrossEncoder(model, device="cpu")
+        # A Hugging Face tokeniser must not be used by two threads at a time.
+        self._lock = Lock()
+
+    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
+        """See `Reranker.scores`."""
+        if not candidates:
+            return []
+        pairs = [(query, candidate.text) for candidate in candidates]
+        with self._lock:
+            # One pair at a time: padding to the longest of a batch would change a score's last bits.
+            return [float(self._model.predict([pair], show_progress_bar=False)[0]) for pair in pairs]

@@ -1,0 +1,67 @@
+"""The engine: the three actions over a backend and a graph. Thread-safe; knows no transport."""
+
+from dataclasses import dataclass
+
+from groundwire_server.backends.interface import GraphProvider, RetrievalBackend, Walk
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_server.domain.packing import Budget, pack
+from groundwire_server.domain.prioritization import prioritize
+from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.domain.texts import FetchedText, FetchRequest, FetchResult
+from groundwire_server.domain.validation import check_expand, check_fetch
+from groundwire_server.engine.rerank import Rerankers
+from groundwire_server.engine.search import search_nodes
+
+_HEADROOM_BYTES = 4 * 1024
+"""What a response holds besides its repeated fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalEngine:
+    """Search, expand, fetch. Each validates, opens its own snapshot for the caller and asks only that.
+
+    Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises.
+    """
+
+    backend: RetrievalBackend
+    graph: GraphProvider
+    rerankers: Rerankers
+    limits: Limits
+
+    def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        """Selects nodes by ids and scores; never returns text."""
+        return search_nodes(request, self.backend, self.rerankers, self.limits, checkpoint)
+
+    def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+        """Walks the dependency graph from seeds; never returns text."""
+        max_depth = check_expand(request, self.limits)
+        walk = Walk(
+            seed_ids=request.seed_ids,
+            max_depth=max_depth,
+            max_nodes=request.max_nodes,
+            edge_types=None
+            if request.edge_allowlist == ("*",)
+            else frozenset(edge_type.casefold() for edge_type in request.edge_allowlist),
+            direction=request.direction,
+            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+        )
+        return self.graph.open_graph(request.scope, request.access).expand(walk, checkpoint)
+
+    def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
+        """Returns whole texts in priority order, as many as fit the budget."""
+        check_fetch(request)
+        snapshot = self.backend.open(request.scope, request.access)
+        candidates = prioritize(request.seed_ids, request.nodes, request.mode)
+        sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
+        checkpoint()
+        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - _HEADROOM_BYTES)
+        packing = pack(candidates, sizes, budget)
+        texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])
+        checkpoint()
+        fetched = tuple(
+            FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, texts[chosen.id])
+            for chosen in packing.chosen
+        )
+        return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)

@@ -1,0 +1,64 @@
+"""Rerankers: they reorder the candidates of a semantic search and trim them (seed 000, "Reranking").
+
+A reranker sees texts of one snapshot, which has enforced scope and access; it adds no ids. Ties keep the order of
+the search.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from groundwire_server.text.code_tokenizer import tokenize
+
+DEFAULT_WIDEN_FACTOR = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RerankCandidate:
+    """A candidate's text and its cosine similarity to the query."""
+
+    text: str
+    similarity: float
+
+
+class Reranker(Protocol):
+    """Scores candidates; `widen_factor` times `top_k` of them are retrieved for it."""
+
+    @property
+    def widen_factor(self) -> int:
+        """At least 1."""
+
+    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
+        """One score a candidate, higher is better; deterministic."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordReranker:
+    """`alpha * similarity + beta * coverage`, coverage being the share of the query's distinct tokens in the text.
+
+    The blend of seed 001 §4.2; coverage is already in [0, 1], so nothing is normalised over the candidates.
+    """
+
+    widen_factor: int = DEFAULT_WIDEN_FACTOR
+    alpha: float = 0.5
+    beta: float = 0.5
+
+    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
+        """See `Reranker.scores`."""
+        wanted = set(tokenize(query))
+        return [
+            self.alpha * candidate.similarity + self.beta * _coverage(wanted, candidate.text)
+            for candidate in candidates
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Rerankers:
+    """The rerankers of a server; `codebert` is None where no cross-encoder is configured."""
+
+    keyword: Reranker
+    codebert: Reranker | None = None
+
+
+def _coverage(wanted: set[str], text: str) -> float:
+    return len(wanted.intersection(tokenize(text))) / len(wanted) if wanted else 0.0

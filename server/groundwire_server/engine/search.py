@@ -1,0 +1,64 @@
+"""SearchNodes: one backend search, and for a rerank the texts of its candidates."""
+
+from dataclasses import replace
+
+from groundwire_server.backends.interface import BackendSearch, RetrievalBackend, RetrievalSnapshot
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
+from groundwire_server.domain.validation import check_search
+from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers
+
+
+def search_nodes(
+    request: SearchRequest, backend: RetrievalBackend, rerankers: Rerankers, limits: Limits, checkpoint: Checkpoint
+) -> SearchResult:
+    """Selects nodes. Raises InvalidRequestError, NotFoundError, PreconditionError or what the checkpoint raises."""
+    search_type = check_search(request, limits)
+    snapshot = backend.open(request.scope, request.access)
+    reranker = _reranker(request.rerank, rerankers)
+    backend_search = BackendSearch(
+        search_type=search_type,
+        query=request.query,
+        query_vector=request.query_vector,
+        top_k=request.top_k * (reranker.widen_factor if reranker else 1),
+        rrf_k=request.rrf_k,
+        filter=request.filter,
+        explain=request.explain,
+    )
+    result = snapshot.search(backend_search, checkpoint)
+    if reranker is None:
+        return result
+    checkpoint()
+    hits = _rerank(request.query, result.hits, snapshot, reranker)
+    return replace(
+        result, hits=tuple(_place(hit, rank, request.explain) for rank, hit in enumerate(hits[: request.top_k], 1))
+    )
+
+
+def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
+    if rerank is Rerank.NONE:
+        return None
+    if rerank is Rerank.KEYWORD:
+        return rerankers.keyword
+    if rerankers.codebert is None:
+        raise PreconditionError(
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+        )
+    return rerankers.codebert
+
+
+def _rerank(
+    query: str, hits: tuple[SearchHit, ...], snapshot: RetrievalSnapshot, reranker: Reranker
+) -> list[SearchHit]:
+    texts = snapshot.fetch_texts([hit.id for hit in hits])
+    candidates = [RerankCandidate(texts[hit.id].text, hit.score) for hit in hits]
+    scores = reranker.scores(query, candidates)
+    rescored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(rescored, key=lambda hit: (-hit.score, hit.rank))
+
+
+def _place(hit: SearchHit, rank: int, explain: bool) -> SearchHit:
+    legs = (*hit.legs, LegScore(Leg.RERANK, rank, hit.score)) if explain else ()
+    return replace(hit, rank=rank, legs=legs)

@@ -1,0 +1,65 @@
+"""An open index: its manifest and mapped tables. Opening reads little; checksums are `verify`'s business."""
+
+from pathlib import Path
+
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.adjacency import Adjacency
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.files import map_array, sha256
+from groundwire_server.index.lexical import LexicalTable
+from groundwire_server.index.manifest import Manifest
+from groundwire_server.index.node_table import NodeTable
+from groundwire_server.index.policies import read_policies
+from groundwire_server.index.vectors import VectorTable
+
+import numpy as np
+
+POLICY_COLUMN = "policy.npy"
+
+
+class LoadedIndex:
+    """One immutable index version, mapped. Safe to share between threads."""
+
+    def __init__(self, directory: Path) -> None:
+        """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen."""
+        self.manifest = Manifest.read(directory)
+        check_sizes(directory, self.manifest)
+        count = self.manifest.node_count
+        self.nodes = NodeTable(directory, count)
+        self.policies = read_policies(directory)
+        self.policy_codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
+        self.outgoing = Adjacency(directory, "outgoing", count, self.manifest.edge_count)
+        self.incoming = Adjacency(directory, "incoming", count, self.manifest.edge_count)
+        space = self.manifest.vector_space
+        self.vectors = None if space is None else VectorTable(directory, count, space.dimension)
+        self.lexical = (
+            LexicalTable(directory, count, self.manifest.term_count, self.manifest.posting_count)
+            if self.manifest.tokenizer
+            else None
+        )
+
+    @property
+    def scope(self) -> Scope:
+        """The scope with this version pinned."""
+        return Scope(self.manifest.repository, self.manifest.branch, self.manifest.version)
+
+
+def check_sizes(directory: Path, manifest: Manifest) -> None:
+    """Raises IndexDamagedError when a file of the manifest is missing or has another size: torn or truncated."""
+    for entry in manifest.files:
+        try:
+            size = (directory / entry.name).stat().st_size
+        except OSError as error:
+            raise IndexDamagedError(f"{entry.name}: is missing") from error
+        if size != entry.bytes:
+            raise IndexDamagedError(f"{entry.name}: has {size} bytes; the manifest says {entry.bytes}")
+
+
+def verify(directory: Path) -> None:
+    """Reads every file of an index and compares its checksum. Raises IndexDamagedError naming the first bad file."""
+    manifest = Manifest.read(directory)
+    check_sizes(directory, manifest)
+    for entry in manifest.files:
+        if sha256(directory / entry.name) != entry.sha256:
+            raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
+    LoadedIndex(directory)

@@ -1,0 +1,83 @@
+"""The manifest: what an index is, what it was made from and with, and the checksum of every other file."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from groundwire_server.index.errors import IndexDamagedError
+
+FORMAT = "groundwire-index"
+FORMAT_VERSION = 1
+MANIFEST_FILE = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of the index, its size in bytes and its SHA-256."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """The space of the index's vectors; name and fingerprint are "" when the source brought its own vectors."""
+
+    embedder: str
+    fingerprint: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything about an index but its content. `tokenizer` is "" for an index without BM25 artifacts."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    format: str
+    format_version: int
+    repository: str
+    branch: str
+    version: str
+    created: datetime
+    source: str
+    node_count: int
+    edge_count: int
+    term_count: int
+    posting_count: int
+    edge_types: tuple[str, ...]
+    vector_space: VectorSpace | None
+    tokenizer: str
+    token_counter: str
+    token_counter_fingerprint: str
+    files: tuple[FileEntry, ...]
+
+    def write(self, directory: Path) -> None:
+        """Writes the manifest into an index directory."""
+        (directory / MANIFEST_FILE).write_bytes(_ADAPTER.dump_json(self, indent=1) + b"\n")
+
+    @staticmethod
+    def read(directory: Path) -> "Manifest":
+        """Reads and checks the manifest of an index directory. Raises IndexDamagedError."""
+        try:
+            content = (directory / MANIFEST_FILE).read_bytes()
+        except OSError as error:
+            raise IndexDamagedError(f"{directory.name}: not an index, its {MANIFEST_FILE} is unreadable") from error
+        try:
+            manifest = _ADAPTER.validate_json(content)
+        except ValidationError as error:
+            raise IndexDamagedError(
+                f"{MANIFEST_FILE}: {error.error_count()} errors, first: {error.errors()[0]}"
+            ) from error
+        if (manifest.format, manifest.format_version) != (FORMAT, FORMAT_VERSION):
+            raise IndexDamagedError(
+                f"{MANIFEST_FILE}: format {manifest.format} {manifest.format_version}; this server reads "
+                f"{FORMAT} {FORMAT_VERSION}; build the index anew"
+            )
+        return manifest
+
+
+_ADAPTER: TypeAdapter[Manifest] = TypeAdapter(Manifest)

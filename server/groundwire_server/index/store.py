@@ -1,0 +1,170 @@
+"""Index versions on disk: `<data>/<repository>/<branch>/<version>/`, and which one is active (design §7).
+
+A version is built in a hidden directory beside its place and moved there in one step; the active version is the
+content of one small file that is swapped in one step. A crash at any point leaves the versions and the pointer that
+were there before, and at most a hidden directory that the next build removes. A deleted version leaves a tombstone
+(its manifest and policy classes), so that its name is never given to another content and a pin of it is told apart
+from a name that never was.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from urllib.parse import unquote
+
+from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.scope import Scope, escaped
+from groundwire_server.index.files import make_durable, replace_durably
+from groundwire_server.index.loaded import verify
+from groundwire_server.index.manifest import MANIFEST_FILE
+from groundwire_server.index.policies import POLICIES_FILE
+
+_ACTIVE = ".active"
+_TOMBSTONES = ".deleted"
+_BUILDING = ".building-"
+
+
+class IndexStore:
+    """The data directory. Reading needs no lock; writers of one scope exclude each other by file locks."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+
+    def scopes(self) -> list[Scope]:
+        """Every repository and branch that has a directory, sorted."""
+        return sorted(
+            (
+                Scope(unquote(repository.name), unquote(branch.name))
+                for repository in _visible_directories(self.data)
+                for branch in _visible_directories(repository)
+            ),
+            key=lambda scope: (scope.repository, scope.branch),
+        )
+
+    def versions(self, scope: Scope) -> list[str]:
+        """The versions of a scope, sorted."""
+        return sorted(directory.name for directory in _visible_directories(self._branch(scope)))
+
+    def active(self, scope: Scope) -> str:
+        """The active version of a scope, "" when there is none."""
+        try:
+            return (self._branch(scope) / _ACTIVE).read_text()
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+
+    def directory(self, scope: Scope) -> Path:
+        """Where the version that `scope.active_index` names lies, if it exists."""
+        return self._branch(scope) / scope.active_index
+
+    def tombstone(self, scope: Scope) -> Path:
+        """Where the remains of the version lie, if it was deleted."""
+        return self._branch(scope) / _TOMBSTONES / scope.active_index
+
+    @contextmanager
+    def build(self, scope: Scope) -> Iterator[Path]:
+        """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
+
+        Raises IngestError when the name is taken or another build of the scope is running. When the body raises,
+        nothing is left.
+        """
+        branch = self._branch(scope)
+        branch.mkdir(parents=True, exist_ok=True)
+        with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
+            for leftover in branch.glob(f"{_BUILDING}*"):
+                shutil.rmtree(leftover)
+            self.check_free(scope)
+            building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
+            building.chmod(0o755)
+            try:
+                yield building
+                building.rename(self.directory(scope))
+            except BaseException:
+                shutil.rmtree(building, ignore_errors=True)
+                raise
+            make_durable(branch)
+
+    def check_free(self, scope: Scope) -> None:
+        """Raises IngestError when the version's name is taken by an index or by a deleted one."""
+        for path, state in ((self.directory(scope), "exists"), (self.tombstone(scope), "was deleted")):
+            if path.exists():
+                raise IngestError(
+                    f"version {scope.active_index!r} of {scope.repository} {scope.branch} {state}; versions are "
+                    "immutable and names are not used twice: give another --version"
+                )
+
+    def require(self, scope: Scope) -> Path:
+        """The directory of a version. Raises NotFoundError, or PreconditionError when it was deleted."""
+        names = {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
+        directory = self.directory(scope)
+        if directory.is_dir():
+            return directory
+        if self.tombstone(scope).is_dir():
+            raise PreconditionError(Reason.INDEX_GONE, f"index {scope.active_index!r} was deleted", names)
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, f"there is no index {scope.active_index!r} in this scope", names)
+
+    def activate(self, scope: Scope) -> str:
+        """Makes a version the active one; returns the one before, or "".
+
+        Raises NotFoundError, PreconditionError when it was deleted, IndexDamagedError when it is not sound.
+        """
+        verify(self.require(scope))
+        with self._writing(scope):
+            self.require(scope)
+            previous = self.active(scope)
+            replace_durably(self._branch(scope) / _ACTIVE, scope.active_index.encode())
+        return previous
+
+    def delete(self, scope: Scope) -> None:
+        """Removes a version, leaving its tombstone; processes that read it go on.
+
+        Raises NotFoundError, or PreconditionError when it is active or was deleted before.
+        """
+        tombstone = self.tombstone(scope)
+        directory = self.require(scope)
+        with self._writing(scope):
+            if self.active(scope) == scope.active_index:
+                names = {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
+                raise PreconditionError(
+                    Reason.INDEX_ACTIVE, f"index {scope.active_index!r} is active; activate another first", names
+                )
+            tombstone.parent.mkdir(exist_ok=True)
+            directory.rename(tombstone)
+            make_durable(self._branch(scope))
+        for path in tombstone.iterdir():
+            if path.name not in (MANIFEST_FILE, POLICIES_FILE):
+                path.unlink()
+
+    @contextmanager
+    def _writing(self, scope: Scope) -> Iterator[None]:
+        with _locked(self._branch(scope) / ".write.lock"):
+            yield
+
+    def _branch(self, scope: Scope) -> Path:
+        return self.data / escaped(scope.repository) / escaped(scope.branch)
+
+
+def _visible_directories(parent: Path) -> list[Path]:
+    if not parent.is_dir():
+        return []
+    return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+@contextmanager
+def _locked(path: Path, refusal: str = "") -> Iterator[None]:
+    """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
+
+    Waits for it, or with a `refusal` raises IngestError at once when another process holds it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
+        except BlockingIOError as error:
+            raise IngestError(f"{refusal}; wait for it to end") from error
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+"""Columns of strings: one UTF-8 blob and the offsets into it, both mapped."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.files import map_array, map_bytes, write_array
+
+
+class StringColumn:
+    """An immutable sequence of strings. UTF-8 sorts as code points do, so a sorted column can be searched."""
+
+    def __init__(self, blob: bytes | memoryview, offsets: NDArray[np.int64]) -> None:
+        self._blob = blob
+        self._offsets = offsets
+
+    @staticmethod
+    def write(directory: Path, name: str, values: Iterable[str]) -> None:
+        """Writes `<name>.utf8` and `<name>.offsets.npy`."""
+        offsets = [0]
+        with (directory / f"{name}.utf8").open("wb") as file:
+            for value in values:
+                offsets.append(offsets[-1] + file.write(value.encode()))
+        write_array(directory / f"{name}.offsets.npy", np.asarray(offsets, dtype=np.int64))
+
+    @classmethod
+    def open(cls, directory: Path, name: str, count: int) -> "StringColumn":
+        """Maps a column of `count` strings. Raises IndexDamagedError when its two files do not fit together."""
+        offsets = map_array(directory / f"{name}.offsets.npy", np.int64, (count + 1,))
+        blob = map_bytes(directory / f"{name}.utf8")
+        if offsets[0] != 0 or offsets[-1] != len(blob):
+            raise IndexDamagedError(f"{name}.utf8: has {len(blob)} bytes; its offsets end at {offsets[-1]}")
+        return cls(memoryview(blob), offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, position: int) -> str:
+        return self.raw(position).decode()
+
+    def raw(self, position: int) -> bytes:
+        """The UTF-8 bytes of one string."""
+        return bytes(self._blob[int(self._offsets[position]) : int(self._offsets[position + 1])])
+
+    def byte_length(self, position: int) -> int:
+        """The UTF-8 length of one string, without reading it."""
+        return int(self._offsets[position + 1] - self._offsets[position])
+
+    def find(self, value: str) -> int | None:
+        """The position of `value` in a sorted column, or None."""
+        sought = value.encode()
+        position = self.lower_bound(sought)
+        return position if position < len(self) and self.raw(position) == sought else None
+
+    def prefix_range(self, prefix: str) -> range:
+        """The positions of the strings that start with `prefix`, in a sorted column."""
+        first = self.lower_bound(prefix.encode())
+        # 0xFF never occurs in UTF-8, so this sorts after every string with the prefix.
+        return range(first, self.lower_bound(prefix.encode() + b"\xff"))
+
+    def lower_bound(self, sought: bytes) -> int:
+        """The first position whose string is not smaller than `sought`, in a sorted column."""
+        return bisect_left(range(len(self)), sought, key=self.raw)

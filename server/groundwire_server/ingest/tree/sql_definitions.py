@@ -1,0 +1,221 @@
+"""CREATE statements: what they define, under which name, on which table, and where their body stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql_names import SqlName, read_name
+from groundwire_server.ingest.tree.sql_reader import query_after_as
+from groundwire_server.ingest.tree.sql_statements import Range
+
+MAX_SIGNATURE_CHARACTERS = 300
+
+
+class ObjectType(StrEnum):
+    """The type of a SQL object; the value ends its local id (`dbo.Invoice|TABLE`)."""
+
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    PROCEDURE = "PROC"
+    FUNCTION = "FUNC"
+    TRIGGER = "TRIGGER"
+    SYNONYM = "SYNONYM"
+    INDEX = "INDEX"
+    SEQUENCE = "SEQUENCE"
+    TYPE = "TYPE"
+
+
+_TYPES = {
+    "TABLE": ObjectType.TABLE,
+    "VIEW": ObjectType.VIEW,
+    "PROC": ObjectType.PROCEDURE,
+    "PROCEDURE": ObjectType.PROCEDURE,
+    "FUNCTION": ObjectType.FUNCTION,
+    "AGGREGATE": ObjectType.FUNCTION,
+    "TRIGGER": ObjectType.TRIGGER,
+    "SYNONYM": ObjectType.SYNONYM,
+    "INDEX": ObjectType.INDEX,
+    "SEQUENCE": ObjectType.SEQUENCE,
+    "TYPE": ObjectType.TYPE,
+    "DOMAIN": ObjectType.TYPE,
+}
+_ROUTINES = frozenset({ObjectType.PROCEDURE, ObjectType.FUNCTION, ObjectType.TRIGGER})
+_REDEFINED_BY_ALTER = _ROUTINES | {ObjectType.VIEW}
+_MODIFIERS = frozenset(
+    "OR REPLACE ALTER GLOBAL LOCAL UNLOGGED EXTERNAL FOREIGN VIRTUAL UNIQUE CLUSTERED NONCLUSTERED COLUMNSTORE FULLTEXT "
+    "SPATIAL XML PRIMARY MATERIALIZED RECURSIVE CONSTRAINT ALGORITHM UNDEFINED MERGE TEMPTABLE SQL SECURITY DEFINER "
+    "INVOKER FORCE EDITIONABLE NONEDITIONABLE".split()
+)
+_USER_TOKENS = 6
+_BODY_VERBS = frozenset(
+    "BEGIN SELECT INSERT UPDATE DELETE REPLACE MERGE CALL RETURN SET IF WITH DECLARE TRUNCATE CASE WHILE".split()
+)
+_TRIGGER_EVENT_AFTER = frozenset({"BEFORE", "AFTER", "OF", "OR", ",", "FOR"})
+_READABLE_LANGUAGES = frozenset({"SQL", "PLPGSQL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a CREATE statement defines. `head` and `body` are index ranges of the statement's tokens.
+
+    The head ends before the keyword (AS, BEGIN) that opens the body; `on` is the table of a trigger or an
+    index; `target` is what a synonym stands for.
+    """
+
+    object_type: ObjectType
+    name: SqlName
+    head: Range
+    body: Range
+    on: SqlName | None = None
+    target: SqlName | None = None
+
+
+def read_definition(text: str, code: Sequence[Token], dialect: Dialect) -> Definition | None:
+    """The definition that the statement `code` is; None for any other statement and for temporary objects."""
+    type_at = _type_index(code)
+    if type_at is None:
+        return None
+    object_type = _TYPES[code[type_at].keyword]
+    alters = code[0].keyword == "ALTER"
+    if alters and (dialect is not Dialect.TSQL or object_type not in _REDEFINED_BY_ALTER):
+        return None
+    name, after = read_name(text, code, _after_options(code, type_at + 1))
+    if name is None:
+        return None
+    on = _named_after(text, code, after, "ON") if object_type in {ObjectType.TRIGGER, ObjectType.INDEX} else None
+    if object_type is ObjectType.INDEX:
+        if on is None:
+            return None
+        name = SqlName(name.name, on.schema)
+    elif object_type is ObjectType.TRIGGER and on is not None and not name.schema:
+        name = SqlName(name.name, on.schema)
+    target = _named_after(text, code, after, "FOR") if object_type is ObjectType.SYNONYM else None
+    head_end, body = _parts(text, code, after, object_type, dialect)
+    return Definition(object_type, name, (0, head_end), body, on, target)
+
+
+def signature(text: str, code: Sequence[Token]) -> str:
+    """The tokens as one line without comments, at most MAX_SIGNATURE_CHARACTERS, "..." where it is cut."""
+    pieces: list[str] = []
+    length = 0
+    for index, token in enumerate(code):
+        gap = " " if index and token.start > code[index - 1].end else ""
+        piece = gap + " ".join(text[token.start : token.end].split())
+        length += len(piece)
+        if length > MAX_SIGNATURE_CHARACTERS - 4:
+            return "".join(pieces)[: MAX_SIGNATURE_CHARACTERS - 4] + " ..."
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def foreign_keys(text: str, code: Sequence[Token]) -> list[SqlName]:
+    """The tables after REFERENCES in CREATE TABLE or ALTER TABLE."""
+    names = [
+        read_name(text, code, index + 1)[0] for index, token in enumerate(code) if token.keyword == "REFERENCES"
+    ]
+    return [name for name in names if name is not None]
+
+
+def altered_table(text: str, code: Sequence[Token]) -> SqlName | None:
+    """The table that ALTER TABLE changes; None for every other statement."""
+    if [token.keyword for token in code[:2]] != ["ALTER", "TABLE"]:
+        return None
+    return read_name(text, code, _after_options(code, 2))[0]
+
+
+def _type_index(code: Sequence[Token]) -> int | None:
+    """The index of TABLE, VIEW ... in a CREATE or ALTER statement; None when it defines nothing that we index."""
+    if code[0].keyword not in {"CREATE", "ALTER"}:
+        return None
+    user_ends = 0
+    for index in range(1, len(code)):
+        token = code[index]
+        if token.keyword in _TYPES:
+            return index
+        if token.keyword == "DEFINER":
+            user_ends = index + _USER_TOKENS
+        if token.keyword not in _MODIFIERS and token.keyword != "=" and index >= user_ends:
+            return None
+    return None
+
+
+def _after_options(code: Sequence[Token], index: int) -> int:
+    """Skips IF [NOT] EXISTS, CONCURRENTLY, ONLY and BODY before a name."""
+    while index < len(code) and code[index].keyword in {"IF", "NOT", "EXISTS", "CONCURRENTLY", "ONLY"}:
+        index += 1
+    return index
+
+
+def _named_after(text: str, code: Sequence[Token], start: int, keyword: str) -> SqlName | None:
+    """The name behind the first `keyword` from `start` on."""
+    for index in range(start, len(code)):
+        if code[index].keyword == keyword:
+            return read_name(text, code, _after_options(code, index + 1))[0]
+    return None
+
+
+def _parts(
+    text: str, code: Sequence[Token], after: int, object_type: ObjectType, dialect: Dialect
+) -> tuple[int, Range]:
+    """(end of the head, range of the body); the body is empty where there is none that can be read."""
+    end = len(code)
+    if object_type is ObjectType.VIEW:
+        opening = _keyword_outside(code, after, frozenset({"AS"}))
+        return opening, (min(opening + 1, end), end)
+    if object_type is ObjectType.TABLE:
+        query = query_after_as(code)
+        return end, (query, end)
+    if object_type not in _ROUTINES:
+        return end, (end, end)
+    quoted = [index for index in range(after, end) if code[index].kind is Kind.BODY]
+    if quoted:
+        readable = _language(code) in _READABLE_LANGUAGES
+        head_end = quoted[0] - (code[quoted[0] - 1].keyword == "AS")
+        return head_end, (quoted[0], quoted[0] + 1) if readable else (end, end)
+    return _plain_routine(code, after, dialect)
+
+
+def _plain_routine(code: Sequence[Token], after: int, dialect: Dialect) -> tuple[int, Range]:
+    """Head and body of a routine whose body is no dollar-quoted string."""
+    end = len(code)
+    if dialect is Dialect.TSQL:
+        opening = _body_as(code, after)
+        return opening, (min(opening + 1, end), end)
+    opening = after
+    while opening < end:
+        opening = _keyword_outside(code, opening, _BODY_VERBS)
+        if opening < end and code[opening - 1].keyword in _TRIGGER_EVENT_AFTER:
+            opening += 1
+            continue
+        break
+    return opening, (opening, end)
+
+
+def _body_as(code: Sequence[Token], start: int) -> int:
+    """The index of the AS that opens a T-SQL body: not that of a parameter's type or of EXECUTE AS."""
+    index = start
+    while (index := _keyword_outside(code, index, frozenset({"AS"}))) < len(code):
+        before = code[index - 1]
+        if before.kind is not Kind.VARIABLE and before.keyword not in {"EXECUTE", "EXEC"}:
+            return index
+        index += 1
+    return index
+
+
+def _keyword_outside(code: Sequence[Token], start: int, keywords: frozenset[str]) -> int:
+    """The index of the first of `keywords` outside parentheses; the length of `code` without one."""
+    depth = 0
+    for index in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[index].keyword, 0)
+        if depth <= 0 and code[index].keyword in keywords:
+            return index
+    return len(code)
+
+
+def _language(code: Sequence[Token]) -> str:
+    """The language that CREATE FUNCTION states, upper-cased; PL/pgSQL when it states none."""
+    for index in range(len(code) - 1):
+        if code[index].keyword == "LANGUAGE":
+            return code[index + 1].keyword or "PLPGSQL"
+    return "PLPGSQL"

@@ -1,0 +1,84 @@
+"""The SQL objects of a tree by name: which one a reference means, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundwire_server.ingest.tree.sql_definitions import ObjectType
+from groundwire_server.ingest.tree.sql_names import DEFAULT_SCHEMAS, SqlName
+from groundwire_server.ingest.tree.sql_tree import Relation
+
+EXACT_CONFIDENCE = 1.0
+ASSUMED_SCHEMA_CONFIDENCE = 0.9
+
+_ANY = frozenset(ObjectType)
+_SOURCES = frozenset({ObjectType.TABLE, ObjectType.VIEW, ObjectType.SYNONYM, ObjectType.FUNCTION})
+ADMITTED_TYPES = {
+    Relation.READS: _SOURCES,
+    Relation.WRITES: frozenset({ObjectType.TABLE, ObjectType.VIEW, ObjectType.SYNONYM}),
+    Relation.CALLS: frozenset({ObjectType.FUNCTION}),
+    Relation.EXECUTES: frozenset({ObjectType.PROCEDURE, ObjectType.FUNCTION, ObjectType.SYNONYM}),
+    Relation.FOREIGN_KEY: frozenset({ObjectType.TABLE}),
+    Relation.ON: frozenset({ObjectType.TABLE, ObjectType.VIEW}),
+    Relation.SYNONYM_FOR: _ANY,
+}
+_DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SqlObject:
+    """A defined object: the key of its node, its type and its schema, folded; "" where none is known."""
+
+    key: str
+    object_type: ObjectType
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The object that a name means. `confidence` is less than 1 when the name leaves its schema or database open."""
+
+    object: SqlObject
+    confidence: float
+
+
+class ObjectIndex:
+    """Objects by folded name, in the order of their definition."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, list[SqlObject]] = {}
+
+    def add(self, name: SqlName, defined: SqlObject) -> None:
+        """Makes `defined` known under `name`; the first of several definitions stays the one that is found."""
+        self._by_name.setdefault(name.folded[1], []).append(defined)
+
+    def find(
+        self, name: SqlName, admitted: frozenset[ObjectType] = _ANY, home_schema: str | None = None
+    ) -> Resolved | None:
+        """The object of an admitted type that `name` means; None for none, and for several with equal claim.
+
+        A stated schema must be the object's, or a default one where the object's is unknown. Without one the
+        home schema comes first (that of the naming file, if given), then unknown and default schemas, then
+        the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
+        """
+        schema, bare = name.folded
+        objects = [found for found in self._by_name.get(bare, ()) if found.object_type in admitted]
+        if schema:
+            admissible = {schema, ""} if schema in _DEFAULT_SCHEMAS else {schema}
+            found = _only([candidate for candidate in objects if candidate.schema in admissible], schema)
+            confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
+            return None if found is None else Resolved(found, confidence)
+        for schemas in ([home_schema] if home_schema is not None else [], _DEFAULT_SCHEMAS):
+            found = _only([candidate for candidate in objects if candidate.schema in schemas], home_schema or "")
+            if found is not None:
+                return Resolved(found, ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE)
+        found = _only(objects, "")
+        return None if found is None else Resolved(found, ASSUMED_SCHEMA_CONFIDENCE)
+
+
+def _only(candidates: Sequence[SqlObject], preferred_schema: str) -> SqlObject | None:
+    """The first definition when all candidates are of one schema, or of the preferred one; None otherwise."""
+    preferred = [candidate for candidate in candidates if candidate.schema == preferred_schema]
+    if preferred:
+        return preferred[0]
+    schemas = {candidate.schema for candidate in candidates}
+    return candidates[0] if len(schemas) == 1 else None

@@ -1,0 +1,311 @@
+"""References of SQL statements: what a script or a routine's body reads, writes, calls and executes."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql_names import SqlName, read_name
+from groundwire_server.ingest.tree.sql_parse import NotParsedError, parse_statement
+from groundwire_server.ingest.tree.sql_scan import Found, call_references, query_tokens_references, target_name
+from groundwire_server.ingest.tree.sql_statements import body_statements
+from groundwire_server.ingest.tree.sql_tree import Relation, tree_references
+
+PARSED_CONFIDENCE = 1.0
+SCANNED_CONFIDENCE = 0.7
+DYNAMIC_CONFIDENCE = 0.7
+
+_QUERY_VERBS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "PERFORM"})
+_VERBS = _QUERY_VERBS | {"EXEC", "EXECUTE", "CALL", "TRUNCATE", "COPY", "BULK"}
+_NO_REFERENCES = frozenset({"GRANT", "REVOKE", "DENY", "COMMENT", "DROP"})
+_ALSO_FUNCTIONS = frozenset({"UPDATE", "REPLACE", "INSERT", "TRUNCATE", "COPY"})
+_VERBS_FOR_PARSER = {"PERFORM": "SELECT", "REPLACE": "INSERT"}
+_DEFINES = frozenset({"CREATE", "ALTER"})
+_BEFORE_CONFLICT_ACTION = frozenset({"ON", "DO", "KEY", "FOR", "OF", "OR", "AFTER", "BEFORE", ","})
+_INSERTS_INTO = frozenset("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE".split())
+_AFTER_INTO_LIST = frozenset("FROM WHERE GROUP ORDER LIMIT UNION HAVING USING SELECT VALUES EXCEPT INTERSECT".split())
+_SQL_IN_STRING = re.compile(
+    r"\b(?:SELECT\b.*\bFROM|INSERT\s+INTO|DELETE\s+FROM|UPDATE\b.*\bSET|MERGE\s+INTO|EXEC(?:UTE)?)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name that a statement depends on. `offset` is where the statement begins in the text that was read."""
+
+    relation: Relation
+    name: SqlName
+    offset: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """A statement that no parser accepted, so that its references come from its tokens."""
+
+    offset: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a piece of SQL depends on, in its order."""
+
+    references: tuple[Reference, ...]
+    unparsed: tuple[Unparsed, ...]
+
+
+def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
+    """The references of the statements that `code` (tokens of `text` without comments) consists of.
+
+    Confidence is PARSED_CONFIDENCE where sqlglot parsed the query or the statement has only one shape,
+    SCANNED_CONFIDENCE where its tokens were read instead, DYNAMIC_CONFIDENCE for SQL inside a string.
+    """
+    reader = _Reader(text, dialect, reads_strings=True)
+    reader.body(code)
+    return Reading(tuple(reader.references), tuple(reader.unparsed))
+
+
+def read_definition_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
+    """The references of one statement that is not control flow, such as CREATE TABLE: defaults, checks, AS SELECT."""
+    reader = _Reader(text, dialect, reads_strings=False)
+    reader.loose(code)
+    return Reading(tuple(reader.references), tuple(reader.unparsed))
+
+
+def code_tokens(text: str, dialect: Dialect, start: int = 0, end: int | None = None) -> list[Token]:
+    """The tokens of `text[start:end]` without its comments; their offsets count from the start of `text`."""
+    piece = text[start:end]
+    return [
+        Token(token.kind, token.keyword, token.start + start, token.end + start)
+        for token in tokenize(piece, dialect)
+        if token.kind is not Kind.COMMENT
+    ]
+
+
+def dollar_body_tokens(text: str, body: Token, dialect: Dialect) -> list[Token]:
+    """The tokens inside a dollar-quoted `body`, with the offsets that they have in `text`."""
+    tag_length = text.index("$", body.start + 1) + 1 - body.start
+    return code_tokens(text, dialect, body.start + tag_length, body.end - tag_length)
+
+
+class _Reader:
+    """Collects references; `reads_strings` says whether SQL inside string literals counts."""
+
+    def __init__(self, text: str, dialect: Dialect, reads_strings: bool) -> None:
+        self._text = text
+        self._dialect = dialect
+        self._reads_strings = reads_strings
+        self.references: list[Reference] = []
+        self.unparsed: list[Unparsed] = []
+
+    def body(self, code: Sequence[Token]) -> None:
+        for first, end in body_statements(code, self._dialect):
+            self._statement(code[first:end])
+
+    def _statement(self, code: Sequence[Token]) -> None:
+        if code[0].keyword in _NO_REFERENCES:
+            return
+        if code[0].keyword == "DO":
+            for token in code:
+                if token.kind is Kind.BODY:
+                    self.body(dollar_body_tokens(self._text, token, self._dialect))
+            return
+        verb = query_after_as(code) if code[0].keyword in _DEFINES else _verb_index(code)
+        self.loose(code[:verb])
+        rest = code[verb:]
+        if not rest:
+            return
+        if rest[0].keyword in {"EXEC", "EXECUTE", "CALL"}:
+            self._execute(rest)
+        elif rest[0].keyword not in _QUERY_VERBS:
+            self._target(rest)
+        elif rest[0].keyword in {"INSERT", "REPLACE"} and (split := _after_insert_target(rest)) is not None:
+            self._target(rest[:split])
+            _, written = self._plain_query(rest[:split])
+            self._add([(Relation.WRITES, name) for name in written], rest[0].start, PARSED_CONFIDENCE)
+            self._inserted(rest[split:])
+        else:
+            self._query(rest)
+
+    def loose(self, code: Sequence[Token]) -> None:
+        """Reads what is no query itself: subqueries in parentheses, calls, SQL in strings."""
+        start = 0
+        index = 0
+        while index < len(code):
+            token = code[index]
+            if token.keyword == "(" and index + 1 < len(code) and code[index + 1].keyword in {"SELECT", "WITH"}:
+                self._add(call_references(self._text, code[start : index + 1]), token.start, PARSED_CONFIDENCE)
+                close = _closing(code, index)
+                self._query(code[index + 1 : close])
+                start = index = close
+            elif token.kind is Kind.STRING and self._reads_strings:
+                self._dynamic(token)
+            index += 1
+        if start < len(code):
+            self._add(call_references(self._text, code[start:]), code[start].start, PARSED_CONFIDENCE)
+
+    def _inserted(self, code: Sequence[Token]) -> None:
+        """What follows INSERT INTO target: rows are data, so strings among them are not read as SQL."""
+        if code[0].keyword in {"EXEC", "EXECUTE"}:
+            self._execute(code)
+            return
+        reads_strings, self._reads_strings = self._reads_strings, False
+        self.loose(code)
+        self._reads_strings = reads_strings
+
+    def _execute(self, code: Sequence[Token]) -> None:
+        index = 1
+        if len(code) > 2 and code[1].kind is Kind.VARIABLE and code[2].keyword == "=":
+            index = 3
+        name, end = read_name(self._text, code, index)
+        if name is not None and (self._dialect is not Dialect.POSTGRES or code[0].keyword == "CALL"):
+            self._add([(Relation.EXECUTES, name)], code[0].start, PARSED_CONFIDENCE)
+            index = end
+        self.loose(code[index:])
+
+    def _target(self, code: Sequence[Token]) -> None:
+        name = target_name(self._text, code, 0)
+        if name is not None:
+            self._add([(Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
+
+    def _query(self, code: Sequence[Token]) -> None:
+        kept, written = self._plain_query(code)
+        offset = code[0].start
+        self._add([(Relation.WRITES, name) for name in written], offset, PARSED_CONFIDENCE)
+        try:
+            tree = parse_statement(_joined(self._text, kept), self._dialect)
+        except NotParsedError as error:
+            self.unparsed.append(Unparsed(offset, str(error)))
+            self._add(query_tokens_references(self._text, kept), offset, SCANNED_CONFIDENCE)
+            return
+        self._add(tree_references(tree), offset, PARSED_CONFIDENCE)
+
+    def _plain_query(self, code: Sequence[Token]) -> tuple[list[Token], list[SqlName]]:
+        """The query without what sqlglot does not know, and the tables named in what was taken out.
+
+        Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), TOP (n) of a change
+        and the operator of T-SQL's compound assignments.
+        """
+        kept: list[Token] = []
+        written: list[SqlName] = []
+        depth = index = 0
+        while index < len(code):
+            token = code[index]
+            depth += {"(": 1, ")": -1}.get(token.keyword, 0)
+            previous = code[index - 1].keyword if index else ""
+            if token.keyword == "INTO" and depth == 0 and previous not in _INSERTS_INTO:
+                index = self._into(code, index, written)
+            elif token.keyword == "TOP" and previous in {"INSERT", "UPDATE", "DELETE", "MERGE"}:
+                index = _closing(code, index + 1) + 1
+            elif self._dialect is Dialect.TSQL and _is_compound_assignment(code, index):
+                index += 1
+            else:
+                kept.append(token)
+                index += 1
+        return kept, written
+
+    def _into(self, code: Sequence[Token], index: int, written: list[SqlName]) -> int:
+        """The index after the INTO clause at `index`; in T-SQL it names a table, which is added to `written`."""
+        if self._dialect is Dialect.TSQL:
+            name, index = read_name(self._text, code, index + 1)
+            if name is not None:
+                written.append(name)
+            return _closing(code, index) + 1 if index < len(code) and code[index].keyword == "(" else index
+        index += 1
+        while index < len(code) and code[index].keyword not in _AFTER_INTO_LIST:
+            index += 1
+        return index
+
+    def _dynamic(self, token: Token) -> None:
+        """Reads a string that holds SQL, such as the argument of sp_executesql; what it lacks stays unread."""
+        raw = self._text[token.start : token.end]
+        quote = raw[-1]
+        inner = raw[raw.index(quote) + 1 : -1].replace(quote * 2, quote)
+        if _SQL_IN_STRING.search(inner) is None:
+            return
+        reader = _Reader(inner, self._dialect, reads_strings=False)
+        reader.body(code_tokens(inner, self._dialect))
+        found = [(reference.relation, reference.name) for reference in reader.references]
+        self._add(found, token.start, DYNAMIC_CONFIDENCE)
+
+    def _add(self, found: Iterable[Found], offset: int, confidence: float) -> None:
+        self.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)
+
+
+def _verb_index(code: Sequence[Token]) -> int:
+    """The index of the verb outside parentheses that makes `code` a query, a change or a call; its length if none."""
+    depth = 0
+    for index, token in enumerate(code):
+        depth += {"(": 1, ")": -1}.get(token.keyword, 0)
+        previous = code[index - 1].keyword if index else ""
+        if depth == 0 and token.keyword in _VERBS and previous != "." and _is_verb(code, index, previous):
+            return index
+    return len(code)
+
+
+def _is_verb(code: Sequence[Token], index: int, previous: str) -> bool:
+    """False where the keyword at `index` is a clause (ON DELETE), a function (REPLACE(...)) or an option (WITH INIT)."""
+    keyword = code[index].keyword
+    following = [token.keyword for token in code[index + 1 : index + 3]]
+    if keyword == "SELECT":
+        return True
+    if keyword == "WITH":
+        return bool({"RECURSIVE", "AS", "("}.intersection(following)) and following[0] != "("
+    if previous in _BEFORE_CONFLICT_ACTION:
+        return False
+    return following[:1] != ["STATISTICS"] and not (keyword in _ALSO_FUNCTIONS and following[:1] == ["("])
+
+
+def query_after_as(code: Sequence[Token]) -> int:
+    """The index of the query in CREATE ... AS SELECT, outside parentheses; the length of `code` without one."""
+    for index in range(1, len(code)):
+        if code[index - 1].keyword == "AS" and code[index].keyword in {"SELECT", "WITH"}:
+            return index
+    return len(code)
+
+
+def _after_insert_target(code: Sequence[Token]) -> int | None:
+    """Where the rows or the procedure of INSERT begin; None when a query follows and is to be parsed."""
+    depth = 0
+    for index, token in enumerate(code):
+        depth += {"(": 1, ")": -1}.get(token.keyword, 0)
+        if depth == 0 and token.keyword in {"VALUES", "VALUE", "EXEC", "EXECUTE"}:
+            return index
+        if depth == 0 and token.keyword in {"SELECT", "WITH"}:
+            return None
+    return None
+
+
+def _closing(code: Sequence[Token], opening: int) -> int:
+    """The index of the parenthesis that closes the one at `opening`; the last index when none does."""
+    depth = 0
+    for index in range(opening, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[index].keyword, 0)
+        if depth == 0:
+            return index
+    return len(code) - 1
+
+
+def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
+    """Whether the operator at `index` is the first half of `+=`, `-=` ..."""
+    return (
+        code[index].keyword in set("+-*/%&|^")
+        and index + 1 < len(code)
+        and code[index + 1].keyword == "="
+        and code[index + 1].start == code[index].end
+    )
+
+
+def _joined(text: str, code: Sequence[Token]) -> str:
+    """The source of `code` with one space where white space, a comment or a token left out stood."""
+    pieces: list[str] = []
+    end = code[0].start if code else 0
+    for token in code:
+        if token.start != end:
+            pieces.append(" ")
+        written = text[token.start : token.end]
+        pieces.append(written if pieces else _VERBS_FOR_PARSER.get(token.keyword, written))
+        end = token.end
+    return "".join(pieces)

@@ -1,0 +1,52 @@
+"""Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
+
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.config import Settings, SettingsError
+from groundwire_server.embedding.embedder import Embedder, EmbedderError
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
+
+
+def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
+    """The engine, and the backend as its index directory. Loads the configured models, which takes seconds.
+
+    Raises SettingsError when the data folder is not there or a model cannot be loaded.
+    """
+    if not settings.data.is_dir():
+        raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
+    backend = EmbeddedBackend(settings.data, _load_embedders(settings))
+    rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=_load_cross_encoder(settings))
+    return RetrievalEngine(backend, backend, rerankers, settings.limits), backend
+
+
+# A server without models must not pay seconds and hundreds of megabytes for loading torch: hence the imports below.
+
+
+def _load_embedders(settings: Settings) -> list[Embedder]:
+    if not settings.embedders:
+        return []
+    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    embedders: list[Embedder] = []
+    for name in settings.embedders:
+        try:
+            embedders.append(SentenceTransformerEmbedder(name))
+        except EmbedderError as error:
+            raise _unusable("embedders", name, error) from error
+    return embedders
+
+
+def _load_cross_encoder(settings: Settings) -> Reranker | None:
+    if not settings.cross_encoder:
+        return None
+    from groundwire_server.engine.cross_encoder import CrossEncoderReranker
+
+    try:
+        return CrossEncoderReranker(settings.cross_encoder, settings.widen_factor)
+    except (OSError, ValueError) as error:
+        raise _unusable("cross_encoder", settings.cross_encoder, error) from error
+
+
+def _unusable(setting: str, model: str, error: Exception) -> SettingsError:
+    on_one_line = " ".join(str(error).split())
+    return SettingsError(f"{setting}: {model}: {on_one_line}")

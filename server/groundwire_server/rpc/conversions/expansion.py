@@ -1,0 +1,58 @@
+"""ExpandDependencyTree between protobuf and the domain."""
+
+from collections.abc import Mapping
+
+from groundwire.v1 import retrieval_pb2
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.expansion import Direction, Expansion, ExpandRequest
+from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+
+_DIRECTIONS: Mapping[int, Direction] = {
+    retrieval_pb2.DIRECTION_UNSPECIFIED: Direction.OUTGOING,
+    retrieval_pb2.DIRECTION_OUTGOING: Direction.OUTGOING,
+    retrieval_pb2.DIRECTION_INCOMING: Direction.INCOMING,
+    retrieval_pb2.DIRECTION_BOTH: Direction.BOTH,
+}
+
+
+def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:
+    """The walk a caller with `access` asks for. Raises InvalidRequestError."""
+    violations = Violations()
+    decoded = ExpandRequest(
+        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        access=access,
+        seed_ids=tuple(request.seed_ids),
+        max_depth=request.max_depth if request.HasField("max_depth") else None,
+        max_nodes=request.max_nodes,
+        edge_allowlist=tuple(request.edge_allowlist),
+        direction=decode_enum(request.direction, _DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations),
+    )
+    violations.raise_any()
+    return decoded
+
+
+def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTreeResponse:
+    """The neighbourhood and how the walk went."""
+    return retrieval_pb2.ExpandDependencyTreeResponse(
+        seed_ids=expansion.seed_ids,
+        nodes=[
+            retrieval_pb2.ExpandedNode(id=node.id, depth=node.depth, parent_id=node.parent_id)
+            for node in expansion.nodes
+        ],
+        edges=[
+            retrieval_pb2.DependencyEdge(
+                from_id=edge.from_id, to_id=edge.to_id, edge_type=edge.edge_type, confidence=edge.confidence
+            )
+            for edge in expansion.edges
+        ],
+        debug=retrieval_pb2.ExpandDebug(
+            seed_count=len(expansion.seed_ids),
+            expanded_count=len(expansion.nodes),
+            edges_count=len(expansion.edges),
+            truncated=expansion.truncated,
+            reason=expansion.reason.value,
+        ),
+        index=expansion.index,
+    )

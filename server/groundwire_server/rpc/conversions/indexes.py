@@ -1,0 +1,65 @@
+"""IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from groundwire.v1 import index_pb2
+
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.scope import Scope, name_problem
+from groundwire_server.domain.validation import Violations, check_scope
+from groundwire_server.rpc.conversions.scope import decode_scope
+
+
+def decode_listing(request: index_pb2.ListIndexesRequest) -> tuple[str, str]:
+    """The repository and branch to list, each "" for any. Raises InvalidRequestError."""
+    violations = Violations()
+    for field, name in (("repository", request.repository), ("branch", request.branch)):
+        problem = name_problem(name) if name else None
+        if problem:
+            violations.add(field, Reason.VALUE_MALFORMED, f"{name!r} {problem}")
+    violations.raise_any()
+    return request.repository, request.branch
+
+
+def decode_index_scope(request: index_pb2.GetIndexRequest) -> Scope:
+    """The index to describe, pinned or active. Raises InvalidRequestError."""
+    return _decode_checked_scope(request, version_required=False)
+
+
+def decode_version_scope(request: index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest) -> Scope:
+    """The index version to change. Raises InvalidRequestError, also when no version is named."""
+    return _decode_checked_scope(request, version_required=True)
+
+
+def encode_index(summary: IndexSummary) -> index_pb2.Index:
+    """An index version; a creation time without a zone counts as UTC."""
+    create_time = Timestamp()
+    create_time.FromDatetime(summary.created)
+    return index_pb2.Index(
+        repository=summary.repository,
+        branch=summary.branch,
+        version=summary.version,
+        active=summary.active,
+        create_time=create_time,
+        source=summary.source,
+        node_count=summary.node_count,
+        edge_count=summary.edge_count,
+        embedder=summary.embedder,
+        embedder_fingerprint=summary.embedder_fingerprint,
+        dimension=summary.dimension,
+        lexical=summary.lexical,
+        token_counter=summary.token_counter,
+    )
+
+
+def _decode_checked_scope(
+    request: index_pb2.GetIndexRequest | index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest,
+    *,
+    version_required: bool,
+) -> Scope:
+    violations = Violations()
+    scope = decode_scope(request.scope if request.HasField("scope") else None, violations)
+    violations.raise_any()
+    check_scope(scope, violations, version_required=version_required)
+    violations.raise_any()
+    return scope

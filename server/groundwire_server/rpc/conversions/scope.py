@@ -1,0 +1,61 @@
+"""Scopes, access contexts and enum values, which every service reads."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from google.protobuf.descriptor import EnumDescriptor
+from groundwire.v1 import scope_pb2
+
+from groundwire_server.domain import limits
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.validation import Violations
+
+Value = TypeVar("Value")
+
+
+def decode_scope(scope: scope_pb2.Scope | None, violations: Violations) -> Scope:
+    """The scope as given, with an absent one noted in `violations`."""
+    if scope is None:
+        violations.require("scope", "name the repository and branch to ask")
+        return Scope("", "")
+    return Scope(scope.repository, scope.branch, scope.active_index)
+
+
+def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
+    """What a caller claims to hold. Raises InvalidRequestError when a rule of the contract is broken."""
+    violations = Violations()
+    if len(access.tenant_id) > limits.MAX_ACCESS_VALUE_LENGTH:
+        violations.bound_length("access.tenant_id", access.tenant_id, limits.MAX_ACCESS_VALUE_LENGTH)
+    if access.clearance_level < 0:
+        violations.add("access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more")
+    _check_values("access.acl_tags_any", access.acl_tags_any, violations)
+    _check_values("access.classification_labels_all", access.classification_labels_all, violations)
+    violations.raise_any()
+    return AccessContext(
+        tenant_id=access.tenant_id,
+        acl_tags_any=frozenset(access.acl_tags_any),
+        classification_labels_all=frozenset(access.classification_labels_all),
+        clearance_level=access.clearance_level,
+    )
+
+
+def decode_enum(
+    number: int, meanings: Mapping[int, Value], enum: EnumDescriptor, field: str, violations: Violations
+) -> Value:
+    """What an enum value means; one that this server does not know is noted in `violations`.
+
+    `meanings` has every known number of `enum`, 0 (unspecified) among them.
+    """
+    if number not in meanings:
+        known = ", ".join(value.name for value in enum.values[1:])
+        violations.add(field, Reason.VALUE_UNKNOWN, f"is {number}, which this server does not know; give one of {known}")
+        return meanings[0]
+    return meanings[number]
+
+
+def _check_values(field: str, values: Sequence[str], violations: Violations) -> None:
+    violations.bound_count(field, values, limits.MAX_ACCESS_VALUES)
+    for position, value in enumerate(values[: limits.MAX_ACCESS_VALUES]):
+        violations.bound_length(f"{field}[{position}]", value, limits.MAX_ACCESS_VALUE_LENGTH)

@@ -1,0 +1,114 @@
+"""SearchNodes between protobuf and the domain."""
+
+from collections.abc import Mapping
+
+from groundwire.v1 import retrieval_pb2, scope_pb2
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.search import (
+    DEFAULT_RRF_K,
+    Filter,
+    Leg,
+    LegScore,
+    Rerank,
+    SearchDebug,
+    SearchHit,
+    SearchPath,
+    SearchRequest,
+    SearchResult,
+    SearchType,
+)
+from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+
+_SEARCH_TYPES: Mapping[int, SearchType | None] = {
+    retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
+    retrieval_pb2.SEARCH_TYPE_SEMANTIC: SearchType.SEMANTIC,
+    retrieval_pb2.SEARCH_TYPE_BM25: SearchType.BM25,
+    retrieval_pb2.SEARCH_TYPE_HYBRID: SearchType.HYBRID,
+}
+_RERANKS: Mapping[int, Rerank] = {
+    retrieval_pb2.RERANK_UNSPECIFIED: Rerank.NONE,
+    retrieval_pb2.RERANK_NONE: Rerank.NONE,
+    retrieval_pb2.RERANK_KEYWORD: Rerank.KEYWORD,
+    retrieval_pb2.RERANK_CODEBERT: Rerank.CODEBERT,
+}
+_LEGS = {
+    Leg.SEMANTIC: retrieval_pb2.SEARCH_LEG_SEMANTIC,
+    Leg.BM25: retrieval_pb2.SEARCH_LEG_BM25,
+    Leg.RERANK: retrieval_pb2.SEARCH_LEG_RERANK,
+}
+_PATHS = {
+    None: retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
+    SearchPath.EXACT: retrieval_pb2.SEARCH_PATH_EXACT,
+    SearchPath.APPROXIMATE: retrieval_pb2.SEARCH_PATH_APPROXIMATE,
+}
+
+
+def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessContext) -> SearchRequest:
+    """The search a caller with `access` asks for. Raises InvalidRequestError."""
+    violations = Violations()
+    decoded = SearchRequest(
+        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        access=access,
+        search_type=decode_enum(
+            request.search_type, _SEARCH_TYPES, retrieval_pb2.SearchType.DESCRIPTOR, "search_type", violations
+        ),
+        query=request.query,
+        top_k=request.top_k,
+        filter=_decode_filter(request.filter),
+        query_vector=tuple(request.query_vector),
+        rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
+        rerank=decode_enum(request.rerank, _RERANKS, retrieval_pb2.Rerank.DESCRIPTOR, "rerank", violations),
+        explain=request.explain,
+    )
+    violations.raise_any()
+    return decoded
+
+
+def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
+    """The hits, and the debug part when the result has one."""
+    return retrieval_pb2.SearchNodesResponse(
+        hits=[_encode_hit(hit) for hit in result.hits],
+        index=result.index,
+        exact=result.exact,
+        debug=None if result.debug is None else _encode_debug(result.debug),
+    )
+
+
+def _decode_filter(message: scope_pb2.Filter) -> Filter:
+    return Filter(
+        kinds=tuple(message.kinds),
+        data_types=tuple(message.data_types),
+        corpus_types=tuple(message.corpus_types),
+        languages=tuple(message.languages),
+        path_prefixes=tuple(message.path_prefixes),
+        collection_ids=tuple(message.collection_ids),
+        document_ids=tuple(message.document_ids),
+    )
+
+
+def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
+    return retrieval_pb2.SearchHit(
+        id=hit.id,
+        score=hit.score,
+        rank=hit.rank,
+        legs=[_encode_leg(leg) for leg in hit.legs],
+        matched_tokens=hit.matched_tokens,
+    )
+
+
+def _encode_leg(leg: LegScore) -> retrieval_pb2.LegScore:
+    return retrieval_pb2.LegScore(leg=_LEGS[leg.leg], rank=leg.rank, score=leg.score)
+
+
+def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:
+    return retrieval_pb2.SearchDebug(
+        path=_PATHS[debug.path],
+        filtered=debug.filtered,
+        visible_count=debug.visible_count,
+        semantic_candidates=debug.semantic_candidates,
+        bm25_candidates=debug.bm25_candidates,
+        query_tokens=debug.query_tokens,
+        rrf_k=debug.rrf_k,
+    )

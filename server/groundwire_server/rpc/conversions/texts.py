@@ -1,0 +1,79 @@
+"""FetchNodeTexts between protobuf and the domain."""
+
+from collections.abc import Mapping
+
+from groundwire.v1 import retrieval_pb2
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.texts import (
+    FetchedText,
+    FetchRequest,
+    FetchResult,
+    GraphNode,
+    PrioritizationMode,
+    SkipReason,
+)
+from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+
+_MODES: Mapping[int, PrioritizationMode] = {
+    retrieval_pb2.PRIORITIZATION_MODE_UNSPECIFIED: PrioritizationMode.BALANCED,
+    retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST: PrioritizationMode.SEED_FIRST,
+    retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST: PrioritizationMode.GRAPH_FIRST,
+    retrieval_pb2.PRIORITIZATION_MODE_BALANCED: PrioritizationMode.BALANCED,
+}
+_SKIP_REASONS = {
+    SkipReason.OVER_BUDGET: retrieval_pb2.SKIP_REASON_OVER_BUDGET,
+    SkipReason.UNAVAILABLE: retrieval_pb2.SKIP_REASON_UNAVAILABLE,
+    SkipReason.RESPONSE_LIMIT: retrieval_pb2.SKIP_REASON_RESPONSE_LIMIT,
+}
+
+
+def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessContext) -> FetchRequest:
+    """The texts a caller with `access` asks for. Raises InvalidRequestError."""
+    violations = Violations()
+    decoded = FetchRequest(
+        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        access=access,
+        seed_ids=tuple(request.seed_ids),
+        nodes=tuple(GraphNode(node.id, node.depth, node.parent_id) for node in request.nodes),
+        budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
+        max_chars=request.max_chars if request.HasField("max_chars") else None,
+        mode=decode_enum(
+            request.prioritization_mode, _MODES, retrieval_pb2.PrioritizationMode.DESCRIPTOR, "prioritization_mode", violations
+        ),
+    )
+    violations.raise_any()
+    return decoded
+
+
+def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
+    """The texts, what was skipped and what the texts use."""
+    return retrieval_pb2.FetchNodeTextsResponse(
+        texts=[_encode_text(text) for text in result.texts],
+        skipped=[
+            retrieval_pb2.SkippedNode(id=skipped.id, reason=_SKIP_REASONS[skipped.reason]) for skipped in result.skipped
+        ],
+        used_tokens=result.used_tokens,
+        used_chars=result.used_chars,
+        index=result.index,
+    )
+
+
+def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
+    stored = fetched.stored
+    return retrieval_pb2.NodeText(
+        id=fetched.id,
+        text=stored.text,
+        is_seed=fetched.is_seed,
+        depth=fetched.depth,
+        parent_id=fetched.parent_id,
+        token_count=stored.token_count,
+        location=retrieval_pb2.Location(
+            path=stored.location.path,
+            start_line=stored.location.start_line,
+            end_line=stored.location.end_line,
+            content_hash=stored.location.content_hash,
+        ),
+        symbol=stored.symbol,
+    )

@@ -1,0 +1,44 @@
+"""Structured logs on stderr: one event a line, as JSON or for human eyes."""
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+from structlog.typing import Processor
+
+LogFormat = Literal["json", "console"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
+    """Sends this process's logs, those of libraries included, to stderr.
+
+    Tracebacks never show the values of local variables: a query or a text may be among them.
+    """
+    level = logging.getLevelNamesMapping()[log_level.upper()]
+    common: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+    ]
+    rendering = _rendering(log_format)
+    structlog.configure(
+        processors=[*common, *rendering],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*common, structlog.stdlib.add_logger_name],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+
+
+def _rendering(log_format: LogFormat) -> list[Processor]:
+    if log_format == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]

@@ -1,0 +1,79 @@
+"""RetrievalService: decode, one engine call, encode. The work runs in a worker thread, conversions included."""
+
+from typing import Protocol
+
+import grpc.aio
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.expansion import Expansion, ExpandRequest
+from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.domain.texts import FetchRequest, FetchResult
+from groundwire_server.rpc.access import AccessResolver
+from groundwire_server.rpc.calls import CallRunner
+from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
+from groundwire_server.rpc.conversions.search import decode_search, encode_search
+from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
+
+
+class RetrievalActions(Protocol):
+    """The engine as this service needs it: blocking, safe to call from many threads, raising GroundwireError."""
+
+    def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        """Selects nodes."""
+
+    def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+        """Walks the dependency graph."""
+
+    def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
+        """Returns texts under a budget."""
+
+
+class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
+    """The three actions over the wire."""
+
+    def __init__(self, engine: RetrievalActions, access: AccessResolver, calls: CallRunner) -> None:
+        self._engine = engine
+        self._access = access
+        self._calls = calls
+
+    async def SearchNodes(
+        self,
+        request: retrieval_pb2.SearchNodesRequest,
+        context: grpc.aio.ServicerContext[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse],
+    ) -> retrieval_pb2.SearchNodesResponse:
+        """See the contract."""
+        access = self._access.resolve(request, context)
+
+        def search(checkpoint: Checkpoint) -> retrieval_pb2.SearchNodesResponse:
+            return encode_search(self._engine.search(decode_search(request, access), checkpoint))
+
+        return await self._calls.run("SearchNodes", context, search)
+
+    async def ExpandDependencyTree(
+        self,
+        request: retrieval_pb2.ExpandDependencyTreeRequest,
+        context: grpc.aio.ServicerContext[
+            retrieval_pb2.ExpandDependencyTreeRequest, retrieval_pb2.ExpandDependencyTreeResponse
+        ],
+    ) -> retrieval_pb2.ExpandDependencyTreeResponse:
+        """See the contract."""
+        access = self._access.resolve(request, context)
+
+        def expand(checkpoint: Checkpoint) -> retrieval_pb2.ExpandDependencyTreeResponse:
+            return encode_expansion(self._engine.expand(decode_expand(request, access), checkpoint))
+
+        return await self._calls.run("ExpandDependencyTree", context, expand)
+
+    async def FetchNodeTexts(
+        self,
+        request: retrieval_pb2.FetchNodeTextsRequest,
+        context: grpc.aio.ServicerContext[retrieval_pb2.FetchNodeTextsRequest, retrieval_pb2.FetchNodeTextsResponse],
+    ) -> retrieval_pb2.FetchNodeTextsResponse:
+        """See the contract."""
+        access = self._access.resolve(request, context)
+
+        def fetch(checkpoint: Checkpoint) -> retrieval_pb2.FetchNodeTextsResponse:
+            return encode_fetch(self._engine.fetch(decode_fetch(request, access), checkpoint))
+
+        return await self._calls.run("FetchNodeTexts", context, fetch)

@@ -1,0 +1,93 @@
+"""The server's life: listen, answer, drain, stop."""
+
+import asyncio
+
+import grpc.aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+
+from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.config import Settings
+from groundwire_server.rpc.access import TrustedAccess
+from groundwire_server.rpc.calls import CallBounds, CallRunner
+from groundwire_server.rpc.index_servicer import IndexServicer
+from groundwire_server.rpc.interceptors import CallInterceptor
+from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.transport import bind, load_credentials, server_options
+
+SERVICES = (
+    retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
+    index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
+)
+
+
+class GroundwireServer:
+    """Answers for an engine and an index directory until it is drained or stopped.
+
+    Make it, start it and end it in one event loop. `address` and `health_address` are known once it is started;
+    the latter stays empty when health has no port of its own (it is always answered on the main port too).
+    """
+
+    def __init__(self, settings: Settings, engine: RetrievalActions, indexes: IndexDirectory) -> None:
+        self._settings = settings
+        self._calls = CallRunner(
+            CallBounds(
+                worker_threads=settings.worker_threads,
+                max_calls=settings.max_concurrent_calls,
+                default_seconds=settings.default_deadline_seconds,
+                max_seconds=settings.max_deadline_seconds,
+            )
+        )
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(interceptors=[CallInterceptor()], options=server_options(settings))
+        self._health_server = grpc.aio.server(options=server_options(settings))
+        self._add_services(engine, indexes)
+        self.address = ""
+        self.health_address = ""
+
+    async def start(self) -> None:
+        """Listens and reports SERVING. Raises SettingsError when an address or a TLS file cannot be used."""
+        credentials = load_credentials(self._settings)
+        self.address = bind(self._server, "listen", self._settings.listen, credentials)
+        if self._settings.health_listen:
+            # Without TLS: orchestrators' gRPC probes cannot speak it, and health tells no secrets.
+            self.health_address = bind(self._health_server, "health_listen", self._settings.health_listen, None)
+            await self._health_server.start()
+        await self._server.start()
+        for service in SERVICES:
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+
+    async def drain(self) -> None:
+        """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
+
+        New calls are still answered during the pause. What is not done when the grace ends is cancelled.
+        """
+        await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(self._settings.drain_pause_seconds)
+        await self._server.stop(self._settings.drain_grace_seconds)
+        await self._stop_health()
+
+    async def stop(self) -> None:
+        """Ends at once: calls under way are cancelled, and their work stops at its next checkpoint."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(None)
+        await self._stop_health()
+
+    async def _stop_health(self) -> None:
+        await self._health_server.stop(None)
+        self._calls.close()
+
+    def _add_services(self, engine: RetrievalActions, indexes: IndexDirectory) -> None:
+        access = TrustedAccess()
+        retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
+            RetrievalServicer(engine, access, self._calls), self._server
+        )
+        index_pb2_grpc.add_IndexServiceServicer_to_server(
+            IndexServicer(indexes, access, self._calls, allow_admin=self._settings.allow_admin), self._server
+        )
+        for server in (self._server, self._health_server):
+            health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        if self._settings.reflection:
+            names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, self._server)

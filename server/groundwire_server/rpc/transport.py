@@ -1,0 +1,116 @@
+"""What the server listens on and under which rules: addresses, TLS, limits and keepalive of HTTP/2."""
+
+import socket
+import ssl
+from pathlib import Path
+
+import grpc
+import grpc.aio
+
+from groundwire_server.config import Settings, SettingsError, split_address
+
+# Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
+# the third such ping with GOAWAY "too_many_pings"; 5 s leaves room for jitter.
+MIN_CLIENT_PING_INTERVAL_MS = 5_000
+# Finds callers that vanished without a FIN within about a minute, so that their work is cancelled.
+SERVER_PING_INTERVAL_MS = 40_000
+SERVER_PING_TIMEOUT_MS = 20_000
+
+
+def server_options(settings: Settings) -> list[tuple[str, int]]:
+    """gRPC's channel arguments for the server.
+
+    A connection older than the maximum age is asked to leave, so that clients spread over servers again; it may
+    finish the calls under way, none of which outlasts the maximum deadline.
+    """
+    options = [
+        ("grpc.max_receive_message_length", settings.max_receive_bytes),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", MIN_CLIENT_PING_INTERVAL_MS),
+        ("grpc.keepalive_time_ms", SERVER_PING_INTERVAL_MS),
+        ("grpc.keepalive_timeout_ms", SERVER_PING_TIMEOUT_MS),
+        ("grpc.so_reuseport", 0),
+    ]
+    if settings.max_connection_age_seconds > 0:
+        options.append(("grpc.max_connection_age_ms", round(settings.max_connection_age_seconds * 1000)))
+        options.append(("grpc.max_connection_age_grace_ms", round(settings.max_deadline_seconds * 1000)))
+    return options
+
+
+def load_credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    """TLS from the configured files, with client certificates required when a CA for them is given; None without.
+
+    Raises SettingsError when a file cannot be read or is not what its setting asks for.
+    """
+    if settings.tls_certificate is None or settings.tls_key is None:
+        return None
+    certificate = _read("tls_certificate", settings.tls_certificate)
+    key = _read("tls_key", settings.tls_key)
+    client_ca = None if settings.tls_client_ca is None else _read("tls_client_ca", settings.tls_client_ca)
+    _check_tls(settings.tls_certificate, settings.tls_key, settings.tls_client_ca)
+    return grpc.ssl_server_credentials([(key, certificate)], client_ca, require_client_auth=client_ca is not None)
+
+
+def bind(server: grpc.aio.Server, setting: str, address: str, credentials: grpc.ServerCredentials | None) -> str:
+    """Makes `server` listen and returns the address with the port that it got. Raises SettingsError.
+
+    The address is tried with a plain socket first, because that says why it cannot be had; gRPC does not.
+    """
+    host, port = split_address(address)
+    reason = _why_unavailable(host, port)
+    if reason:
+        raise SettingsError(f"{setting}: {address}: {reason}; choose another address or free this one")
+    try:
+        if credentials is None:
+            bound = server.add_insecure_port(address)
+        else:
+            bound = server.add_secure_port(address, credentials)
+    except RuntimeError as error:
+        raise SettingsError(f"{setting}: {address}: {error}") from error
+    return f"{address.rpartition(':')[0]}:{bound}"
+
+
+def _read(setting: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SettingsError(f"{setting}: {path}: {error.strerror}; give a readable PEM file") from error
+
+
+def _check_tls(certificate: Path, key: Path, client_ca: Path | None) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        raise SettingsError(
+            f"tls_certificate, tls_key: {certificate}, {key}: {error.reason or error}; "
+            "give a PEM certificate chain and its PEM key without a passphrase"
+        ) from error
+    if client_ca is not None:
+        try:
+            context.load_verify_locations(client_ca)
+        except ssl.SSLError as error:
+            raise SettingsError(
+                f"tls_client_ca: {client_ca}: {error.reason or error}; give the PEM certificates of the CAs"
+            ) from error
+
+
+def _why_unavailable(host: str, port: int) -> str | None:
+    """Why no address of `host` can be bound, or None when one can: gRPC asks for no more."""
+    try:
+        candidates = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        return error.strerror or str(error)
+    reasons = [_why_unbindable(family, address) for family, _, _, _, address in candidates]
+    return None if None in reasons else reasons[0]
+
+
+def _why_unbindable(family: int, address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]) -> str | None:
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None

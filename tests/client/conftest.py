@@ -1,0 +1,176 @@
+"""A real gRPC server in this process with hand-written answers, and callers through both clients."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar, Unpack
+
+import grpc
+import pytest
+from google.protobuf import any_pb2
+from google.protobuf.message import Message
+from google.rpc import status_pb2
+from grpc_status import rpc_status
+
+from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire_client import TLS, Access, AsyncGroundwireClient, GroundwireClient
+
+_Answer = TypeVar("_Answer", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt of a call as the server saw it; `time_remaining` in seconds."""
+
+    method: str
+    request: Message
+    metadata: Mapping[str, str | bytes]
+    time_remaining: float
+
+
+@dataclass
+class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.IndexServiceServicer):
+    """Records every attempt; fails with the next of `failures` while there is one, else gives the answer of its type.
+
+    While `hangs` is set, handlers wait until the test is over.
+    """
+
+    target: str = ""
+    attempts: list[Attempt] = field(default_factory=list)
+    failures: deque[status_pb2.Status] = field(default_factory=deque)
+    answers: dict[type[Message], Message] = field(default_factory=dict)
+    hangs: bool = False
+    test_is_over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods of the attempts, in order."""
+        return [attempt.method for attempt in self.attempts]
+
+    def answer(self, response: Message) -> None:
+        """Calls whose response is of this type get this one."""
+        self.answers[type(response)] = response
+
+    def fail(
+        self, code: grpc.StatusCode, message: str = "broken", details: Sequence[Message] = (), times: int = 1
+    ) -> None:
+        """The next attempts fail with this status."""
+        status = status_pb2.Status(code=code.value[0], message=message)
+        for detail in details:
+            any_pb2.Any.Pack(status.details.add(), detail)
+        self.failures.extend([status] * times)
+
+    def _handle(self, method: str, kind: type[_Answer], request: Message, context: grpc.ServicerContext) -> _Answer:
+        metadata = dict(context.invocation_metadata())
+        self.attempts.append(Attempt(method, request, metadata, context.time_remaining()))
+        if self.hangs:
+            self.test_is_over.wait(30)
+        if self.failures:
+            context.abort_with_status(rpc_status.to_status(self.failures.popleft()))
+        answer = self.answers.get(kind, kind())
+        assert isinstance(answer, kind)
+        return answer
+
+    def SearchNodes(
+        self, request: retrieval_pb2.SearchNodesRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.SearchNodesResponse:
+        return self._handle("SearchNodes", retrieval_pb2.SearchNodesResponse, request, context)
+
+    def ExpandDependencyTree(
+        self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.ExpandDependencyTreeResponse:
+        return self._handle("ExpandDependencyTree", retrieval_pb2.ExpandDependencyTreeResponse, request, context)
+
+    def FetchNodeTexts(
+        self, request: retrieval_pb2.FetchNodeTextsRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.FetchNodeTextsResponse:
+        return self._handle("FetchNodeTexts", retrieval_pb2.FetchNodeTextsResponse, request, context)
+
+    def ListIndexes(
+        self, request: index_pb2.ListIndexesRequest, context: grpc.ServicerContext
+    ) -> index_pb2.ListIndexesResponse:
+        return self._handle("ListIndexes", index_pb2.ListIndexesResponse, request, context)
+
+    def GetIndex(self, request: index_pb2.GetIndexRequest, context: grpc.ServicerContext) -> index_pb2.GetIndexResponse:
+        return self._handle("GetIndex", index_pb2.GetIndexResponse, request, context)
+
+    def ActivateIndex(
+        self, request: index_pb2.ActivateIndexRequest, context: grpc.ServicerContext
+    ) -> index_pb2.ActivateIndexResponse:
+        return self._handle("ActivateIndex", index_pb2.ActivateIndexResponse, request, context)
+
+    def DeleteIndex(
+        self, request: index_pb2.DeleteIndexRequest, context: grpc.ServicerContext
+    ) -> index_pb2.DeleteIndexResponse:
+        return self._handle("DeleteIndex", index_pb2.DeleteIndexResponse, request, context)
+
+
+def _serve(credentials: grpc.ServerCredentials | None) -> Iterator[FakeServer]:
+    fake = FakeServer()
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
+    retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(fake, server)
+    index_pb2_grpc.add_IndexServiceServicer_to_server(fake, server)
+    if credentials is None:
+        port = server.add_insecure_port("127.0.0.1:0")
+    else:
+        port = server.add_secure_port("127.0.0.1:0", credentials)
+    fake.target = f"127.0.0.1:{port}"
+    server.start()
+    yield fake
+    fake.test_is_over.set()
+    server.stop(grace=None).wait()
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    """A plaintext server."""
+    yield from _serve(None)
+
+
+@pytest.fixture
+def certificates() -> Path:
+    """The folder of the certificates for TLS tests."""
+    return Path(__file__).parent / "certificates"
+
+
+@pytest.fixture(params=["tls", "mtls"])
+def tls_server(request: pytest.FixtureRequest, certificates: Path) -> Iterator[FakeServer]:
+    """A server that proves itself, once without and once with asking the same of its callers."""
+    pair = ((certificates / "server.key").read_bytes(), (certificates / "server.pem").read_bytes())
+    mutual = request.param == "mtls"
+    roots = (certificates / "authority.pem").read_bytes() if mutual else None
+    yield from _serve(grpc.ssl_server_credentials([pair], roots, require_client_auth=mutual))
+
+
+class ClientOptions(TypedDict, total=False):
+    """The keyword arguments of both clients."""
+
+    credentials: TLS | None
+    timeout: float
+    metadata: Sequence[tuple[str, str | bytes]]
+    access: Access | None
+    wait_for_ready: bool
+
+
+def _call_sync(target: str | None, action: Callable[[Any], Any], **options: Unpack[ClientOptions]) -> object:
+    with GroundwireClient(target, **options) as client:
+        return action(client)
+
+
+def _call_async(target: str | None, action: Callable[[Any], Any], **options: Unpack[ClientOptions]) -> object:
+    async def run() -> object:
+        async with AsyncGroundwireClient(target, **options) as client:
+            return await action(client)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=[_call_sync, _call_async], ids=["sync", "aio"])
+def call(request: pytest.FixtureRequest) -> Callable[..., object]:
+    """`call(target, action, **options)`: what `action` makes of a new client, which is of either kind by turns."""
+    caller: Callable[..., object] = request.param
+    return caller

@@ -1,0 +1,279 @@
+"""Every method over the wire, through the sync and the asyncio client."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+
+import groundwire_client
+from groundwire.v1 import index_pb2, retrieval_pb2
+from groundwire_client import (
+    Access,
+    AsyncGroundwireClient,
+    CancelledError,
+    DeadlineExceededError,
+    DependencyEdge,
+    ExpandDebug,
+    ExpandedNode,
+    Expansion,
+    FetchResult,
+    Filter,
+    GroundwireClient,
+    Hit,
+    IndexInfo,
+    Location,
+    NodeText,
+    Scope,
+    SearchResult,
+    SearchType,
+    SkippedNode,
+    SkipReason,
+)
+
+if TYPE_CHECKING:
+    from tests.client.conftest import FakeServer
+
+SCOPE = Scope("shop", "main")
+INDEX = index_pb2.Index(repository="shop", branch="main", version="v1", node_count=3, lexical=True)
+INFO = IndexInfo("shop", "main", "v1", False, datetime(1970, 1, 1, tzinfo=UTC), "", 3, 0, "", "", 0, True, "")
+
+Caller = Callable[..., object]
+
+
+def test_search(server: FakeServer, call: Caller) -> None:
+    hits = [retrieval_pb2.SearchHit(id="a", score=0.5, rank=1), retrieval_pb2.SearchHit(id="b", score=0.25, rank=2)]
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True))
+    result = call(
+        server.target,
+        lambda client: client.search(SCOPE, "vat", search_type=SearchType.BM25, top_k=2, filter=Filter(kinds=("cs",))),
+    )
+    assert result == SearchResult((Hit("a", 0.5, 1), Hit("b", 0.25, 2)), "v1", True)
+    assert isinstance(result, SearchResult)
+    assert result.ids == ("a", "b")
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.SearchNodesRequest)
+    assert (request.query, request.top_k, request.search_type) == ("vat", 2, retrieval_pb2.SEARCH_TYPE_BM25)
+    assert (request.scope.repository, request.scope.branch, request.scope.active_index) == ("shop", "main", "")
+    assert list(request.filter.kinds) == ["cs"]
+    assert not request.HasField("rrf_k")
+    assert not request.HasField("access")
+
+
+def test_a_search_is_hybrid_for_ten_hits_unless_told(server: FakeServer, call: Caller) -> None:
+    call(server.target, lambda client: client.search(SCOPE, "vat"))
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.SearchNodesRequest)
+    assert (request.search_type, request.top_k) == (retrieval_pb2.SEARCH_TYPE_HYBRID, 10)
+    assert request.rerank == retrieval_pb2.RERANK_NONE
+
+
+def test_expand(server: FakeServer, call: Caller) -> None:
+    server.answer(
+        retrieval_pb2.ExpandDependencyTreeResponse(
+            seed_ids=["a"],
+            nodes=[
+                retrieval_pb2.ExpandedNode(id="a"),
+                retrieval_pb2.ExpandedNode(id="b", depth=1, parent_id="a"),
+            ],
+            edges=[retrieval_pb2.DependencyEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9)],
+            debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
+            index="v1",
+        )
+    )
+    result = call(
+        server.target,
+        lambda client: client.expand(SCOPE.pinned("v1"), ["a"], max_depth=1, max_nodes=5, edge_allowlist=["*"]),
+    )
+    assert result == Expansion(
+        seed_ids=("a",),
+        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a")),
+        edges=(DependencyEdge("a", "b", "Calls", 0.9),),
+        debug=ExpandDebug(1, 2, 1, False, "ok"),
+        index="v1",
+    )
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.ExpandDependencyTreeRequest)
+    assert request.scope.active_index == "v1"
+    assert (request.max_depth, request.max_nodes, list(request.edge_allowlist)) == (1, 5, ["*"])
+    assert request.direction == retrieval_pb2.DIRECTION_OUTGOING
+
+
+def test_fetch(server: FakeServer, call: Caller) -> None:
+    location = retrieval_pb2.Location(path="a.cs", start_line=3, end_line=4, content_hash="ab")
+    text = retrieval_pb2.NodeText(id="a", text="int x;", is_seed=True, token_count=3, location=location, symbol="X")
+    skipped = retrieval_pb2.SkippedNode(id="b", reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
+    server.answer(
+        retrieval_pb2.FetchNodeTextsResponse(texts=[text], skipped=[skipped], used_tokens=3, used_chars=6, index="v1")
+    )
+    result = call(
+        server.target, lambda client: client.fetch(SCOPE, ["a"], [ExpandedNode("b", 1, "a")], budget_tokens=4)
+    )
+    assert result == FetchResult(
+        texts=(NodeText("a", "int x;", True, 0, "", 3, Location("a.cs", 3, 4, "ab"), "X"),),
+        skipped=(SkippedNode("b", SkipReason.OVER_BUDGET),),
+        used_tokens=3,
+        used_chars=6,
+        index="v1",
+    )
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
+    assert request.budget_tokens == 4
+    assert list(request.nodes) == [retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a")]
+    assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_BALANCED
+
+
+def test_indexes_are_listed_and_described(server: FakeServer, call: Caller) -> None:
+    server.answer(index_pb2.ListIndexesResponse(indexes=[INDEX]))
+    server.answer(index_pb2.GetIndexResponse(index=INDEX))
+    assert call(server.target, lambda client: client.list_indexes("shop", branch="main")) == (INFO,)
+    assert call(server.target, lambda client: client.get_index(SCOPE)) == INFO
+    assert server.attempts[0].request == index_pb2.ListIndexesRequest(repository="shop", branch="main")
+    assert server.methods == ["ListIndexes", "GetIndex"]
+
+
+def test_versions_are_activated_and_deleted(server: FakeServer, call: Caller) -> None:
+    server.answer(index_pb2.ActivateIndexResponse(previous_version="v1"))
+    assert call(server.target, lambda client: client.activate_index(SCOPE.pinned("v2"))) == "v1"
+    assert call(server.target, lambda client: client.delete_index(SCOPE.pinned("v1"))) is None
+    activated, deleted = (attempt.request for attempt in server.attempts)
+    assert isinstance(activated, index_pb2.ActivateIndexRequest)
+    assert isinstance(deleted, index_pb2.DeleteIndexRequest)
+    assert (activated.scope.active_index, deleted.scope.active_index) == ("v2", "v1")
+
+
+def test_the_access_of_a_call_replaces_that_of_the_client(server: FakeServer, call: Caller) -> None:
+    default, own = Access(tenant_id="acme"), Access(clearance_level=2)
+    call(server.target, lambda client: client.get_index(SCOPE), access=default)
+    call(server.target, lambda client: client.get_index(SCOPE, access=own), access=default)
+    call(server.target, lambda client: client.get_index(SCOPE, access=Access()), access=default)
+    levels = []
+    for attempt in server.attempts:
+        assert isinstance(attempt.request, index_pb2.GetIndexRequest)
+        levels.append((attempt.request.access.tenant_id, attempt.request.access.clearance_level))
+    assert levels == [("acme", 0), ("", 2), ("", 0)]
+
+
+def test_metadata_goes_with_every_call(server: FakeServer, call: Caller) -> None:
+    metadata = [("authorization", "Bearer x"), ("trace-bin", b"\x00\xff")]
+    call(server.target, lambda client: client.list_indexes(), metadata=metadata)
+    seen = server.attempts[0].metadata
+    assert (seen["authorization"], seen["trace-bin"]) == ("Bearer x", b"\x00\xff")
+
+
+def test_every_call_has_a_deadline(server: FakeServer, call: Caller) -> None:
+    call(server.target, lambda client: client.list_indexes())
+    call(server.target, lambda client: client.list_indexes(), timeout=40.0)
+    call(server.target, lambda client: client.list_indexes(timeout=90), timeout=40.0)
+    remaining = [attempt.time_remaining for attempt in server.attempts]
+    assert [round(seconds, -1) for seconds in remaining] == [10, 40, 90]
+
+
+def test_a_call_ends_at_its_deadline(server: FakeServer, call: Caller) -> None:
+    server.hangs = True
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceededError) as raised:
+        call(server.target, lambda client: client.search(SCOPE, "vat", timeout=0.2))
+    assert 0.15 < time.monotonic() - started < 3
+    assert (raised.value.code, raised.value.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "")
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("inf"), float("nan")])
+def test_a_timeout_must_be_positive_and_finite(server: FakeServer, call: Caller, timeout: float) -> None:
+    with pytest.raises(ValueError, match="timeout"):
+        call(server.target, lambda client: client.list_indexes(), timeout=timeout)
+    with pytest.raises(ValueError, match="timeout"):
+        call(server.target, lambda client: client.list_indexes(timeout=timeout))
+    assert server.attempts == []
+
+
+@pytest.mark.parametrize("arguments", [{"top_k": 2**31}, {"query": "\udcff"}])
+def test_what_protobuf_cannot_carry_is_a_value_error(
+    server: FakeServer, call: Caller, arguments: dict[str, object]
+) -> None:
+    with pytest.raises(ValueError, match=r"out of range|surrogates"):
+        call(server.target, lambda client: client.search(SCOPE, **arguments))
+
+
+def test_the_server_may_come_from_the_environment(
+    server: FakeServer, call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SERVER", server.target)
+    call(None, lambda client: client.list_indexes())
+    assert server.methods == ["ListIndexes"]
+
+
+@pytest.mark.parametrize("target", [None, ""])
+def test_a_server_must_be_named(call: Caller, target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROUNDWIRE_SERVER", raising=False)
+    with pytest.raises(ValueError, match="GROUNDWIRE_SERVER"):
+        call(target, lambda client: client.list_indexes())
+
+
+def test_threads_share_a_client(server: FakeServer) -> None:
+    server.answer(retrieval_pb2.SearchNodesResponse(index="v1"))
+    with GroundwireClient(server.target) as client, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: client.search(SCOPE, f"query {number}").index, range(64)))
+    assert found == ["v1"] * 64
+    queries = {attempt.request.query for attempt in server.attempts}  # type: ignore[attr-defined]
+    assert queries == {f"query {number}" for number in range(64)}
+
+
+def test_tasks_share_a_client(server: FakeServer) -> None:
+    server.answer(retrieval_pb2.SearchNodesResponse(index="v1"))
+
+    async def run() -> list[SearchResult]:
+        async with AsyncGroundwireClient(server.target) as client:
+            return await asyncio.gather(*(client.search(SCOPE, f"query {number}") for number in range(64)))
+
+    assert [result.index for result in asyncio.run(run())] == ["v1"] * 64
+
+
+def test_closing_the_client_ends_a_call_that_runs(server: FakeServer) -> None:
+    server.hangs = True
+    client = GroundwireClient(server.target)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(client.search, SCOPE, "vat")
+        while not server.attempts:
+            time.sleep(0.01)
+        client.close()
+        with pytest.raises(CancelledError):
+            running.result(timeout=5)
+
+
+def test_a_cancelled_task_raises_what_asyncio_raises(server: FakeServer) -> None:
+    server.hangs = True
+
+    async def run() -> None:
+        async with AsyncGroundwireClient(server.target) as client:
+            task = asyncio.create_task(client.search(SCOPE, "vat"))
+            while not server.attempts:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(run())
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def public(client: type) -> set[str]:
+        return {name for name in vars(client) if not name.startswith("_")}
+
+    assert public(GroundwireClient) == public(AsyncGroundwireClient)
+
+
+def test_the_library_needs_neither_the_server_nor_the_command_line() -> None:
+    program = "import sys, groundwire_client; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"groundwire_server", "typer", "rich"} & set(loaded)
+    assert "groundwire_client" in loaded
+    assert set(groundwire_client.__all__) <= set(vars(groundwire_client))

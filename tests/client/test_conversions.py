@@ -1,0 +1,277 @@
+"""Requests and responses against the proto's descriptors: a field that the client forgets fails here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import pytest
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
+from groundwire_client import (
+    Access,
+    Direction,
+    ExpandedNode,
+    Filter,
+    PrioritizationMode,
+    Rerank,
+    Scope,
+    SearchLeg,
+    SearchPath,
+    SearchType,
+    SkipReason,
+)
+from groundwire_client import _conversions as convert
+
+SCOPE = Scope("shop", "main", "v1")
+SCOPE_MESSAGE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
+ACCESS = Access("acme", ("finance", "audit"), ("secret",), 3)
+ACCESS_MESSAGE = scope_pb2.AccessContext(
+    tenant_id="acme", acl_tags_any=["finance", "audit"], classification_labels_all=["secret"], clearance_level=3
+)
+FILTER = Filter(("cs",), ("db_code",), ("CODE_LOGIC",), ("csharp",), ("src/",), ("c1", "c2"), ("d1",))
+FILTER_MESSAGE = scope_pb2.Filter(
+    kinds=["cs"],
+    data_types=["db_code"],
+    corpus_types=["CODE_LOGIC"],
+    languages=["csharp"],
+    path_prefixes=["src/"],
+    collection_ids=["c1", "c2"],
+    document_ids=["d1"],
+)
+
+
+def fill(message: Message, seed: int = 0) -> int:
+    """Sets every field of a message, nested ones included, to values that differ from field to field."""
+    for descriptor in message.DESCRIPTOR.fields:
+        seed += 1
+        target = getattr(message, descriptor.name)
+        if descriptor.message_type is not None:
+            for nested in (target.add(), target.add()) if descriptor.is_repeated else (target,):
+                seed = fill(nested, seed)
+        elif descriptor.is_repeated:
+            target.extend([f"text {seed}", f"another {seed}"])
+        elif descriptor.enum_type is not None:
+            numbers = [value.number for value in descriptor.enum_type.values if value.number != 0]
+            setattr(message, descriptor.name, numbers[seed % len(numbers)])
+        else:
+            setattr(message, descriptor.name, type(target)(seed))
+    return seed
+
+
+def assert_same(value: object, message: Message) -> None:
+    """A dataclass holds what a message holds, field by field, and neither has a field that the other lacks."""
+    assert is_dataclass(value)
+    names = [descriptor.name for descriptor in message.DESCRIPTOR.fields]
+    assert sorted(field.name for field in fields(value)) == sorted(names)
+    for descriptor in message.DESCRIPTOR.fields:
+        mine, theirs = getattr(value, descriptor.name), getattr(message, descriptor.name)
+        if descriptor.is_repeated:
+            assert len(mine) == len(theirs) > 0
+        pairs = zip(mine, theirs, strict=True) if descriptor.is_repeated else ((mine, theirs),)
+        for one, other in pairs:
+            if isinstance(other, Timestamp):
+                assert one == datetime.fromtimestamp(other.seconds, UTC).replace(microsecond=other.nanos // 1000)
+            elif isinstance(other, Message):
+                assert_same(one, other)
+            elif descriptor.enum_type is not None:
+                assert one.name == _short_names(descriptor.enum_type.name)[other]
+            else:
+                assert one == other
+
+
+def _short_names(enum: str) -> dict[int, str]:
+    """The values of an enum of the contract by number, without the enum's name in front."""
+    values = retrieval_pb2.DESCRIPTOR.enum_types_by_name[enum].values
+    prefix = values[0].name.removesuffix("UNSPECIFIED")
+    return {value.number: value.name.removeprefix(prefix) for value in values}
+
+
+@pytest.mark.parametrize(
+    ("response", "conversion"),
+    [
+        (retrieval_pb2.SearchNodesResponse(), convert.search_result),
+        (retrieval_pb2.ExpandDependencyTreeResponse(), convert.expansion),
+        (retrieval_pb2.FetchNodeTextsResponse(), convert.fetch_result),
+        (index_pb2.Index(), convert.index_info),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Message) else "",
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_result_holds_every_field_of_its_response(
+    response: Message, conversion: Callable[[Message], object], seed: int
+) -> None:
+    fill(response, seed)
+    assert_same(conversion(response), response)
+
+
+@pytest.mark.parametrize("ours", [SearchType, Rerank, SearchLeg, SearchPath, Direction, PrioritizationMode, SkipReason])
+def test_enums_have_the_values_of_the_contract(ours: type[StrEnum]) -> None:
+    names = set(_short_names(ours.__name__).values())
+    assert {member.name for member in ours} - {"UNKNOWN"} == names - {"UNSPECIFIED"}
+
+
+def test_a_search_without_explanation_has_no_debug() -> None:
+    assert convert.search_result(retrieval_pb2.SearchNodesResponse()).debug is None
+
+
+def test_a_search_without_a_semantic_list_has_no_path() -> None:
+    response = retrieval_pb2.SearchNodesResponse(debug=retrieval_pb2.SearchDebug(bm25_candidates=1))
+    debug = convert.search_result(response).debug
+    assert debug is not None
+    assert debug.path is None
+
+
+def test_enum_values_of_a_newer_server_are_unknown() -> None:
+    found = retrieval_pb2.SearchNodesResponse.FromString(
+        # hits[0].legs[0].leg = 99 and debug.path = 98, as raw fields: the stubs admit no number without a name.
+        b"\x0a\x04\x22\x02\x08\x63\x22\x02\x08\x62"
+    )
+    result = convert.search_result(found)
+    assert result.hits[0].legs[0].leg is SearchLeg.UNKNOWN
+    assert result.debug is not None
+    assert result.debug.path is SearchPath.UNKNOWN
+    skipped = retrieval_pb2.FetchNodeTextsResponse.FromString(b"\x12\x02\x10\x63")
+    assert convert.fetch_result(skipped).skipped[0].reason is SkipReason.UNKNOWN
+
+
+@pytest.mark.parametrize("confidence", [1.0, 0.9, 0.95, 0.123456, 0.7])
+def test_a_confidence_is_the_decimal_that_the_source_stated(confidence: float) -> None:
+    edge = retrieval_pb2.DependencyEdge(confidence=confidence)
+    assert convert.expansion(retrieval_pb2.ExpandDependencyTreeResponse(edges=[edge])).edges[0].confidence == confidence
+
+
+def test_a_search_request_carries_every_argument() -> None:
+    request = convert.search_request(
+        SCOPE,
+        ACCESS,
+        "vat",
+        search_type=SearchType.SEMANTIC,
+        top_k=7,
+        filter=FILTER,
+        query_vector=(0.5, -0.25),
+        rrf_k=11,
+        rerank=Rerank.CODEBERT,
+        explain=True,
+    )
+    assert request == retrieval_pb2.SearchNodesRequest(
+        scope=SCOPE_MESSAGE,
+        access=ACCESS_MESSAGE,
+        filter=FILTER_MESSAGE,
+        search_type=retrieval_pb2.SEARCH_TYPE_SEMANTIC,
+        query="vat",
+        query_vector=[0.5, -0.25],
+        top_k=7,
+        rrf_k=11,
+        rerank=retrieval_pb2.RERANK_CODEBERT,
+        explain=True,
+    )
+    assert _set_fields(request) == _all_fields(request)
+
+
+def test_an_expand_request_carries_every_argument() -> None:
+    request = convert.expand_request(
+        SCOPE,
+        ACCESS,
+        ["a", "b"],
+        max_depth=0,
+        max_nodes=9,
+        edge_allowlist=["Calls", "FK"],
+        direction=Direction.INCOMING,
+    )
+    assert request == retrieval_pb2.ExpandDependencyTreeRequest(
+        scope=SCOPE_MESSAGE,
+        access=ACCESS_MESSAGE,
+        seed_ids=["a", "b"],
+        max_depth=0,
+        max_nodes=9,
+        edge_allowlist=["Calls", "FK"],
+        direction=retrieval_pb2.DIRECTION_INCOMING,
+    )
+    assert _set_fields(request) == _all_fields(request)
+
+
+@pytest.mark.parametrize(("budget_tokens", "max_chars"), [(100, None), (None, 200), (0, None)])
+def test_a_fetch_request_carries_every_argument(budget_tokens: int | None, max_chars: int | None) -> None:
+    request = convert.fetch_request(
+        SCOPE,
+        ACCESS,
+        ["a"],
+        [ExpandedNode("a", 0), ExpandedNode("b", 1, "a")],
+        budget_tokens=budget_tokens,
+        max_chars=max_chars,
+        mode=PrioritizationMode.GRAPH_FIRST,
+    )
+    assert list(request.nodes) == [
+        retrieval_pb2.GraphNode(id="a", depth=0, parent_id=""),
+        retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a"),
+    ]
+    budget = "max_chars" if budget_tokens is None else "budget_tokens"
+    assert request.WhichOneof("budget") == budget
+    assert getattr(request, budget) == (max_chars if budget_tokens is None else budget_tokens)
+    assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST
+    assert _set_fields(request) == _all_fields(request) - {"budget_tokens", "max_chars"} | {budget}
+
+
+@pytest.mark.parametrize(("budget_tokens", "max_chars"), [(None, None), (1, 1)])
+def test_a_fetch_needs_exactly_one_budget(budget_tokens: int | None, max_chars: int | None) -> None:
+    with pytest.raises(ValueError, match="exactly one budget"):
+        convert.fetch_request(
+            SCOPE,
+            None,
+            ["a"],
+            (),
+            budget_tokens=budget_tokens,
+            max_chars=max_chars,
+            mode=PrioritizationMode.BALANCED,
+        )
+
+
+def test_no_access_and_empty_access_are_told_apart() -> None:
+    assert not convert.get_index_request(SCOPE, None).HasField("access")
+    assert convert.get_index_request(SCOPE, Access()).HasField("access")
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Filter)])
+def test_a_string_in_place_of_a_list_is_refused(field: str) -> None:
+    with pytest.raises(TypeError, match=field):
+        _search_with(Filter(**{field: "letters"}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["acl_tags_any", "classification_labels_all"])
+def test_a_string_in_place_of_access_lists_is_refused(field: str) -> None:
+    with pytest.raises(TypeError, match=field):
+        convert.get_index_request(SCOPE, Access(**{field: "finance"}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("seed_ids", "edges", "field"), [("id", ["*"], "seed_ids"), (["id"], "*", "edge_allowlist")])
+def test_a_string_in_place_of_ids_is_refused(seed_ids: Sequence[str], edges: Sequence[str], field: str) -> None:
+    with pytest.raises(TypeError, match=field):
+        convert.expand_request(
+            SCOPE, None, seed_ids, max_depth=1, max_nodes=1, edge_allowlist=edges, direction=Direction.BOTH
+        )
+
+
+def _search_with(filter: Filter) -> retrieval_pb2.SearchNodesRequest:
+    return convert.search_request(
+        SCOPE,
+        None,
+        "q",
+        search_type=SearchType.BM25,
+        top_k=1,
+        filter=filter,
+        query_vector=(),
+        rrf_k=None,
+        rerank=Rerank.NONE,
+        explain=False,
+    )
+
+
+def _set_fields(message: Message) -> set[str]:
+    return {descriptor.name for descriptor, _ in message.ListFields()}
+
+
+def _all_fields(message: Message) -> set[str]:
+    return {descriptor.name for descriptor in message.DESCRIPTOR.fields}

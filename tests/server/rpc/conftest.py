@@ -1,0 +1,128 @@
+"""A real server on a free port over a mocked engine and index directory, and calls that are expected to fail."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from unittest.mock import Mock, create_autospec
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.config import Settings
+from groundwire_server.domain.expansion import Expansion, ExpandReason
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.search import SearchHit, SearchResult
+from groundwire_server.domain.texts import FetchResult
+from groundwire_server.rpc.retrieval_servicer import RetrievalActions
+from groundwire_server.rpc.server import GroundwireServer
+
+Serving = Callable[..., AbstractAsyncContextManager[GroundwireServer]]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed call as its caller sees it."""
+
+    code: grpc.StatusCode
+    message: str
+    info: error_details_pb2.ErrorInfo
+    violations: list[tuple[str, str]]
+    retry_seconds: float | None
+    trailers: dict[str, str | bytes]
+
+
+@pytest.fixture
+def engine() -> Mock:
+    """An engine with one answer for each action."""
+    mock: Mock = create_autospec(RetrievalActions, instance=True)
+    mock.search.return_value = SearchResult(hits=(SearchHit("shop::main::cs::A", 0.5, 1),), index="v1")
+    mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
+    mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
+    return mock
+
+
+@pytest.fixture
+def summary() -> IndexSummary:
+    """One index version."""
+    return IndexSummary(
+        repository="shop",
+        branch="main",
+        version="v1",
+        active=True,
+        created=datetime(2025, 12, 14, 9, 30, tzinfo=UTC),
+        source="source tree shop",
+        node_count=7,
+        edge_count=5,
+        embedder="minilm",
+        embedder_fingerprint="f" * 64,
+        dimension=384,
+        lexical=True,
+        token_counter="o200k_base",
+    )
+
+
+@pytest.fixture
+def indexes(summary: IndexSummary) -> Mock:
+    """An index directory that holds one version."""
+    mock: Mock = create_autospec(IndexDirectory, instance=True)
+    mock.list_indexes.return_value = (summary,)
+    mock.get_index.return_value = summary
+    mock.activate.return_value = "v0"
+    return mock
+
+
+@pytest.fixture
+def serving(engine: Mock, indexes: Mock) -> Serving:
+    """`serving(**settings)` runs a server over the two mocks for the length of an `async with`."""
+
+    @asynccontextmanager
+    async def run(**settings: object) -> AsyncIterator[GroundwireServer]:
+        values = {"listen": "127.0.0.1:0", "worker_threads": 2, **settings}
+        server = GroundwireServer(Settings.model_validate(values), engine, indexes)
+        await server.start()
+        try:
+            yield server
+        finally:
+            await server.stop()
+
+    return run
+
+
+@pytest.fixture
+def search_request() -> retrieval_pb2.SearchNodesRequest:
+    """A search that is in order."""
+    return retrieval_pb2.SearchNodesRequest(
+        scope=scope_pb2.Scope(repository="shop", branch="main"),
+        search_type=retrieval_pb2.SEARCH_TYPE_BM25,
+        query="needle in a haystack",
+        top_k=5,
+    )
+
+
+@pytest.fixture
+def failed() -> Callable[[Awaitable[Message]], Awaitable[Failure]]:
+    """`await failed(call)`: how the call failed; it must fail, and with google.rpc details."""
+
+    async def fail(call: Awaitable[Message]) -> Failure:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call
+        error = caught.value
+        status = rpc_status.from_call(error)
+        assert status is not None, f"no details: {error!r}"
+        info, bad_request, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), None
+        for detail in status.details:
+            detail.Unpack(info)
+            detail.Unpack(bad_request)
+            if detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+                info_retry = error_details_pb2.RetryInfo.FromString(detail.value)
+                retry = info_retry.retry_delay.ToMilliseconds() / 1000
+        assert info.domain == "groundwire"
+        violations = [(violation.field, violation.reason) for violation in bad_request.field_violations]
+        return Failure(error.code(), status.message, info, violations, retry, dict(error.trailing_metadata()))
+
+    return fail
