@@ -36,7 +36,8 @@ _SERVICE_CONFIG = {
 CHANNEL_OPTIONS: Sequence[tuple[str, str | int]] = (
     ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
     ("grpc.enable_retries", 1),
-    # A lost connection is tried again within the backoff of the retries, not only after gRPC's default of 1 s.
+    # gRPC's defaults try a lost connection again after 1 s, beyond the first retries, and after long outages only
+    # every 2 minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.keepalive_time_ms", 30_000),

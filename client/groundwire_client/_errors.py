@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
 _DETAILS_KEY = "grpc-status-details-bin"
+_REQUEST_ID_KEY = "x-request-id"
 _DOMAIN = "groundwire"
 _REASON_PREFIX = "ERROR_REASON_"
 
@@ -141,13 +142,15 @@ def error_from(error: grpc.RpcError) -> GroundwireError:
     """The typed error of a failed call of either gRPC stack."""
     code = error.code()
     message = error.details() or "no message came with the status"
-    details = _details(error)
+    # The stubs know only the named tuples of the sync stack; grpc.aio has plain ones.
+    trailer = dict(cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ()))
+    details = _details(trailer)
     info = _first(details, error_details_pb2.ErrorInfo)
     if info.domain != _DOMAIN:
         info = error_details_pb2.ErrorInfo()
     reason = info.reason.removeprefix(_REASON_PREFIX)
     metadata = dict(info.metadata)
-    request_id = metadata.get("request_id", "")
+    request_id = str(trailer.get(_REQUEST_ID_KEY, ""))
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         return InvalidRequestError(code, reason, message, metadata, request_id, _violations(details))
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
@@ -155,16 +158,14 @@ def error_from(error: grpc.RpcError) -> GroundwireError:
     return _PLAIN_ERRORS.get(code, UnexpectedStatusError)(code, reason, message, metadata, request_id)
 
 
-def _details(error: grpc.RpcError) -> tuple[AnyMessage, ...]:
-    # The stubs know only the named tuples of the sync stack; grpc.aio has plain ones.
-    metadata = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())
-    for key, value in metadata:
-        if key == _DETAILS_KEY and isinstance(value, bytes):
-            try:
-                return tuple(status_pb2.Status.FromString(value).details)
-            except DecodeError:
-                return ()
-    return ()
+def _details(trailer: Mapping[str, str | bytes]) -> tuple[AnyMessage, ...]:
+    packed = trailer.get(_DETAILS_KEY)
+    if not isinstance(packed, bytes):
+        return ()
+    try:
+        return tuple(status_pb2.Status.FromString(packed).details)
+    except DecodeError:
+        return ()
 
 
 def _first(details: tuple[AnyMessage, ...], kind: type[_Detail]) -> _Detail:

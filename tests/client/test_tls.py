@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire_client import TLS, GroundwireError, UnavailableError
+from groundwire_client import TLS, Scope, UnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 Caller = Callable[..., object]
 
 
-def _list(call: Caller, server: FakeServer, credentials: TLS | None) -> object:
-    return call(server.target, lambda client: client.list_indexes(timeout=0.5), credentials=credentials)
+def _activate(call: Caller, server: FakeServer, credentials: TLS | None) -> object:
+    """A call that is not tried again, so that a refused handshake shows at once."""
+    return call(server.target, lambda client: client.activate_index(Scope("r", "b", "v")), credentials=credentials)
 
 
 def test_a_caller_with_certificate_is_served(tls_server: FakeServer, call: Caller, certificates: Path) -> None:
     credentials = TLS(certificates / "authority.pem", certificates / "client.pem", str(certificates / "client.key"))
-    assert _list(call, tls_server, credentials) == ()
+    assert _activate(call, tls_server, credentials) == ""
 
 
 def test_a_caller_without_certificate_is_served_unless_one_is_asked_for(
@@ -31,25 +32,25 @@ def test_a_caller_without_certificate_is_served_unless_one_is_asked_for(
 ) -> None:
     credentials = TLS(certificates / "authority.pem")
     if "mtls" in request.node.name:
-        with pytest.raises(GroundwireError):
-            _list(call, tls_server, credentials)
+        with pytest.raises(UnavailableError):
+            _activate(call, tls_server, credentials)
         assert tls_server.attempts == []
     else:
-        assert _list(call, tls_server, credentials) == ()
+        assert _activate(call, tls_server, credentials) == ""
 
 
 @pytest.mark.parametrize("authority", ["stranger.pem", None])
 def test_a_server_of_another_authority_is_not_trusted(
     tls_server: FakeServer, call: Caller, certificates: Path, authority: str | None
 ) -> None:
-    with pytest.raises(GroundwireError):
-        _list(call, tls_server, TLS(certificates / authority if authority else None))
+    with pytest.raises(UnavailableError):
+        _activate(call, tls_server, TLS(certificates / authority if authority else None))
     assert tls_server.attempts == []
 
 
 def test_plaintext_does_not_reach_a_tls_server(tls_server: FakeServer, call: Caller) -> None:
     with pytest.raises(UnavailableError):
-        _list(call, tls_server, None)
+        _activate(call, tls_server, None)
 
 
 def test_certificate_and_key_belong_together(certificates: Path) -> None:

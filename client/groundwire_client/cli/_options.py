@@ -117,7 +117,6 @@ def _fail(error: GroundwireError) -> NoReturn:
         lines = [f"{broken.reason or reason}: {broken.field}: {broken.description}" for broken in error.violations]
     else:
         lines = [f"{reason}: {error.message}"]
-    reference = f" (request {error.request_id})" if error.request_id else ""
     for line in lines:
-        typer.echo(f"error: {printable(' '.join(line.split()))}{reference}", err=True)
+        typer.echo(f"error: {printable(' '.join(line.split()))}", err=True)
     raise typer.Exit(1)

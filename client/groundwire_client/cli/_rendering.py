@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.syntax import Syntax
@@ -43,7 +43,7 @@ def print_search(scope: Scope, result: SearchResult) -> None:
     parts: list[RenderableType] = [_hits_table(scope, result)]
     if result.debug is not None:
         parts.append(_search_summary(result.debug))
-    parts.append(_footer(f"{len(result.hits)} hits", result.index, "" if result.exact else "approximate"))
+    parts.append(_footer(f"hits: {len(result.hits)}", result.index, "" if result.exact else "approximate"))
     _print(parts)
 
 
@@ -53,7 +53,7 @@ def print_expansion(scope: Scope, result: Expansion) -> None:
     if result.edges:
         parts.append(_edges_table(scope, result.edges))
     debug = result.debug
-    counts = f"{debug.seed_count} seeds, {debug.expanded_count} nodes, {debug.edges_count} edges"
+    counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
     parts.append(_footer(counts, result.index, f"truncated: {debug.reason}" if debug.truncated else ""))
     _print(parts)
 
@@ -63,8 +63,8 @@ def print_texts(scope: Scope, result: FetchResult) -> None:
     parts: list[RenderableType] = [_text_panel(scope, text) for text in result.texts]
     if result.skipped:
         parts.append(_skipped_table(scope, result.skipped))
-    used = f"{len(result.texts)} texts, {result.used_tokens} tokens, {result.used_chars} characters"
-    parts.append(_footer(used, result.index, f"{len(result.skipped)} skipped" if result.skipped else ""))
+    used = f"texts: {len(result.texts)}; tokens: {result.used_tokens}; characters: {result.used_chars}"
+    parts.append(_footer(used, result.index, f"skipped: {len(result.skipped)}" if result.skipped else ""))
     _print(parts)
 
 
@@ -73,7 +73,9 @@ def _print(parts: Iterable[RenderableType]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False, emoji=False, highlight=False)
-    for part in parts:
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
         console.print(part)
 
 
@@ -84,10 +86,17 @@ def _hits_table(scope: Scope, result: SearchResult) -> Table:
         table.add_column("lists")
         table.add_column("matched tokens")
     for hit in result.hits:
-        bar = ProgressBar(total=best, completed=hit.score, width=_BAR_WIDTH) if best > 0 else ""
+        bar = _score_bar(hit.score, best)
         explanation = (_legs(hit), printable(" ".join(hit.matched_tokens))) if result.debug is not None else ()
         table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node_id(scope, hit.id), *explanation)
     return table
+
+
+def _score_bar(score: float, best: float) -> RenderableType:
+    """The score as a part of the best one; empty when no score is above 0."""
+    if best <= 0:
+        return ""
+    return ProgressBar(total=best, completed=score, width=_BAR_WIDTH, complete_style="green", finished_style="green")
 
 
 def _legs(hit: Hit) -> str:
@@ -108,7 +117,7 @@ def _search_summary(debug: SearchDebug) -> Text:
 
 
 def _node_tree(scope: Scope, nodes: Iterable[ExpandedNode]) -> Tree:
-    root = Tree("seeds", style="dim")
+    root = Tree(Text("seeds", style="dim"))
     branches: dict[str, Tree] = {}
     for node in nodes:
         # Nodes come by depth, so a parent stands before its children; a seed has none.
@@ -128,7 +137,7 @@ def _text_panel(scope: Scope, text: NodeText) -> Panel:
     location = text.location
     lines = f":{location.start_line}-{location.end_line}" if location.start_line else ""
     source = Syntax(
-        printable(text.text),
+        printable(text.text).removesuffix("\n"),
         Syntax.guess_lexer(location.path) if location.path else "text",
         theme="ansi_dark",
         background_color="default",
@@ -136,10 +145,11 @@ def _text_panel(scope: Scope, text: NodeText) -> Panel:
         start_line=location.start_line or 1,
         word_wrap=sys.stdout.isatty(),
     )
-    title = Text(printable(f"{location.path or text.symbol}{lines}"), style="bold")
+    place = f"{location.path or text.symbol}{lines}"
     role = "seed" if text.is_seed else f"depth {text.depth}"
-    subtitle = Text.assemble(_node_id(scope, text.id), f" · {role} · {text.token_count} tokens")
-    return Panel.fit(source, title=title, subtitle=subtitle, title_align="left", subtitle_align="left")
+    title = Text.assemble((printable(place), "bold"), f" · {role} · {text.token_count} tokens")
+    # The id stands inside, because a border as narrow as a short text would cut it off.
+    return Panel.fit(Group(_node_id(scope, text.id), source), title=title, title_align="left")
 
 
 def _skipped_table(scope: Scope, skipped: Iterable[SkippedNode]) -> Table:
@@ -158,4 +168,4 @@ def _node_id(scope: Scope, node_id: str) -> Text:
 
 
 def _footer(counts: str, index: str, remark: str) -> Text:
-    return Text(printable("; ".join(filter(None, (counts, f"index {index}", remark)))), style="dim")
+    return Text(printable("; ".join(filter(None, (counts, f"index: {index}", remark)))), style="dim")

@@ -41,12 +41,15 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 @contextmanager
 def failures_told() -> Iterator[None]:
     """Turns the errors that a user can mend into one line and an exit code."""
-    from groundwire_server.embedding.embedder import EmbedderError
-    from groundwire_server.index.errors import IndexDamagedError
-
+    try:
+        from groundwire_server.embedding.cache import EmbeddingCacheError
+        from groundwire_server.embedding.embedder import EmbedderError
+        from groundwire_server.index.errors import IndexDamagedError
+    except ModuleNotFoundError as error:
+        fail(f'{error.name} is not installed; pip install "groundwire[server]"', EXIT_USAGE)
     try:
         yield
-    except (IngestError, GroundwireError, EmbedderError, IndexDamagedError) as error:
+    except (IngestError, GroundwireError, EmbedderError, EmbeddingCacheError, IndexDamagedError) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or 'the file system'}: {error.strerror or error}")

@@ -1,8 +1,8 @@
 """`groundwire indexes`, `activate`, `delete`, `verify`: the versions in a data folder."""
 
 import json
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -18,6 +18,9 @@ from groundwire_server.commands.options import (
     failures_told,
 )
 
+if TYPE_CHECKING:
+    from groundwire_server.index.listing import VersionEntry
+
 Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
 
 
@@ -26,44 +29,14 @@ def indexes(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
 ) -> None:
     """List the index versions of a data folder with their full counts, whatever their access."""
-    from groundwire_server.index.errors import IndexDamagedError
-    from groundwire_server.index.manifest import Manifest
-    from groundwire_server.index.store import IndexStore
+    with failures_told():
+        from groundwire_server.index.listing import list_versions
 
-    store = IndexStore(data)
-    rows: list[dict[str, object]] = []
-    for scope in store.scopes():
-        active = store.active(scope)
-        for version in store.versions(scope):
-            row: dict[str, object] = {
-                "repository": scope.repository,
-                "branch": scope.branch,
-                "version": version,
-                "active": version == active,
-            }
-            try:
-                manifest = Manifest.read(store.directory(replace(scope, active_index=version)))
-            except IndexDamagedError as error:
-                rows.append({**row, "damage": str(error)})
-                continue
-            space = manifest.vector_space
-            rows.append(
-                {
-                    **row,
-                    "node_count": manifest.node_count,
-                    "edge_count": manifest.edge_count,
-                    "embedder": space.embedder if space else "",
-                    "dimension": space.dimension if space else 0,
-                    "lexical": bool(manifest.tokenizer),
-                    "created": manifest.created.isoformat(),
-                    "source": manifest.source,
-                    "damage": "",
-                }
-            )
+        entries = list_versions(data)
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
-        return
-    _print_table(rows)
+        print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
+    else:
+        _print_table(entries)
 
 
 def activate(version: Version, repository: Repository, branch: Branch, data: Data = DEFAULT_DATA) -> None:
@@ -106,15 +79,12 @@ def verify(
     print(f"{pinned.active_index} is sound")
 
 
-def _print_table(rows: list[dict[str, object]]) -> None:
+def _print_table(entries: "list[VersionEntry]") -> None:
     table = Table()
     for heading in ("repository", "branch", "version", "active", "nodes", "edges", "embedder", "created", "source"):
         table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left")
-    for row in rows:
-        names = (str(row["repository"]), str(row["branch"]), str(row["version"]), "yes" if row["active"] else "")
-        if row["damage"]:
-            table.add_row(*names, "", "", "", "", f"[red]damaged: {row['damage']}[/red]")
-        else:
-            counts = (f"{row['node_count']:,}", f"{row['edge_count']:,}")
-            table.add_row(*names, *counts, str(row["embedder"]), str(row["created"])[:19], str(row["source"]))
-    Console().print(table)
+    for entry in entries:
+        names = (entry.repository, entry.branch, entry.version, "yes" if entry.active else "")
+        what = (entry.embedder, entry.created[:19], f"damaged: {entry.damage}" if entry.damage else entry.source)
+        table.add_row(*names, f"{entry.node_count:,}", f"{entry.edge_count:,}", *what)
+    Console().print(table, markup=False)

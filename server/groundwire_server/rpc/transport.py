@@ -106,7 +106,9 @@ def _why_unavailable(host: str, port: int) -> str | None:
     return None if None in reasons else reasons[0]
 
 
-def _why_unbindable(family: int, address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]) -> str | None:
+def _why_unbindable(
+    family: int, address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
+) -> str | None:
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -30,7 +30,8 @@ MAX_TOKEN_LENGTH = 64
 MAX_IDENTIFIER_LENGTH = 256
 
 _RULES_VERSION = 1
-_SNOWBALL_VERSION = ".".join(Stemmer.version().split(".")[:2])
+_PYSTEMMER_VERSION: str = Stemmer.version()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+_SNOWBALL_VERSION = ".".join(_PYSTEMMER_VERSION.split(".")[:2])
 
 TOKENIZER_FINGERPRINT = f"groundwire-code-{_RULES_VERSION}:snowball-english-{_SNOWBALL_VERSION}"
 """Changes whenever the same text may yield other tokens; an index and its queries must agree on it.
@@ -44,14 +45,14 @@ _CACHED_IDENTIFIERS = 1 << 17
 
 
 class _WordStemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
+    def stemWord(self, word: str) -> str: ...  # noqa: N802
 
 
 class _ThreadStemmer(threading.local):
     """A stemmer has internal state and must not be shared: every thread that touches this gets its own."""
 
     def __init__(self) -> None:
-        self.stemmer: _WordStemmer = Stemmer.Stemmer("english", 0)
+        self.stemmer: _WordStemmer = Stemmer.Stemmer("english", 0)  # pyright: ignore[reportUnknownMemberType]
 
 
 _thread_stemmer = _ThreadStemmer()

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from groundwire_server.embedding.cache import EmbeddingCache, EmbeddingCacheError
 from numpy.typing import NDArray
+
+from groundwire_server.embedding.cache import EmbeddingCache, EmbeddingCacheError
 
 ONE = np.array([0.6, 0.8], dtype=np.float32)
 TWO = np.array([1.0, 0.0], dtype=np.float32)

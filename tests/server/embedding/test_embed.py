@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
 from groundwire_server.domain.nodes import content_hash
 from groundwire_server.embedding.cache import EmbeddingCache, EmbeddingCacheError
 from groundwire_server.embedding.embed import TEXTS_A_COMMIT, embed_missing
 from groundwire_server.embedding.embedder import unit_length
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 
 class HashEmbedder:

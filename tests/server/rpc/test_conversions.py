@@ -203,7 +203,10 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
     [
         (lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, search_type=9), ACCESS), "search_type"),
         (lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, rerank=-1), ACCESS), "rerank"),
-        (lambda: decode_expand(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, direction=9), ACCESS), "direction"),
+        (
+            lambda: decode_expand(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, direction=9), ACCESS),
+            "direction",
+        ),
         (
             lambda: decode_fetch(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, prioritization_mode=9), ACCESS),
             "prioritization_mode",
@@ -279,7 +282,9 @@ def test_an_access_context_arrives_as_it_was_given(access: AccessContext) -> Non
         ),
     ],
 )
-def test_an_access_context_out_of_bounds_is_refused(access: scope_pb2.AccessContext, field: str, reason: Reason) -> None:
+def test_an_access_context_out_of_bounds_is_refused(
+    access: scope_pb2.AccessContext, field: str, reason: Reason
+) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         decode_access(access)
     assert [(violation.field, violation.reason) for violation in caught.value.violations] == [(field, reason)]

@@ -8,6 +8,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.text.code_tokenizer import (
     MAX_IDENTIFIER_LENGTH,
     MAX_TOKEN_LENGTH,
@@ -15,8 +18,6 @@ from groundwire_server.text.code_tokenizer import (
     tokenize,
 )
 from groundwire_server.text.stop_words import STOP_WORDS
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 WORDS = st.text(alphabet="abcdefgxyz", min_size=2, max_size=8).filter(lambda word: word not in STOP_WORDS)
 IDENTIFIERS = st.text(alphabet=st.characters(categories=["Lu", "Ll", "Lo", "Nd"]) | st.just("_"), max_size=40)

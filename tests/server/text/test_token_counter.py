@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from groundwire_server.text import token_counter
-from groundwire_server.text.token_counter import PIECE_LENGTH, TokenCounter, TokenCounterError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from groundwire_server.text import token_counter
+from groundwire_server.text.token_counter import PIECE_LENGTH, TokenCounter, TokenCounterError
 
 VOCABULARIES = Path(token_counter.__file__).parent / "vocabularies"
 NAMES = ["o200k_base", "cl100k_base"]
@@ -27,6 +28,10 @@ def originals() -> dict[str, tiktoken.Encoding]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+def _forget_loaded_encodings() -> None:
+    vars(token_counter)["_encoding"].cache_clear()
 
 
 @pytest.fixture
@@ -93,7 +98,7 @@ def test_loading_needs_no_network_and_leaves_the_environment_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    token_counter._encoding.cache_clear()
+    _forget_loaded_encodings()
     assert TokenCounter("cl100k_base").count("hello world") == 2
     assert os.environ["TIKTOKEN_CACHE_DIR"] == str(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -109,7 +114,7 @@ def test_a_missing_or_damaged_vocabulary_is_refused_and_left_in_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(token_counter, "_VOCABULARIES", tmp_path)
-    token_counter._encoding.cache_clear()
+    _forget_loaded_encodings()
     with pytest.raises(TokenCounterError, match=r"cannot be read.*reinstall groundwire"):
         TokenCounter()
     damaged = tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
 from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_reader import query_after_as
-from groundwire_server.ingest.tree.sql_statements import Range
+from groundwire_server.ingest.tree.sql_reader import dollar_body_tokens, query_after_as
 
 MAX_SIGNATURE_CHARACTERS = 300
 
@@ -57,16 +57,17 @@ _READABLE_LANGUAGES = frozenset({"SQL", "PLPGSQL"})
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a CREATE statement defines. `head` and `body` are index ranges of the statement's tokens.
+    """What a CREATE statement defines; `head` and `body` are its tokens, with their offsets in the file.
 
-    The head ends before the keyword (AS, BEGIN) that opens the body; `on` is the table of a trigger or an
-    index; `target` is what a synonym stands for.
+    The head ends before the keyword (AS, BEGIN) that opens the body. The body is the query of a view and the
+    statements of a routine, empty in a language that is not SQL. `on` is the table of a trigger or an index;
+    `target` is what a synonym stands for.
     """
 
     object_type: ObjectType
     name: SqlName
-    head: Range
-    body: Range
+    head: Sequence[Token]
+    body: Sequence[Token]
     on: SqlName | None = None
     target: SqlName | None = None
 
@@ -91,8 +92,8 @@ def read_definition(text: str, code: Sequence[Token], dialect: Dialect) -> Defin
     elif object_type is ObjectType.TRIGGER and on is not None and not name.schema:
         name = SqlName(name.name, on.schema)
     target = _named_after(text, code, after, "FOR") if object_type is ObjectType.SYNONYM else None
-    head_end, body = _parts(text, code, after, object_type, dialect)
-    return Definition(object_type, name, (0, head_end), body, on, target)
+    head, body = _head_and_body(text, code, after, object_type, dialect)
+    return Definition(object_type, name, head, body, on, target)
 
 
 def signature(text: str, code: Sequence[Token]) -> str:
@@ -155,41 +156,36 @@ def _named_after(text: str, code: Sequence[Token], start: int, keyword: str) -> 
     return None
 
 
-def _parts(
+def _head_and_body(
     text: str, code: Sequence[Token], after: int, object_type: ObjectType, dialect: Dialect
-) -> tuple[int, Range]:
-    """(end of the head, range of the body); the body is empty where there is none that can be read."""
-    end = len(code)
+) -> tuple[Sequence[Token], Sequence[Token]]:
     if object_type is ObjectType.VIEW:
         opening = _keyword_outside(code, after, frozenset({"AS"}))
-        return opening, (min(opening + 1, end), end)
+        return code[:opening], code[opening + 1 :]
     if object_type is ObjectType.TABLE:
-        query = query_after_as(code)
-        return end, (query, end)
+        return code, code[query_after_as(code) :]
     if object_type not in _ROUTINES:
-        return end, (end, end)
-    quoted = [index for index in range(after, end) if code[index].kind is Kind.BODY]
-    if quoted:
-        readable = _language(code) in _READABLE_LANGUAGES
-        head_end = quoted[0] - (code[quoted[0] - 1].keyword == "AS")
-        return head_end, (quoted[0], quoted[0] + 1) if readable else (end, end)
-    return _plain_routine(code, after, dialect)
-
-
-def _plain_routine(code: Sequence[Token], after: int, dialect: Dialect) -> tuple[int, Range]:
-    """Head and body of a routine whose body is no dollar-quoted string."""
-    end = len(code)
+        return code, ()
+    quoted = next((index for index in range(after, len(code)) if code[index].kind is Kind.BODY), None)
+    if quoted is not None:
+        is_readable = _language(text, code) in _READABLE_LANGUAGES
+        head = code[: quoted - (code[quoted - 1].keyword == "AS")]
+        return head, dollar_body_tokens(text, code[quoted], dialect) if is_readable else ()
     if dialect is Dialect.TSQL:
         opening = _body_as(code, after)
-        return opening, (min(opening + 1, end), end)
-    opening = after
-    while opening < end:
-        opening = _keyword_outside(code, opening, _BODY_VERBS)
-        if opening < end and code[opening - 1].keyword in _TRIGGER_EVENT_AFTER:
-            opening += 1
-            continue
-        break
-    return opening, (opening, end)
+        return code[:opening], code[opening + 1 :]
+    opening = _body_verb(code, after)
+    return code[:opening], code[opening:]
+
+
+def _body_verb(code: Sequence[Token], start: int) -> int:
+    """The index of the first verb that is no event of a trigger (BEFORE INSERT OR UPDATE)."""
+    index = start
+    while (index := _keyword_outside(code, index, _BODY_VERBS)) < len(code):
+        if code[index - 1].keyword not in _TRIGGER_EVENT_AFTER:
+            return index
+        index += 1
+    return index
 
 
 def _body_as(code: Sequence[Token], start: int) -> int:
@@ -213,9 +209,9 @@ def _keyword_outside(code: Sequence[Token], start: int, keywords: frozenset[str]
     return len(code)
 
 
-def _language(code: Sequence[Token]) -> str:
+def _language(text: str, code: Sequence[Token]) -> str:
     """The language that CREATE FUNCTION states, upper-cased; PL/pgSQL when it states none."""
-    for index in range(len(code) - 1):
-        if code[index].keyword == "LANGUAGE":
-            return code[index + 1].keyword or "PLPGSQL"
+    for token, following in pairwise(code):
+        if token.keyword == "LANGUAGE":
+            return text[following.start : following.end].strip("'\"").upper()
     return "PLPGSQL"

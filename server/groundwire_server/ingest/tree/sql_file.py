@@ -1,7 +1,7 @@
 """One SQL file: its nodes, what it defines, and the names that it mentions, not yet resolved."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
@@ -15,16 +15,10 @@ from groundwire_server.ingest.tree.sql_definitions import (
     signature,
 )
 from groundwire_server.ingest.tree.sql_dialect import detect_dialect
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql_lexer import Dialect
 from groundwire_server.ingest.tree.sql_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_server.ingest.tree.sql_objects import SqlObject
-from groundwire_server.ingest.tree.sql_reader import (
-    PARSED_CONFIDENCE,
-    Reading,
-    dollar_body_tokens,
-    read_definition_references,
-    read_references,
-)
+from groundwire_server.ingest.tree.sql_reader import PARSED_CONFIDENCE, Reading, read_head_references, read_references
 from groundwire_server.ingest.tree.sql_statements import body_statements
 from groundwire_server.ingest.tree.sql_tree import Relation
 from groundwire_server.ingest.tree.sql_units import Statement, Unit, sql_units
@@ -38,7 +32,10 @@ _TRIGGER_TABLES = frozenset({"inserted", "deleted"})
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that a node depends on. `owner` is the node's key, or the table whose foreign key it is."""
+    """A name that a node depends on. `owner` is the node's key, or the table whose foreign key it is.
+
+    `home_schema` is the schema of unqualified names in the file, "" where it is unknown.
+    """
 
     owner: str | SqlName
     relation: Relation
@@ -50,7 +47,7 @@ class Mention:
 
 @dataclass(slots=True)
 class SqlFile:
-    """What one file gives: `objects` pairs each name with the object it defines, in the file's order."""
+    """What one file gives, each in the file's order; `edges` join a long chunk's parts to its first."""
 
     nodes: list[SourceNode]
     edges: list[SourceEdge]
@@ -62,7 +59,7 @@ class SqlFile:
 def read_sql_file(file: SourceFile, taken: set[str]) -> SqlFile:
     """Reads `file`; `taken` holds the folded local ids used so far and receives those of this file.
 
-    An object defined again, here or in another file, has the local id of the first with `~2`, `~3` ...
+    An object defined again, here or in an earlier file, has the local id of the first with `~2`, `~3` ...
     """
     return _FileReader(file, taken).run()
 
@@ -79,63 +76,51 @@ class _FileReader:
         self._line_starts = [0]
         while (line_end := self._text.find("\n", self._line_starts[-1])) >= 0:
             self._line_starts.append(line_end + 1)
-        self._script_spans = 0
+        self._scripts: list[SourceNode] = []
         self._result = SqlFile([], [], [], [], [])
 
     def run(self) -> SqlFile:
         for unit in sql_units(self._text, self._dialect):
             spans = split_lines(self._text[unit.start : unit.end], self._line(unit.start), self._boundaries(unit))
-            nodes = self._script_nodes(spans) if unit.definition is None else self._object_nodes(unit, spans)
-            self._result.nodes.extend(nodes)
+            if unit.definition is None:
+                nodes = self._script_nodes(spans)
+            else:
+                nodes = self._object_nodes(unit.definition, spans)[:1]
             for statement in unit.statements:
-                self._mentions(statement, nodes if unit.definition is None else nodes[:1])
+                self._read(statement, nodes)
         return self._result
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._line_starts, offset)
 
-    def _origin(self, line: int) -> str:
-        return f"{self._path}:{line}"
-
     def _boundaries(self, unit: Unit) -> list[int]:
         """Lines where a statement begins, of the unit or of its object's body: good places to cut."""
         offsets = [statement.start for statement in unit.statements]
-        for statement in unit.statements:
-            if statement.definition is not None:
-                body = self._body(statement, statement.definition)
-                offsets.extend(body[first].start for first, _ in body_statements(body, self._dialect))
+        if unit.definition is not None:
+            body = unit.definition.body
+            offsets.extend(body[first].start for first, _ in body_statements(body, self._dialect))
         return [self._line(offset) for offset in offsets]
 
-    def _body(self, statement: Statement, definition: Definition) -> Sequence[Token]:
-        first, end = definition.body
-        code = statement.code[first:end]
-        if len(code) == 1 and code[0].kind is Kind.BODY:
-            return dollar_body_tokens(self._text, code[0], self._dialect)
-        return code
-
     def _script_nodes(self, spans: Sequence[Span]) -> list[SourceNode]:
-        nodes: list[SourceNode] = []
+        first = len(self._scripts)
         for span in spans:
-            self._script_spans += 1
-            local_id = self._path if self._script_spans == 1 else f"{self._path}@{self._script_spans}"
-            nodes.append(self._node(local_id, span, self._path.rpartition("/")[2], ""))
-            self._contains(f"{KIND}::{self._path}", nodes[-1])
-        return nodes
+            local_id = f"{self._path}@{len(self._scripts) + 1}" if self._scripts else self._path
+            self._scripts.append(self._node(local_id, span, self._path.rpartition("/")[2], ""))
+        for node in self._scripts[max(first, 1) :]:
+            self._contains(self._scripts[0], node)
+        return self._scripts[first:]
 
-    def _object_nodes(self, unit: Unit, spans: Sequence[Span]) -> list[SourceNode]:
-        definition = unit.definition
-        assert definition is not None
+    def _object_nodes(self, definition: Definition, spans: Sequence[Span]) -> list[SourceNode]:
         name = SqlName(definition.name.name, definition.name.schema or self._home_schema)
         base = self._free_id(f"{name}|{definition.object_type}")
-        defining = next(statement for statement in unit.statements if statement.definition is definition)
-        head = signature(self._text, defining.code[slice(*definition.head)])
-        nodes: list[SourceNode] = []
-        for number, span in enumerate(spans, start=1):
-            nodes.append(self._node(base if number == 1 else f"{base}@{number}", span, str(name), head))
-            self._contains(nodes[0].key, nodes[-1])
-        self._result.objects.append(
-            (name, SqlObject(nodes[0].key, definition.object_type, name.folded[0]))
-        )
+        head = signature(self._text, definition.head)
+        nodes = [
+            self._node(f"{base}@{number}" if number > 1 else base, span, str(name), head)
+            for number, span in enumerate(spans, start=1)
+        ]
+        for node in nodes[1:]:
+            self._contains(nodes[0], node)
+        self._result.objects.append((name, SqlObject(nodes[0].key, definition.object_type, name.folded[0])))
         return nodes
 
     def _free_id(self, wanted: str) -> str:
@@ -145,3 +130,79 @@ class _FileReader:
             local_id = f"{wanted}~{number}"
         self._taken.add(local_id.casefold())
         return local_id
+
+    def _node(self, local_id: str, span: Span, symbol: str, head: str) -> SourceNode:
+        node = SourceNode(
+            KIND,
+            local_id,
+            span.text,
+            f"{self._path}:{span.start_line}",
+            path=self._path,
+            start_line=span.start_line,
+            end_line=span.end_line,
+            symbol=symbol,
+            signature=head,
+            language=self._dialect.value,
+            data_type=DATA_TYPE,
+            corpus_type=CORPUS_TYPE,
+        )
+        self._result.nodes.append(node)
+        return node
+
+    def _contains(self, whole: SourceNode, part: SourceNode) -> None:
+        self._result.edges.append(SourceEdge(whole.key, part.key, "Contains", part.origin))
+
+    def _read(self, statement: Statement, nodes: Sequence[SourceNode]) -> None:
+        """Notes what `statement` mentions; a mention belongs to the one of `nodes` in whose lines it stands."""
+        first_lines = [node.start_line for node in nodes]
+
+        def owner(offset: int) -> str:
+            return nodes[max(0, bisect_right(first_lines, self._line(offset)) - 1)].key
+
+        definition = statement.definition
+        if definition is None:
+            self._note_altered_table(statement)
+            self._note(read_references(self._text, statement.code, self._dialect), owner)
+            return
+        start = statement.code[0].start
+        for relation, name in _stated_relations(self._text, definition):
+            self._mention(owner(start), relation, name, PARSED_CONFIDENCE, start)
+        self._note(read_head_references(self._text, definition.head, self._dialect), owner)
+        self._note(read_references(self._text, definition.body, self._dialect), owner)
+
+    def _note_altered_table(self, statement: Statement) -> None:
+        table = altered_table(self._text, statement.code)
+        if table is not None:
+            for name in foreign_keys(self._text, statement.code):
+                self._mention(table, Relation.FOREIGN_KEY, name, PARSED_CONFIDENCE, statement.code[0].start)
+
+    def _note(self, reading: Reading, owner: Callable[[int], str]) -> None:
+        for reference in reading.references:
+            offset = reference.offset
+            self._mention(owner(offset), reference.relation, reference.name, reference.confidence, offset)
+        for unparsed in reading.unparsed:
+            why = (
+                f"statement at line {self._line(unparsed.offset)} not parsed ({unparsed.why}); "
+                "its references were read from its tokens"
+            )
+            self._result.skipped.append(SkippedFile(self._path, why))
+
+    def _mention(
+        self, owner: str | SqlName, relation: Relation, name: SqlName, confidence: float, offset: int
+    ) -> None:
+        if self._dialect is Dialect.TSQL and not name.schema and name.folded[1] in _TRIGGER_TABLES:
+            return
+        origin = f"{self._path}:{self._line(offset)}"
+        self._result.mentions.append(Mention(owner, relation, name, confidence, self._home_schema, origin))
+
+
+def _stated_relations(text: str, definition: Definition) -> list[tuple[Relation, SqlName]]:
+    """The relations that a definition states outright: its foreign keys, its table, what it is a synonym for."""
+    relations: list[tuple[Relation, SqlName]] = []
+    if definition.object_type is ObjectType.TABLE:
+        relations.extend((Relation.FOREIGN_KEY, name) for name in foreign_keys(text, definition.head))
+    if definition.on is not None:
+        relations.append((Relation.ON, definition.on))
+    if definition.target is not None:
+        relations.append((Relation.SYNONYM_FOR, definition.target))
+    return relations

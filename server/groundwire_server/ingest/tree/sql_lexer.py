@@ -38,7 +38,8 @@ class Token(NamedTuple):
 
     BODY is a dollar-quoted string; VARIABLE is `@name` or `#temporary`; TERMINATOR ends a statement (`;` or
     the delimiter set by MySQL's DELIMITER) and, after COPY FROM stdin, covers the data rows too; BATCH is a
-    line with GO. Client commands (`\\connect`, `:setvar`, `DELIMITER`) are comments.
+    line with GO. Client commands (`\\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned
+    code are comments.
     """
 
     kind: Kind
@@ -103,6 +104,7 @@ _PATTERNS = {
     for dialect, rules in _RULES.items()
 }
 _LINE_START_ONLY = frozenset({"BATCH", "CLIENT", "DELIMITER"})
+_COMMENT_RULES = frozenset({"CLIENT", "DELIMITER", "VERSIONED"})
 _PLAIN = re.compile(r"\w+|\S")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _COPY_END = re.compile(r"^\\\.[^\n]*", re.MULTILINE)
@@ -154,9 +156,7 @@ class _Lexer:
             return self._dollar(match.group(rule), start)
         if rule == "DELIMITER":
             self._delimiter = match.group("mark")
-        if rule == "VERSIONED":
-            return end
-        return self._emit(Kind.COMMENT if rule in _LINE_START_ONLY - {"BATCH"} else Kind[rule], "", start, end)
+        return self._emit(Kind.COMMENT if rule in _COMMENT_RULES else Kind[rule], "", start, end)
 
     def _emit(self, kind: Kind, keyword: str, start: int, end: int) -> int:
         self._tokens.append(Token(kind, keyword, start, end))

@@ -82,3 +82,9 @@ def _only(candidates: Sequence[SqlObject], preferred_schema: str) -> SqlObject |
         return preferred[0]
     schemas = {candidate.schema for candidate in candidates}
     return candidates[0] if len(schemas) == 1 else None
+
+
+def edge_type(relation: Relation, target: SqlObject) -> str:
+    """The relation's own, save that a function is called even where it stands in FROM or after EXEC."""
+    is_function = target.object_type is ObjectType.FUNCTION
+    return Relation.CALLS.value if is_function and relation is not Relation.SYNONYM_FOR else relation.value

@@ -1,6 +1,7 @@
 """The one door to sqlglot: a statement's text in, its syntax tree or one typed refusal out."""
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -63,7 +64,7 @@ def _nesting(sql: str) -> int:
 
 def _first_sentence(message: str) -> str:
     """sqlglot's reason without the excerpt and the position, which count from the statement's start."""
-    return message.partition(". Line ")[0].partition("\n")[0][:120]
+    return re.split(r"\. Line |\n| but got <Token", message, maxsplit=1)[0][:120]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokeni
 from groundwire_server.ingest.tree.sql_names import SqlName, read_name
 from groundwire_server.ingest.tree.sql_parse import NotParsedError, parse_statement
 from groundwire_server.ingest.tree.sql_scan import Found, call_references, query_tokens_references, target_name
-from groundwire_server.ingest.tree.sql_statements import body_statements
+from groundwire_server.ingest.tree.sql_statements import body_statements, opens_common_expressions
 from groundwire_server.ingest.tree.sql_tree import Relation, tree_references
 
 PARSED_CONFIDENCE = 1.0
@@ -21,7 +21,8 @@ _NO_REFERENCES = frozenset({"GRANT", "REVOKE", "DENY", "COMMENT", "DROP"})
 _ALSO_FUNCTIONS = frozenset({"UPDATE", "REPLACE", "INSERT", "TRUNCATE", "COPY"})
 _VERBS_FOR_PARSER = {"PERFORM": "SELECT", "REPLACE": "INSERT"}
 _DEFINES = frozenset({"CREATE", "ALTER"})
-_BEFORE_CONFLICT_ACTION = frozenset({"ON", "DO", "KEY", "FOR", "OF", "OR", "AFTER", "BEFORE", ","})
+_VIEW_OPTIONS = frozenset({"NO", "DATA", "CHECK", "CASCADED", "LOCAL", "READ"})
+_NO_VERB_AFTER = frozenset({".", "ON", "DO", "KEY", "FOR", "OF", "OR", "AFTER", "BEFORE", ","})
 _INSERTS_INTO = frozenset("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE".split())
 _AFTER_INTO_LIST = frozenset("FROM WHERE GROUP ORDER LIMIT UNION HAVING USING SELECT VALUES EXCEPT INTERSECT".split())
 _SQL_IN_STRING = re.compile(
@@ -64,14 +65,14 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     """
     reader = _Reader(text, dialect, reads_strings=True)
     reader.body(code)
-    return Reading(tuple(reader.references), tuple(reader.unparsed))
+    return reader.reading()
 
 
-def read_definition_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
-    """The references of one statement that is not control flow, such as CREATE TABLE: defaults, checks, AS SELECT."""
-    reader = _Reader(text, dialect, reads_strings=False)
+def read_head_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
+    """The references of a definition outside its body: defaults, checks, the function of a trigger."""
+    reader = _Reader(text, dialect, reads_strings=True)
     reader.loose(code)
-    return Reading(tuple(reader.references), tuple(reader.unparsed))
+    return reader.reading()
 
 
 def code_tokens(text: str, dialect: Dialect, start: int = 0, end: int | None = None) -> list[Token]:
@@ -99,6 +100,9 @@ class _Reader:
         self._reads_strings = reads_strings
         self.references: list[Reference] = []
         self.unparsed: list[Unparsed] = []
+
+    def reading(self) -> Reading:
+        return Reading(tuple(self.references), tuple(self.unparsed))
 
     def body(self, code: Sequence[Token]) -> None:
         for first, end in body_statements(code, self._dialect):
@@ -185,8 +189,8 @@ class _Reader:
     def _plain_query(self, code: Sequence[Token]) -> tuple[list[Token], list[SqlName]]:
         """The query without what sqlglot does not know, and the tables named in what was taken out.
 
-        Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), TOP (n) of a change
-        and the operator of T-SQL's compound assignments.
+        Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), TOP (n) of a change,
+        the operator of T-SQL's compound assignments, and options at the end of a view.
         """
         kept: list[Token] = []
         written: list[SqlName] = []
@@ -194,9 +198,11 @@ class _Reader:
         while index < len(code):
             token = code[index]
             depth += {"(": 1, ")": -1}.get(token.keyword, 0)
-            previous = code[index - 1].keyword if index else ""
+            previous, following = _neighbours(code, index)
             if token.keyword == "INTO" and depth == 0 and previous not in _INSERTS_INTO:
                 index = self._into(code, index, written)
+            elif token.keyword == "WITH" and depth == 0 and following in _VIEW_OPTIONS:
+                break
             elif token.keyword == "TOP" and previous in {"INSERT", "UPDATE", "DELETE", "MERGE"}:
                 index = _closing(code, index + 1) + 1
             elif self._dialect is Dialect.TSQL and _is_compound_assignment(code, index):
@@ -239,23 +245,30 @@ def _verb_index(code: Sequence[Token]) -> int:
     depth = 0
     for index, token in enumerate(code):
         depth += {"(": 1, ")": -1}.get(token.keyword, 0)
-        previous = code[index - 1].keyword if index else ""
-        if depth == 0 and token.keyword in _VERBS and previous != "." and _is_verb(code, index, previous):
+        if depth == 0 and token.keyword in _VERBS and _is_verb(code, index):
             return index
     return len(code)
 
 
-def _is_verb(code: Sequence[Token], index: int, previous: str) -> bool:
+def _is_verb(code: Sequence[Token], index: int) -> bool:
     """False where the keyword at `index` is a clause (ON DELETE), a function (REPLACE(...)) or an option (WITH INIT)."""
     keyword = code[index].keyword
-    following = [token.keyword for token in code[index + 1 : index + 3]]
+    previous, following = _neighbours(code, index)
     if keyword == "SELECT":
-        return True
+        return previous != "."
     if keyword == "WITH":
-        return bool({"RECURSIVE", "AS", "("}.intersection(following)) and following[0] != "("
-    if previous in _BEFORE_CONFLICT_ACTION:
+        return opens_common_expressions(code, index)
+    if previous in _NO_VERB_AFTER:
         return False
-    return following[:1] != ["STATISTICS"] and not (keyword in _ALSO_FUNCTIONS and following[:1] == ["("])
+    return following != "STATISTICS" and not (keyword in _ALSO_FUNCTIONS and following == "(")
+
+
+def _neighbours(code: Sequence[Token], index: int) -> tuple[str, str]:
+    """The keywords before and after the token at `index`."""
+    return (
+        code[index - 1].keyword if index else "",
+        code[index + 1].keyword if index + 1 < len(code) else "",
+    )
 
 
 def query_after_as(code: Sequence[Token]) -> int:

@@ -148,7 +148,7 @@ class _Splitter:
         """Keeps what later keywords of the statement are judged by."""
         if keyword in {"SELECT", "VALUES", "EXEC", "EXECUTE"}:
             self._awaits_query = False
-        elif keyword in {"INSERT", "REPLACE"} or (keyword == "WITH" and self._opens_cte(index)):
+        elif keyword in {"INSERT", "REPLACE"} or (keyword == "WITH" and opens_common_expressions(self._code, index)):
             self._awaits_query = True
         elif keyword in {"UPDATE", "MERGE", "DELETE"} and self._verb in {"", "WITH"}:
             self._verb, self._awaits_query, self._awaits_set = keyword, False, keyword == "UPDATE"
@@ -170,11 +170,11 @@ class _Splitter:
         if keyword in {"EXEC", "EXECUTE"}:
             return self._awaits_query and self._verb in {"INSERT", "WITH"}
         if keyword == "WITH":
-            return self._awaits_query or previous in {"AS", "FOR"} or not self._opens_cte(index)
+            return self._awaits_query or previous in {"AS", "FOR"} or not opens_common_expressions(self._code, index)
         if keyword == "SET":
             return self._awaits_set or self._verb in {"ALTER", "CREATE", "MERGE"}
         if keyword in {"ALTER", "DROP"}:
-            return self._verb == "ALTER" and following in {"COLUMN", "CONSTRAINT", "INDEX", "MEMBER", "PERIOD"}
+            return previous == "OR" or self._verb == "ALTER" and following in {"COLUMN", "CONSTRAINT", "INDEX", "MEMBER", "PERIOD"}
         if keyword == "THEN":
             return self._verb == "MERGE"
         return keyword == "DO" and self._verb in {"INSERT", "WITH"}
@@ -189,14 +189,19 @@ class _Splitter:
             return True
         return self._awaits_query and self._verb == "WITH"
 
-    def _opens_cte(self, index: int) -> bool:
-        """Whether WITH at `index` opens common table expressions (`WITH name [(columns)] AS (`), not an option."""
-        index += 1 + (self._keyword_at(index + 1) == "RECURSIVE")
-        if index >= len(self._code) or self._code[index].kind not in {Kind.WORD, Kind.QUOTED}:
-            return False
-        index += 1
-        if self._keyword_at(index) == "(":
-            while index < len(self._code) and self._code[index].keyword != ")":
-                index += 1
+
+def opens_common_expressions(code: Sequence[Token], index: int) -> bool:
+    """Whether WITH at `index` opens common table expressions (`WITH name [(columns)] AS (`) and is no option."""
+
+    def keyword(at: int) -> str:
+        return code[at].keyword if at < len(code) else ""
+
+    index += 1 + (keyword(index + 1) == "RECURSIVE")
+    if index >= len(code) or code[index].kind not in {Kind.WORD, Kind.QUOTED}:
+        return False
+    index += 1
+    if keyword(index) == "(":
+        while index < len(code) and code[index].keyword != ")":
             index += 1
-        return self._keyword_at(index) == "AS"
+        index += 1
+    return keyword(index) == "AS" and keyword(index + 1) in {"(", "NOT", "MATERIALIZED"}

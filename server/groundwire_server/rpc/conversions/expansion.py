@@ -27,7 +27,9 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         max_depth=request.max_depth if request.HasField("max_depth") else None,
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
-        direction=decode_enum(request.direction, _DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations),
+        direction=decode_enum(
+            request.direction, _DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
+        ),
     )
     violations.raise_any()
     return decoded

@@ -29,7 +29,9 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
     if len(access.tenant_id) > limits.MAX_ACCESS_VALUE_LENGTH:
         violations.bound_length("access.tenant_id", access.tenant_id, limits.MAX_ACCESS_VALUE_LENGTH)
     if access.clearance_level < 0:
-        violations.add("access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more")
+        violations.add(
+            "access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more"
+        )
     _check_values("access.acl_tags_any", access.acl_tags_any, violations)
     _check_values("access.classification_labels_all", access.classification_labels_all, violations)
     violations.raise_any()
@@ -50,7 +52,9 @@ def decode_enum(
     """
     if number not in meanings:
         known = ", ".join(value.name for value in enum.values[1:])
-        violations.add(field, Reason.VALUE_UNKNOWN, f"is {number}, which this server does not know; give one of {known}")
+        violations.add(
+            field, Reason.VALUE_UNKNOWN, f"is {number}, which this server does not know; give one of {known}"
+        )
         return meanings[0]
     return meanings[number]
 

@@ -40,7 +40,11 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
         budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
         max_chars=request.max_chars if request.HasField("max_chars") else None,
         mode=decode_enum(
-            request.prioritization_mode, _MODES, retrieval_pb2.PrioritizationMode.DESCRIPTOR, "prioritization_mode", violations
+            request.prioritization_mode,
+            _MODES,
+            retrieval_pb2.PrioritizationMode.DESCRIPTOR,
+            "prioritization_mode",
+            violations,
         ),
     )
     violations.raise_any()

@@ -1,0 +1,65 @@
+"""Which declarations have lines of their own, and which lines those are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from groundwire_server.ingest.tree.languages.outline import Declared
+from groundwire_server.ingest.tree.languages.syntax import end_row
+
+MIN_MEMBER_LINES = 4
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """The file (`declared` None) or a declaration that is a chunk; `inner` are the places within it, in order.
+
+    Rows are 0-based and inclusive. `head_row` is the last row that holds the declaration's own name;
+    `index` is the number of its definition.
+    """
+
+    declared: Declared | None
+    index: int
+    first_row: int
+    head_row: int
+    last_row: int
+    inner: list["Place"] = field(default_factory=list)
+
+    def own_rows(self) -> Iterator[tuple[int, int]]:
+        """The runs of rows (first, last) that no inner place holds; the first run starts where the place does."""
+        row = self.first_row
+        for place in self.inner:
+            if place.first_row > row:
+                yield row, place.first_row - 1
+            row = place.last_row + 1
+        if row <= self.last_row:
+            yield row, self.last_row
+
+
+def assign_places(declared: Sequence[Declared], row_count: int) -> tuple[Place, ...]:
+    """The file's place and that of each declaration that starts on a line of its own, outer before inner.
+
+    `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted
+    from 1. A member that only states a type or a signature in fewer than MIN_MEMBER_LINES lines gets no
+    place: it reads better inside its type.
+    """
+    file = Place(None, 0, 0, -1, row_count - 1)
+    places = [file]
+    home: dict[Declared, Place] = {}
+    for index, item in enumerate(declared, 1):
+        outer = home[item.parent] if item.parent else file
+        free_row = (outer.inner[-1].last_row if outer.inner else outer.head_row) + 1
+        row, last_row = item.node.start_point.row, end_row(item.node)
+        if row < free_row or (_is_slight(item) and last_row - row + 1 < MIN_MEMBER_LINES):
+            home[item] = outer
+            continue
+        name = item.node.child_by_field_name("name")
+        place = Place(item, index, max(item.first_row, free_row), end_row(name) if name else row, last_row)
+        home[item] = place
+        outer.inner.append(place)
+        places.append(place)
+    return tuple(places)
+
+
+def _is_slight(item: Declared) -> bool:
+    shape = item.shape
+    return shape.construct == "value" or (shape.construct == "callable" and shape.body is None)

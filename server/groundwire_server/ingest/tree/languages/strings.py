@@ -1,0 +1,59 @@
+"""The string literals of a file as the values that the program would see, as far as the source tells."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tree_sitter import Node
+
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.model import StringLiteral
+
+_LITERAL = re.compile(r"""([A-Za-z@$]*)("{3,}|'{3}|["'`])(.*?)\2(?:u8)?""", re.DOTALL)
+_JOINED = re.compile(rb"\s*\+?\s*(?:\\\r?\n)?\s*")
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(\r?\n)|(.))", re.DOTALL)
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v": "\v", "a": "\a"}
+
+
+def string_literals(
+    syntax: Syntax, nodes: Sequence[Node], source: bytes, places: Places
+) -> Iterator[StringLiteral]:
+    """The values of the string `nodes`, which are in document order, strings inside another left out.
+
+    Literals with nothing but `+` or white space between them are one. What is put into a string at run time
+    stands as in the source (`{name}`, `${name}`). Strings that are documentation are left out.
+    """
+    joined: list[Node] = []
+    for node in nodes:
+        if (joined and node.start_byte < joined[-1].end_byte) or syntax.is_documentation(node):
+            continue
+        if joined and not _JOINED.fullmatch(source, joined[-1].end_byte, node.start_byte):
+            yield from _literal(syntax, joined, places)
+            joined = []
+        joined.append(node)
+    yield from _literal(syntax, joined, places)
+
+
+def _literal(syntax: Syntax, joined: Sequence[Node], places: Places) -> Iterator[StringLiteral]:
+    value = "".join(_value(syntax, node) for node in joined)
+    if value:
+        yield StringLiteral(places.key(joined[0]), value, joined[0].start_point.row + 1)
+
+
+def _value(syntax: Syntax, node: Node) -> str:
+    match = _LITERAL.fullmatch((node.text or b"").decode())
+    if match is None:
+        return ""
+    prefix, quote, body = match.groups()
+    if not syntax.is_raw(prefix, quote):
+        return _ESCAPE.sub(_unescaped, body)
+    return body.replace('""', '"') if quote == '"' and "@" in prefix else body
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    two_digits, four_digits, line_end, character = match.groups()
+    if line_end:
+        return ""
+    if character:
+        return _CONTROL.get(character, character)
+    code = int(two_digits or four_digits, 16)
+    return "" if 0xD800 <= code <= 0xDFFF else chr(code)

@@ -1,0 +1,213 @@
+"""What the shared reader asks of a language. Most of it is data: the names of grammar nodes."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tree_sitter import Language, Node
+
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
+
+MAX_NAME_BYTES = 200
+MAX_PATH_SEGMENTS = 8
+
+_TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a declaration declares.
+
+    `body` is where its signature ends, `inside` where its members are looked for; `owner` is the type that
+    a member declared outside of it belongs to (Go methods, `Foo.prototype.bar = ...`).
+    """
+
+    name: str
+    construct: Construct
+    body: Node | None
+    inside: Node | None = None
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """Where a call node keeps what it calls (empty: in itself) and its arguments; `constructs` for `new`."""
+
+    function: str
+    arguments: str
+    constructs: bool = False
+
+
+class Places(ABC):
+    """Where in the file's chunks a syntax node stands."""
+
+    @abstractmethod
+    def key(self, node: Node) -> str:
+        """The key of the chunk that holds the node's first line."""
+
+    @abstractmethod
+    def scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node."""
+
+    @abstractmethod
+    def type_scope(self, node: Node) -> int:
+        """The index of the innermost type around the node; 0, the file, when there is none."""
+
+
+Nodes = Mapping[str, Sequence[Node]]
+"""The nodes of a file by type, each in document order."""
+
+
+class Syntax(ABC):
+    """One language. Subclasses state the data; the methods have the behaviour that most languages share."""
+
+    kind: ClassVar[str]
+    language: ClassVar[str]
+    grammar: ClassVar[Language]
+    # Declarations by node type; nodes looked through for them; those of the latter that are part of a declaration.
+    declarations: ClassVar[Mapping[str, Construct]]
+    transparent: ClassVar[frozenset[str]]
+    wrappers: ClassVar[frozenset[str]] = frozenset()
+    # Comments and decorators that belong to the declaration right below them.
+    leading: ClassVar[frozenset[str]]
+    # What stands before a signature inside the declaration's node: annotations and attributes.
+    adornments: ClassVar[frozenset[str]] = frozenset()
+    # Dotted paths: (object field, name field) of a member access, first segments, nodes of no meaning to a path, `a?.b`.
+    members: ClassVar[Mapping[str, tuple[str, str]]]
+    words: ClassVar[frozenset[str]]
+    unwrapped: ClassVar[frozenset[str]] = frozenset()
+    conditionals: ClassVar[frozenset[str]] = frozenset()
+    calls: ClassVar[Mapping[str, CallForm]]
+    strings: ClassVar[frozenset[str]]
+    # Other node types that `imports`, `bindings` and `mappings` want to see.
+    facts: ClassVar[frozenset[str]]
+
+    def shape(self, node: Node) -> Shape | None:
+        """What `node` declares; None when it is no declaration or has no usable name."""
+        construct = self.declarations.get(node.type)
+        name = text_of(node.child_by_field_name("name"))
+        if construct is None or not name:
+            return None
+        body = node.child_by_field_name("body")
+        return Shape(name, construct, body, body if construct == "type" else None)
+
+    def namespace(self, node: Node) -> str | None:
+        """The namespace that `node` opens for its children, or for its later siblings when it has no body."""
+        return None
+
+    def module_symbol(self, path: str) -> str:
+        """The dotted name of the file as a module; empty where files have none."""
+        return ""
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The dotted names of a type declaration's base types."""
+        return ()
+
+    def parameter_count(self, node: Node) -> int | None:
+        """How many parameters a declaration takes; None when it says nothing about overloads."""
+        parameters = node.child_by_field_name("parameters")
+        return None if parameters is None else parameters.named_child_count
+
+    def is_partial(self, node: Node) -> bool:
+        """Whether a type declaration is one of several that make up the type."""
+        return False
+
+    def is_documentation(self, node: Node) -> bool:
+        """Whether a string is a comment in effect."""
+        return False
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Whether backslashes are ordinary characters in a string with this prefix and opening quote."""
+        return False
+
+    @abstractmethod
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Every import of the file, in any order."""
+
+    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Variables with a plain type; of two for the same name and scope the first holds."""
+        return iter(())
+
+    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells an ORM about tables."""
+        return iter(())
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
+        form = self.calls[node.type]
+        target = node.child_by_field_name(form.function) if form.function else node
+        if target is None:
+            return None
+        if form.constructs:
+            receiver, _, name = type_name(target).rpartition(".")
+            return (receiver, name) if name else None
+        path = self.path(target)
+        if path:
+            return ".".join(path[:-1]), path[-1].removesuffix("()")
+        member = self.members.get(target.type)
+        name = text_of(target.child_by_field_name(member[1])) if member else ""
+        return ("?", name) if name else None
+
+    def path(self, node: Node | None) -> tuple[str, ...]:
+        """The segments of a dotted expression, those that are called ending with `()`; empty for any other."""
+        segments: list[str] = []
+        conditions: list[Node | None] = []
+        called = ""
+        while node is not None and len(segments) < MAX_PATH_SEGMENTS:
+            member, form = self.members.get(node.type), self.calls.get(node.type)
+            if form is not None and form.function and not form.constructs and not called:
+                called, node = "()", node.child_by_field_name(form.function)
+                continue
+            if node.type in self.conditionals:
+                conditions.append(node.named_child(0))
+                node = node.named_child(node.named_child_count - 1)
+                continue
+            if node.type in self.unwrapped:
+                node = node.named_child(0)
+                continue
+            name = text_of(node.child_by_field_name(member[1]) if member else node)
+            if not name or not (member or node.type in self.words):
+                return ()
+            segments.append(name.partition("<")[0] + ("()" if form else called))
+            called = ""
+            node = node.child_by_field_name(member[0]) if member else None
+            node = conditions.pop() if node is None and conditions else node
+            if node is None:
+                return tuple(reversed(segments))
+        return ()
+
+
+def text_of(node: Node | None) -> str:
+    """The node's source text; empty for no node and for more than MAX_NAME_BYTES, which no name has."""
+    if node is None or node.end_byte - node.start_byte > MAX_NAME_BYTES or node.text is None:
+        return ""
+    return node.text.decode()
+
+
+def type_name(node: Node | None) -> str:
+    """The dotted name that a type starts with, without pointers and type arguments; empty for arrays and the like."""
+    match = _TYPE_NAME.match(text_of(node))
+    return match[1] if match and not match[2] else ""
+
+
+def end_row(node: Node) -> int:
+    """The 0-based row of the node's last character; a node that ends with a line feed ends on that line."""
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point.row else row
+
+
+def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
+    """Every node below `root` of the given types, by type in document order. Iterates, so depth costs no stack."""
+    found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is not None and node.is_named and node.type in types:
+            found[node.type].append(node)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return found

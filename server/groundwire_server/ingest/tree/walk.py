@@ -1,0 +1,143 @@
+"""Which files of a folder are read, and as which language. Lists only; `decoding` opens them."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.tree.ignore import IgnoreRules, read_rules
+
+VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
+CHART_FILE = "Chart.yaml"
+
+_LANGUAGE_OF_SUFFIX = {
+    ".py": "python",
+    ".pyi": "python",
+    ".cs": "csharp",
+    ".ts": "typescript",
+    ".tsx": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".java": "java",
+    ".go": "go",
+    ".sql": "sql",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".yml": "yaml",
+    ".yaml": "yaml",
+    ".tpl": "helm",
+    ".dockerfile": "dockerfile",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file that has a reader; `path` is relative to the tree with forward slashes.
+
+    `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `sql`, `markdown`, `yaml`,
+    `helm` or `dockerfile`, or `gomod` for a go.mod, which is read for its module path only.
+    """
+
+    path: str
+    language: str
+
+
+Listing: TypeAlias = ListedFile | SkippedFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to list: its path with a trailing slash (empty for the root) and the rules in force around it."""
+
+    path: str
+    rules: IgnoreRules | None
+    in_chart: bool
+
+
+def list_tree(root: Path) -> tuple[Listing, ...]:
+    """Every file below `root` that no .gitignore leaves out, sorted by path.
+
+    Folders of version control are passed over. Symbolic links are never followed, so no file is read
+    twice or from outside. A file without a reader and a folder that cannot be opened are SkippedFiles.
+    Raises IngestError when `root` is no folder.
+    """
+    if not root.is_dir():
+        raise IngestError(f"{root}: not a folder; name the folder that holds the source tree")
+    found: list[Listing] = []
+    pending = [_Folder("", None, False)]
+    while pending:
+        for item in _list_folder(root, pending.pop()):
+            if isinstance(item, _Folder):
+                pending.append(item)
+            else:
+                found.append(item)
+    return tuple(sorted(found, key=lambda item: item.path))
+
+
+def language_of(path: str, in_chart_templates: bool = False) -> str | None:
+    """The language that a file's name stands for; None when there is no reader for it.
+
+    YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
+    """
+    name = PurePosixPath(path).name.lower()
+    if name == "go.mod":
+        return "gomod"
+    if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):
+        return "dockerfile"
+    language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix)
+    return "helm" if language == "yaml" and in_chart_templates else language
+
+
+def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
+    """The files of one folder and the folders below it that are to be listed."""
+    try:
+        with os.scandir(root / folder.path) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+        rules, notes = _rules_of(folder, entries)
+    except OSError as error:
+        yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
+        return
+    yield from notes
+    is_chart = any(entry.name == CHART_FILE for entry in entries)
+    for entry in entries:
+        path = folder.path + entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in VERSION_CONTROL_FOLDERS and not (rules and rules.ignores(path + "/")):
+                yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
+        elif not (rules and rules.ignores(path)):
+            yield _listing_of(path, entry, folder.in_chart)
+
+
+def _rules_of(
+    folder: _Folder, entries: list[os.DirEntry[str]]
+) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
+    for entry in entries:
+        if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
+            text = Path(entry.path).read_bytes().decode("utf-8-sig", errors="surrogateescape")
+            return read_rules(folder.path, text, folder.rules)
+    return folder.rules, ()
+
+
+def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
+    if entry.is_symlink():
+        return SkippedFile(_printable(path), "a symbolic link; links are not followed")
+    if not entry.is_file(follow_symlinks=False):
+        return SkippedFile(_printable(path), "neither a file nor a folder")
+    if _printable(path) != path:
+        return SkippedFile(_printable(path), "the file's name is not UTF-8")
+    language = language_of(path, in_chart)
+    if language is None:
+        return SkippedFile(path, f"no reader for '{PurePosixPath(path).suffix or entry.name}' files")
+    return ListedFile(path, language)
+
+
+def _printable(path: str) -> str:
+    """`path` with bytes that are no UTF-8 written as escapes, so that it can be printed and stored."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")

@@ -1,0 +1,90 @@
+"""One server for the whole contract: its indexes are made by the program itself, from JSONL with vectors of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from support.program import Server, run_ok, write_jsonl
+
+ACCESS_FIELDS = {"acl_tags": [], "classification_labels": [], "clearance_level": None, "tenant_id": ""}
+
+
+def node(local_id: str, text: str, vector: list[float] | None, kind: str = "cs", **fields: object) -> dict[str, object]:
+    """A JSONL node that states its access."""
+    record: dict[str, object] = {"type": "node", "kind": kind, "local_id": local_id, "text": text, **ACCESS_FIELDS}
+    return {**record, **({"vector": vector} if vector else {}), **fields}
+
+
+def edge(from_key: str, to_key: str, edge_type: str) -> dict[str, object]:
+    """A JSONL edge."""
+    return {"type": "edge", "from": from_key, "to": to_key, "edge_type": edge_type}
+
+
+SHOP = [
+    node("Invoice.Create", "class InvoiceService { void CreateInvoice() { } }", [1.0, 0.0, 0.0, 0.0],
+         path="src/InvoiceService.cs", start_line=3, end_line=9, symbol="InvoiceService.Create", language="csharp",
+         data_type="regular_code", corpus_type="CODE_LOGIC"),
+    node("Invoice.Total", "decimal TotalOf(Invoice invoice) => invoice.Lines.Sum();", [0.8, 0.6, 0.0, 0.0],
+         path="src/Totals.cs", language="csharp", data_type="regular_code"),
+    node("Tax.Rate", "decimal TaxRate(string country) => rates[country];", [0.0, 1.0, 0.0, 0.0],
+         path="src/Tax.cs", language="csharp", data_type="regular_code"),
+    node("dbo.Invoice_Create|PROC", "CREATE PROCEDURE dbo.Invoice_Create AS INSERT INTO dbo.Invoice DEFAULT VALUES",
+         [0.6, 0.0, 0.8, 0.0], kind="sql", path="db/Invoice_Create.sql", language="tsql", data_type="db_code"),
+    node("dbo.Invoice|TABLE", "CREATE TABLE dbo.Invoice (Id int)", [0.0, 0.0, 1.0, 0.0], kind="sql",
+         path="db/Invoice.sql", language="tsql", data_type="db_code"),
+    node("Secret.Margin", "decimal InvoiceMargin() => 0.42m; // invoice invoice invoice", [1.0, 0.0, 0.0, 0.0],
+         acl_tags=["finance"], path="src/Margin.cs", language="csharp", data_type="regular_code"),
+    node("Tenant.Only", "class AcmeInvoice { }", [1.0, 0.0, 0.0, 0.0], tenant_id="acme", path="src/Acme.cs"),
+    edge("cs::Invoice.Create", "sql::dbo.Invoice_Create|PROC", "Executes"),
+    edge("cs::Invoice.Create", "cs::Invoice.Total", "Calls"),
+    edge("cs::Invoice.Total", "cs::Secret.Margin", "Calls"),
+    edge("cs::Secret.Margin", "cs::Tax.Rate", "Calls"),
+    edge("sql::dbo.Invoice_Create|PROC", "sql::dbo.Invoice|TABLE", "WritesTo"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder: `shop main` (two versions and a deleted one), `shop texts` without vectors, `shop vault` all hidden."""
+    folder = tmp_path_factory.mktemp("contract")
+    data = folder / "data"
+    sources = {
+        "main": write_jsonl(folder / "main.jsonl", SHOP),
+        "texts": write_jsonl(folder / "texts.jsonl", [{k: v for k, v in record.items() if k != "vector"} for record in SHOP]),
+        "vault": write_jsonl(folder / "vault.jsonl", [node("Key", "class Key { }", [1.0, 0, 0, 0], acl_tags=["vault"])]),
+    }
+    common = ("--repository", "shop", "--embedder", "none", "--data", data)
+    for version in ("gone", "old", "v1"):
+        run_ok("index", sources["main"], "--branch", "main", "--version", version, *common)
+    run_ok("delete", "gone", "--repository", "shop", "--branch", "main", "--data", data)
+    for branch in ("texts", "vault"):
+        run_ok("index", sources[branch], "--branch", branch, "--version", "v1", *common)
+    return data
+
+
+@pytest.fixture(scope="session")
+def server(data: Path) -> Iterator[Server]:
+    """A server without models, which admits administration."""
+    with Server(data, "--embedder", "none", "--allow-admin") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    """A channel to the server."""
+    with grpc.insecure_channel(server.address) as channel:
+        yield channel
+
+
+@pytest.fixture(scope="session")
+def retrieval(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
+    """The retrieval service."""
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel)
+
+
+@pytest.fixture(scope="session")
+def indexes(channel: grpc.Channel) -> index_pb2_grpc.IndexServiceStub:
+    """The index service."""
+    return index_pb2_grpc.IndexServiceStub(channel)

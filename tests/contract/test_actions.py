@@ -1,0 +1,225 @@
+"""The three actions and the index service, over the wire, on one small shop."""
+
+import pytest
+from groundwire.v1 import index_pb2 as index
+from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire.v1 import retrieval_pb2 as messages
+from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+
+MAIN = Scope(repository="shop", branch="main")
+CREATE, TOTAL, TAX, MARGIN = (
+    f"shop::main::cs::{name}" for name in ("Invoice.Create", "Invoice.Total", "Tax.Rate", "Secret.Margin")
+)
+PROC, TABLE = "shop::main::sql::dbo.Invoice_Create|PROC", "shop::main::sql::dbo.Invoice|TABLE"
+FINANCE = AccessContext(acl_tags_any=["finance"])
+
+Retrieval = retrieval_pb2_grpc.RetrievalServiceStub
+
+
+def _search(stub: Retrieval, search_type: str, **fields: object) -> messages.SearchNodesResponse:
+    request = messages.SearchNodesRequest(
+        scope=MAIN, search_type=messages.SearchType.Value(f"SEARCH_TYPE_{search_type}"), top_k=10
+    )
+    request.MergeFrom(messages.SearchNodesRequest(**fields))
+    return stub.SearchNodes(request, timeout=30)
+
+
+def _ids(response: messages.SearchNodesResponse) -> list[str]:
+    return [hit.id for hit in response.hits]
+
+
+def test_semantic_search_ranks_by_cosine_and_breaks_ties_by_id(retrieval: Retrieval) -> None:
+    response = _search(retrieval, "SEMANTIC", query_vector=[2, 0, 0, 0])
+    assert _ids(response)[:3] == [CREATE, TOTAL, PROC]
+    assert [hit.score for hit in response.hits[:3]] == pytest.approx([1.0, 0.8, 0.6])
+    assert [hit.rank for hit in response.hits] == list(range(1, 6))
+    assert (response.index, response.exact, response.HasField("debug")) == ("v1", True, False)
+
+
+def test_bm25_finds_identifier_parts_and_no_node_without_a_token(retrieval: Retrieval) -> None:
+    assert _ids(_search(retrieval, "BM25", query="tax rate")) == [TAX]
+    assert set(_ids(_search(retrieval, "BM25", query="invoice"))) == {CREATE, TOTAL, PROC, TABLE}
+    assert _ids(_search(retrieval, "BM25", query="zebra")) == []
+
+
+def test_hybrid_fuses_by_reciprocal_rank_with_the_given_constant(retrieval: Retrieval) -> None:
+    response = _search(retrieval, "HYBRID", query="invoice create", query_vector=[1, 0, 0, 0], rrf_k=1, explain=True)
+    for hit in response.hits:
+        assert hit.score == pytest.approx(sum(1 / (1 + leg.rank) for leg in hit.legs))
+    assert response.hits[0].id == CREATE
+    assert response.debug.rrf_k == 1
+
+
+def test_keyword_rerank_reorders_and_explain_tells_both_places(retrieval: Retrieval) -> None:
+    plain = _search(retrieval, "SEMANTIC", query="tax rate", query_vector=[1, 0, 0, 0])
+    keyword = _search(
+        retrieval,
+        "SEMANTIC",
+        query="tax rate country",
+        query_vector=[0.6, 0.8, 0, 0],
+        rerank=2,
+        explain=True,
+    )
+    assert _ids(plain)[0] == CREATE
+    assert keyword.hits[0].id == TAX
+    assert [leg.leg for leg in keyword.hits[0].legs] == [1, 3]
+
+
+def test_access_decides_and_absent_access_is_public(retrieval: Retrieval) -> None:
+    assert MARGIN not in _ids(_search(retrieval, "BM25", query="invoice margin"))
+    assert _ids(_search(retrieval, "BM25", query="margin", access=FINANCE)) == [MARGIN]
+    acme = _search(retrieval, "BM25", query="acme", access=AccessContext(tenant_id="acme"))
+    assert _ids(acme) == ["shop::main::cs::Tenant.Only"]
+
+
+def test_filters_narrow(retrieval: Retrieval) -> None:
+    def found(**fields: object) -> set[str]:
+        return set(_ids(_search(retrieval, "BM25", query="invoice", filter=Filter(**fields))))
+
+    assert found(kinds=["sql"]) == {PROC, TABLE}
+    assert found(languages=["csharp"], path_prefixes=["src/Inv"]) == {CREATE}
+    assert found(path_prefixes=["src/Inv", "db/"]) == {CREATE, PROC, TABLE}
+    assert found(data_types=["db_code"], kinds=["cs"]) == set()
+    assert found(corpus_types=["CODE_LOGIC"]) == {CREATE}
+    assert found(collection_ids=["none such"]) == set()
+
+
+def _expand(stub: Retrieval, *seeds: str, depth: int = 2, **fields: object) -> messages.ExpandDependencyTreeResponse:
+    request = messages.ExpandDependencyTreeRequest(
+        scope=MAIN, seed_ids=seeds, max_depth=depth, max_nodes=10, edge_allowlist=["*"]
+    )
+    for name in fields:
+        request.ClearField(name)
+    request.MergeFrom(messages.ExpandDependencyTreeRequest(**fields))
+    return stub.ExpandDependencyTree(request, timeout=30)
+
+
+def test_expansion_walks_breadth_first_and_not_through_hidden_nodes(retrieval: Retrieval) -> None:
+    response = _expand(retrieval, CREATE, depth=4)
+    assert [(node.id, node.depth, node.parent_id) for node in response.nodes] == [
+        (CREATE, 0, ""),
+        (TOTAL, 1, CREATE),
+        (PROC, 1, CREATE),
+        (TABLE, 2, PROC),
+    ]
+    assert [(edge.from_id, edge.to_id, edge.edge_type) for edge in response.edges] == [
+        (CREATE, TOTAL, "Calls"),
+        (CREATE, PROC, "Executes"),
+        (PROC, TABLE, "WritesTo"),
+    ]
+    assert (response.debug.seed_count, response.debug.expanded_count, response.debug.edges_count) == (1, 4, 3)
+    assert (response.debug.truncated, response.debug.reason, response.index) == (False, "ok", "v1")
+    reached = {node.id for node in _expand(retrieval, CREATE, depth=4, access=FINANCE).nodes}
+    assert {MARGIN, TAX} <= reached
+
+
+def test_expansion_limits_directions_and_edge_types(retrieval: Retrieval) -> None:
+    limited = _expand(retrieval, CREATE, max_nodes=2)
+    assert [node.id for node in limited.nodes] == [CREATE, TOTAL]
+    assert (limited.debug.truncated, limited.debug.reason) == (True, "limit_reached")
+    incoming = _expand(retrieval, TABLE, direction=2)
+    assert [node.id for node in incoming.nodes] == [TABLE, PROC, CREATE]
+    both = _expand(retrieval, PROC, depth=1, direction=3)
+    assert [node.id for node in both.nodes] == [PROC, CREATE, TABLE]
+    typed = _expand(retrieval, CREATE, edge_allowlist=["executes"])
+    assert [node.id for node in typed.nodes] == [CREATE, PROC]
+    assert [node.id for node in _expand(retrieval, CREATE, depth=0).nodes] == [CREATE]
+
+
+def test_hidden_and_unknown_seeds_look_the_same(retrieval: Retrieval) -> None:
+    hidden, unknown = _expand(retrieval, MARGIN), _expand(retrieval, "shop::main::cs::No.Such")
+    assert hidden.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
+    assert hidden.debug.reason == "no_seeds"
+
+
+def _fetch(stub: Retrieval, **fields: object) -> messages.FetchNodeTextsResponse:
+    return stub.FetchNodeTexts(messages.FetchNodeTextsRequest(scope=MAIN, **fields), timeout=30)
+
+
+def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> None:
+    response = _fetch(
+        retrieval,
+        seed_ids=[CREATE],
+        nodes=[
+            retrieval_node(PROC, 1, CREATE),
+            retrieval_node(MARGIN, 2, TOTAL),
+            retrieval_node(CREATE, 0, ""),
+        ],
+        budget_tokens=1000,
+    )
+    first, second = response.texts
+    assert (first.id, first.is_seed, first.depth, first.parent_id, first.symbol) == (CREATE, True, 0, "", "InvoiceService.Create")
+    assert first.text == "class InvoiceService { void CreateInvoice() { } }"
+    location = first.location
+    assert (location.path, location.start_line, location.end_line) == ("src/InvoiceService.cs", 3, 9)
+    assert len(location.content_hash) == 64
+    assert (second.id, second.is_seed, second.depth, second.parent_id) == (PROC, False, 1, CREATE)
+    assert [(skipped.id, skipped.reason) for skipped in response.skipped] == [(MARGIN, 2)]
+    assert response.used_tokens == first.token_count + second.token_count
+    assert response.used_chars == len(first.text) + len(second.text)
+    assert response.index == "v1"
+
+
+def retrieval_node(id_: str, depth: int, parent_id: str) -> messages.GraphNode:
+    return messages.GraphNode(id=id_, depth=depth, parent_id=parent_id)
+
+
+def test_fetch_skips_what_does_not_fit_and_goes_on(retrieval: Retrieval) -> None:
+    everything = _fetch(retrieval, seed_ids=[CREATE, TABLE], budget_tokens=1000)
+    large, small = everything.texts
+    assert large.token_count > small.token_count
+    tight = _fetch(retrieval, seed_ids=[CREATE, TABLE], budget_tokens=small.token_count)
+    assert [text.id for text in tight.texts] == [TABLE]
+    assert [(skipped.id, skipped.reason) for skipped in tight.skipped] == [(CREATE, 1)]
+    chars = _fetch(retrieval, seed_ids=[CREATE, TABLE], max_chars=len(small.text))
+    assert [text.id for text in chars.texts] == [TABLE]
+
+
+def test_fetch_orders_by_mode(retrieval: Retrieval) -> None:
+    nodes = [retrieval_node(TABLE, 2, PROC), retrieval_node(PROC, 1, CREATE), retrieval_node(TAX, 1, "elsewhere")]
+
+    def order(mode: int) -> list[str]:
+        response = _fetch(
+            retrieval, seed_ids=[TOTAL, CREATE], nodes=nodes, budget_tokens=1000, prioritization_mode=mode
+        )
+        return [text.id for text in response.texts]
+
+    assert order(1) == [TOTAL, CREATE, TAX, PROC, TABLE]
+    assert order(2) == [TOTAL, CREATE, PROC, TABLE, TAX]
+    assert order(3) == order(0) == [TOTAL, TAX, CREATE, PROC, TABLE]
+
+
+def test_a_pinned_version_answers(retrieval: Retrieval) -> None:
+    pinned = Scope(repository="shop", branch="main", active_index="old")
+    response = _search(retrieval, "BM25", query="invoice", scope=pinned)
+    assert response.index == "old"
+
+
+def test_indexes_show_what_the_caller_sees(indexes: index_pb2_grpc.IndexServiceStub) -> None:
+    public = indexes.ListIndexes(index.ListIndexesRequest(), timeout=30).indexes
+    assert [(entry.branch, entry.version, entry.active) for entry in public] == [
+        ("main", "old", False),
+        ("main", "v1", True),
+        ("texts", "v1", True),
+    ]
+    assert (public[1].node_count, public[1].edge_count, public[1].dimension, public[1].lexical) == (5, 3, 4, True)
+    vault = AccessContext(acl_tags_any=["vault"])
+    cleared = indexes.ListIndexes(index.ListIndexesRequest(branch="vault", access=vault), timeout=30).indexes
+    assert [(entry.branch, entry.node_count) for entry in cleared] == [("vault", 1)]
+    finance = indexes.GetIndex(index.GetIndexRequest(scope=MAIN, access=FINANCE), timeout=30).index
+    assert (finance.version, finance.node_count, finance.edge_count) == ("v1", 6, 5)
+
+
+def test_activation_swaps_the_answering_version(
+    indexes: index_pb2_grpc.IndexServiceStub, retrieval: Retrieval
+) -> None:
+    def activate(version: str) -> str:
+        scope = Scope(repository="shop", branch="main", active_index=version)
+        return indexes.ActivateIndex(index.ActivateIndexRequest(scope=scope), timeout=30).previous_version
+
+    assert activate("old") == "v1"
+    try:
+        assert _search(retrieval, "BM25", query="invoice").index == "old"
+    finally:
+        assert activate("v1") == "old"
+    assert _search(retrieval, "BM25", query="invoice").index == "v1"

@@ -1,0 +1,114 @@
+"""The same source indexed twice and served by two processes gives the same bytes to the same requests.
+
+The two sides differ in everything that must not matter: hash seed, threads, order of the source's lines, how much of
+the embedding cache is warm, and load.
+"""
+
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+import pytest
+from groundwire.v1 import retrieval_pb2 as messages
+from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from support.program import Server, run_ok, write_jsonl
+
+METHODS = "/groundwire.v1.RetrievalService/"
+VERBS, NOUNS = ("create", "total", "delete", "find"), ("Invoice", "Tax", "User", "Shipment", "Order")
+COMMON = ("--repository", "shop", "--branch", "main", "--version", "v1")
+
+
+def _records() -> list[dict[str, object]]:
+    random_ = random.Random(7)
+    names = [f"{noun}.{verb}{number}" for noun in NOUNS for verb in VERBS for number in range(4)]
+    nodes: list[dict[str, object]] = [
+        {
+            "type": "node",
+            "kind": "cs",
+            "local_id": name,
+            "text": f"public void {name.split('.')[1]}{noun}() {{ /* {' '.join(random_.choices(VERBS + NOUNS, k=9))} */ }}",
+            "path": f"src/{noun}.cs",
+            "acl_tags": random_.choice(([], [], ["finance"])),
+        }
+        for name in names
+        for noun in [name.split(".")[0]]
+    ]
+    edges: list[dict[str, object]] = [
+        {"type": "edge", "from": f"cs::{a}", "to": f"cs::{b}", "edge_type": random_.choice(("Calls", "Reads"))}
+        for a in names
+        for b in random_.sample(names, 3)
+    ]
+    return [*nodes, *edges]
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers over two builds of one source."""
+    folder = tmp_path_factory.mktemp("determinism")
+    records = _records()
+    first, second = folder / "first", folder / "second"
+    run_ok("index", write_jsonl(folder / "a.jsonl", records), *COMMON, "--data", first, environment={"PYTHONHASHSEED": "1"})
+    # The other side embeds a third of the texts in an earlier build, and reads its lines in another order.
+    nodes = [record for record in records if record["type"] == "node"]
+    part = write_jsonl(folder / "part.jsonl", nodes[::3])
+    run_ok("index", part, "--repository", "shop", "--branch", "warm-up", "--data", second)
+    shuffled = random.Random(1).sample(records, len(records))
+    shuffled_source = write_jsonl(folder / "b.jsonl", shuffled)
+    run_ok("index", shuffled_source, *COMMON, "--data", second, environment={"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2"})
+    with (
+        Server(first, environment={"PYTHONHASHSEED": "3"}) as one,
+        Server(second, environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"}) as other,
+    ):
+        yield one, other
+
+
+def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
+    random_ = random.Random(11)
+    scope = Scope(repository="shop", branch="main")
+    for number in range(200):
+        access = random_.choice((None, AccessContext(acl_tags_any=["finance"])))
+        if number % 4 == 0:
+            expand = messages.ExpandDependencyTreeRequest(
+                scope=scope,
+                access=access,
+                seed_ids=random_.sample(ids, 3),
+                max_depth=random_.randrange(4),
+                max_nodes=random_.randrange(1, 60),
+                edge_allowlist=random_.choice((["*"], ["Calls"])),
+                direction=messages.Direction.Name(random_.randrange(1, 4)),
+            )
+            yield f"{METHODS}ExpandDependencyTree", expand.SerializeToString()
+        elif number % 4 == 1:
+            fetch = messages.FetchNodeTextsRequest(
+                scope=scope, access=access, seed_ids=random_.sample(ids, 9), budget_tokens=random_.randrange(20, 400)
+            )
+            yield f"{METHODS}FetchNodeTexts", fetch.SerializeToString()
+        else:
+            search_type = random_.randrange(1, 4)
+            search = messages.SearchNodesRequest(
+                scope=scope,
+                access=access,
+                search_type=messages.SearchType.Name(search_type),
+                rerank=messages.Rerank.Name(random_.choice((0, 2)) if search_type == 1 else 0),
+                query=" ".join(random_.choices(VERBS + NOUNS, k=3)),
+                top_k=random_.randrange(1, 30),
+                filter=random_.choice((None, Filter(path_prefixes=["src/In"]))),
+                explain=random_.random() < 0.5,
+            )
+            yield f"{METHODS}SearchNodes", search.SerializeToString()
+
+
+def _answers(server: Server, requests: list[tuple[str, bytes]], at_a_time: int) -> list[bytes]:
+    with grpc.insecure_channel(server.address) as channel, ThreadPoolExecutor(at_a_time) as pool:
+        return list(pool.map(lambda request: channel.unary_unary(request[0])(request[1], timeout=60), requests))
+
+
+def test_two_builds_in_two_processes_give_the_same_bytes(servers: tuple[Server, Server]) -> None:
+    ids = [f"shop::main::cs::{record['local_id']}" for record in _records() if record["type"] == "node"]
+    requests = list(_requests(ids))
+    alone = _answers(servers[0], requests, at_a_time=1)
+    assert len(set(alone)) > 150
+    assert _answers(servers[1], requests, at_a_time=8) == alone
+    assert _answers(servers[0], requests, at_a_time=8) == alone

@@ -1,0 +1,219 @@
+"""What a caller may not see has no influence on what it gets, bytes included.
+
+Two servers answer the same requests: one over a whole index, one over the index that never held the nodes hidden
+from the caller. The oracle for "hidden" is written here from the design's table, apart from the product's rule.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import grpc
+import numpy as np
+import pytest
+from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
+from groundwire_server.domain.access import NodeAccess
+from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
+from groundwire_server.domain.scope import Scope, canonical_id
+from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.index.store import IndexStore
+from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
+from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.program import Server
+
+WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
+TAGS, LABELS, TENANTS = ("fin", "sec"), ("pii", "gdpr"), ("acme", "umbrella")
+EDGE_TYPES = ("Calls", "Zips", "Reads")
+RETRIEVAL = "/groundwire.v1.RetrievalService/"
+INDEX = "/groundwire.v1.IndexService/"
+_branch_numbers = count()
+
+
+@dataclass(frozen=True)
+class Corpus:
+    nodes: tuple[tuple[str, str, NodeAccess, tuple[int, ...]], ...]
+    edges: frozenset[tuple[int, int, str]]
+
+
+@dataclass(frozen=True)
+class Caller:
+    tenant: str
+    tags: frozenset[str]
+    labels: frozenset[str]
+    level: int
+
+    def sees(self, access: NodeAccess) -> bool:
+        return (
+            access.tenant_id in ("", self.tenant)
+            and (access.acl_tags == () or any(tag in self.tags for tag in access.acl_tags))
+            and all(label in self.labels for label in access.classification_labels)
+            and access.clearance_level <= self.level
+        )
+
+
+def subsets(values: tuple[str, ...]) -> st.SearchStrategy[frozenset[str]]:
+    return st.frozensets(st.sampled_from(values))
+
+
+accesses = st.builds(
+    NodeAccess,
+    tenant_id=st.sampled_from(("", "", *TENANTS)),
+    acl_tags=subsets(TAGS).map(tuple),
+    classification_labels=subsets(LABELS).map(tuple),
+    clearance_level=st.sampled_from((0, 0, 1, 3)),
+)
+callers = st.builds(
+    Caller, st.sampled_from(("", *TENANTS)), subsets(TAGS), subsets(LABELS), st.integers(min_value=0, max_value=3)
+)
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+# Few distinct vectors, so that ties are common.
+vectors = st.tuples(*[st.integers(min_value=-1, max_value=2)] * 3).filter(any)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    size = draw(st.integers(min_value=1, max_value=12))
+    nodes = tuple((f"N{place:02}", draw(texts), draw(accesses), draw(vectors)) for place in range(size))
+    places = st.integers(min_value=0, max_value=size - 1)
+    edges = draw(st.frozensets(st.tuples(places, places, st.sampled_from(EDGE_TYPES)), max_size=3 * size))
+    return Corpus(nodes, edges)
+
+
+def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
+    """Writes and activates an index of the corpus's kept nodes and the edges between them."""
+    places = sorted(kept)
+    nodes = [_node(scope, *corpus.nodes[place][:3]) for place in places]
+    ids = {place: node.id for place, node in zip(places, nodes, strict=True)}
+    rows = np.asarray([corpus.nodes[place][3] for place in places], dtype=np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    content = IndexContent(
+        scope=scope,
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        source="test",
+        token_counter="words",
+        token_counter_fingerprint="words",
+        nodes=nodes,
+        edges=[Edge(ids[a], ids[b], edge_type) for a, b, edge_type in sorted(corpus.edges) if {a, b} <= kept],
+        vectors=Vectors(VectorSpace("", "", 3), rows.astype(np.float32), np.ones(len(rows), dtype=np.bool_)),
+        lexicon=Lexicon(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in nodes]),
+    )
+    store = IndexStore(data)
+    with store.build(scope) as directory:
+        write_index(directory, content)
+    store.activate(scope)
+
+
+def _node(scope: Scope, name: str, text: str, access: NodeAccess) -> Node:
+    return Node(
+        id=canonical_id(scope, "cs", name),
+        kind="cs",
+        local_id=name,
+        text=text,
+        token_count=len(text.split()),
+        location=Location(f"{name}.cs", 1, 1, content_hash(text)),
+        access=access,
+    )
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The data folders of whole and of trimmed indexes."""
+    return tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("trimmed")
+
+
+@pytest.fixture(scope="module")
+def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
+    """A channel to the server over each folder."""
+    whole, trimmed = folders
+    with Server(whole, "--embedder", "none") as first, Server(trimmed, "--embedder", "none") as second:
+        with grpc.insecure_channel(first.address) as one, grpc.insecure_channel(second.address) as other:
+            yield one, other
+
+
+def answer(channel: grpc.Channel, method: str, request: bytes) -> tuple[object, ...]:
+    """The serialised response, or the whole error."""
+    call = channel.unary_unary(method)
+    try:
+        return ("ok", call(request, timeout=30))
+    except grpc.RpcError as error:
+        assert isinstance(error, grpc.Call)
+        details = [value for key, value in error.trailing_metadata() or () if key == "grpc-status-details-bin"]
+        return (error.code(), error.details(), details)
+
+
+def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> Iterator[tuple[str, bytes]]:
+    """One request of each shape, as method and bytes."""
+    access = scope_pb2.AccessContext(
+        tenant_id=caller.tenant,
+        acl_tags_any=sorted(caller.tags),
+        classification_labels_all=sorted(caller.labels),
+        clearance_level=caller.level,
+    )
+    common = {"scope": scope_pb2.Scope(repository=scope.repository, branch=scope.branch), "access": access}
+    query, vector = draw(st.sampled_from(WORDS)) + " " + draw(texts), draw(vectors)
+    for search_type, rerank in ((1, 0), (1, 2), (2, 0), (3, 0)):
+        search = retrieval_pb2.SearchNodesRequest(
+            **common,
+            search_type=retrieval_pb2.SearchType.Name(search_type),
+            rerank=retrieval_pb2.Rerank.Name(rerank),
+            query=query,
+            query_vector=vector if search_type != 2 else (),
+            top_k=draw(st.integers(min_value=1, max_value=8)),
+            explain=draw(st.booleans()),
+        )
+        yield f"{RETRIEVAL}SearchNodes", search.SerializeToString()
+    seeds = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4))
+    expand = retrieval_pb2.ExpandDependencyTreeRequest(
+        **common,
+        seed_ids=seeds,
+        max_depth=draw(st.integers(min_value=0, max_value=4)),
+        max_nodes=draw(st.integers(min_value=1, max_value=8)),
+        edge_allowlist=draw(st.sampled_from((["*"], ["calls"], ["Reads", "Zips"]))),
+        direction=retrieval_pb2.Direction.Name(draw(st.integers(min_value=1, max_value=3))),
+    )
+    yield f"{RETRIEVAL}ExpandDependencyTree", expand.SerializeToString()
+    fetch = retrieval_pb2.FetchNodeTextsRequest(
+        **common,
+        seed_ids=seeds,
+        nodes=[
+            retrieval_pb2.GraphNode(id=id_, depth=1 + place % 3, parent_id=seeds[0])
+            for place, id_ in enumerate(dict.fromkeys(draw(st.lists(st.sampled_from(ids), max_size=6))))
+        ],
+        budget_tokens=draw(st.integers(min_value=1, max_value=20)),
+        prioritization_mode=retrieval_pb2.PrioritizationMode.Name(draw(st.integers(min_value=1, max_value=3))),
+    )
+    yield f"{RETRIEVAL}FetchNodeTexts", fetch.SerializeToString()
+    yield f"{INDEX}GetIndex", index_pb2.GetIndexRequest(**common).SerializeToString()
+    listing = index_pb2.ListIndexesRequest(repository=scope.repository, branch=scope.branch, access=access)
+    yield f"{INDEX}ListIndexes", listing.SerializeToString()
+
+
+@settings(max_examples=200, deadline=None)
+@given(corpus=corpora(), caller=callers, data=st.data())
+def test_hidden_nodes_change_no_byte(
+    corpus: Corpus,
+    caller: Caller,
+    data: st.DataObject,
+    folders: tuple[Path, Path],
+    channels: tuple[grpc.Channel, grpc.Channel],
+) -> None:
+    scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
+    everything = frozenset(range(len(corpus.nodes)))
+    visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place][2]))
+    publish(folders[0], scope, corpus, everything)
+    if visible:  # an index that never held a node is no index
+        publish(folders[1], scope, corpus, visible)
+    ids = [canonical_id(scope, "cs", name) for name in (*(node[0] for node in corpus.nodes), "unknown")]
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> list[tuple[str, bytes]]:
+        return list(requests(scope, caller, draw, ids))
+
+    for method, request in data.draw(drawn()):
+        whole, trimmed = (answer(channel, method, request) for channel in channels)
+        assert whole == trimmed, method
+        assert whole[0] == "ok" or not visible or "Index" in method

@@ -1,0 +1,203 @@
+"""Deadlines, cancellation and overload: nobody waits longer than allowed, and work that nobody waits for stops."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from unittest.mock import Mock
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
+from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.rpc.calls import RunningCall
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
+
+LONG_SECONDS = 20.0
+SOON_SECONDS = 5.0
+ANSWER = SearchResult((), "v1")
+
+
+class Work:
+    """A search that goes on until it is released or its checkpoint stops it."""
+
+    def __init__(self) -> None:
+        self.started = threading.Semaphore(0)
+        self.release = threading.Event()
+        self.stopped_by: list[GroundwireError] = []
+        self.over = threading.Event()
+
+    def search(self, _: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        self.started.release()
+        end = time.monotonic() + LONG_SECONDS
+        while not self.release.wait(0.005) and time.monotonic() < end:
+            try:
+                checkpoint()
+            except GroundwireError as error:
+                self.stopped_by.append(error)
+                self.over.set()
+                raise
+        return ANSWER
+
+
+@pytest.fixture
+def work(engine: Mock) -> Iterator[Work]:
+    work = Work()
+    engine.search.side_effect = work.search
+    yield work
+    work.release.set()
+
+
+async def happens(event: threading.Event) -> bool:
+    return await asyncio.to_thread(event.wait, SOON_SECONDS)
+
+
+async def has_started(work: Work) -> bool:
+    return await asyncio.to_thread(work.started.acquire, timeout=SOON_SECONDS)
+
+
+@pytest.mark.asyncio
+async def test_the_callers_deadline_reaches_the_work(
+    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.SearchNodes(search_request, timeout=0.2)
+        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert await happens(work.over)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("settings", "timeout"),
+    [
+        ({"default_deadline_seconds": 0.2}, None),
+        ({"default_deadline_seconds": 0.1, "max_deadline_seconds": 0.2}, LONG_SECONDS),
+    ],
+    ids=["none given", "longer than admitted"],
+)
+async def test_the_servers_own_deadline_holds(
+    serving: Any,
+    work: Work,
+    failed: Failed,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    settings: dict[str, float],
+    timeout: float | None,
+) -> None:
+    async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        started = time.monotonic()
+        failure = await failed(stub.SearchNodes(search_request, timeout=timeout))
+        assert 0.2 <= time.monotonic() - started < SOON_SECONDS
+        assert await happens(work.over)
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert failure.info.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
+    assert isinstance(work.stopped_by[0], DeadlineError)
+
+
+@pytest.mark.asyncio
+async def test_the_answer_to_a_missed_deadline_does_not_wait_for_the_work(
+    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    release = threading.Event()
+
+    def deaf_search(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        release.wait(LONG_SECONDS)
+        return ANSWER
+
+    engine.search.side_effect = deaf_search
+    async with serving(default_deadline_seconds=0.1) as server, grpc.aio.insecure_channel(server.address) as channel:
+        started = time.monotonic()
+        failure = await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
+        assert time.monotonic() - started < SOON_SECONDS
+        release.set()
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+@pytest.mark.asyncio
+async def test_cancellation_reaches_the_checkpoint(
+    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
+        waiting = asyncio.ensure_future(call.code())
+        assert await has_started(work)
+        call.cancel()
+        assert await waiting is grpc.StatusCode.CANCELLED
+        assert await happens(work.over)
+    assert isinstance(work.stopped_by[0], CancelledError)
+
+
+@pytest.mark.asyncio
+async def test_a_vanished_caller_stops_the_work(
+    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with serving() as server:
+        channel = grpc.aio.insecure_channel(server.address)
+        call = asyncio.ensure_future(
+            retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request).code()
+        )
+        assert await has_started(work)
+        await channel.close()
+        assert await happens(work.over)
+        await call
+
+
+@pytest.mark.asyncio
+async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
+    serving: Any, work: Work, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with (
+        serving(worker_threads=2, max_concurrent_calls=3) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        admitted = [asyncio.ensure_future(stub.SearchNodes(search_request)) for _ in range(3)]
+        assert await has_started(work)
+        assert await has_started(work)
+        failure = await failed(stub.SearchNodes(search_request))
+        assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert failure.info.reason == "ERROR_REASON_OVERLOADED"
+        assert dict(failure.info.metadata) == {"method": "SearchNodes"}
+        assert failure.retry_seconds == 1.0
+        health = health_pb2_grpc.HealthStub(channel)
+        status = await health.Check(health_pb2.HealthCheckRequest(), timeout=SOON_SECONDS)
+        assert status.status == health_pb2.HealthCheckResponse.SERVING
+        other_method = asyncio.ensure_future(
+            stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope))
+        )
+        work.release.set()
+        assert [response.index for response in await asyncio.gather(*admitted)] == ["v1"] * 3
+        assert (await other_method).index == "v1"
+        assert (await stub.SearchNodes(search_request)).index == "v1"
+
+
+@pytest.mark.asyncio
+async def test_a_call_given_up_while_it_waits_is_never_worked_on_and_frees_its_place(
+    serving: Any, work: Work, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with (
+        serving(worker_threads=1, max_concurrent_calls=2) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        running = asyncio.ensure_future(stub.SearchNodes(search_request))
+        assert await has_started(work)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await stub.SearchNodes(search_request, timeout=0.1)
+        assert (await failed(stub.SearchNodes(search_request))).info.reason == "ERROR_REASON_OVERLOADED"
+        work.release.set()
+        await running
+        assert (await stub.SearchNodes(search_request)).index == "v1"
+    assert engine.search.call_count == 2
+
+
+def test_a_checkpoint_lets_a_call_in_time_pass() -> None:
+    RunningCall(LONG_SECONDS).checkpoint()

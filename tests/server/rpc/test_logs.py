@@ -1,0 +1,54 @@
+"""Logs of the server and of libraries look alike and obey the level."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import logging, sys, structlog
+from groundwire_server.rpc.logs import configure_logging
+configure_logging(*sys.argv[1:])
+structlog.get_logger().info("own", number=1)
+logging.getLogger("some.library").info("a library's %s", "word")
+try:
+    secret = "hidden-" + "value"
+    raise ValueError("broken")
+except ValueError:
+    logging.getLogger("some.library").exception("failed")
+"""
+
+
+def logged(log_format: str, log_level: str) -> list[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-W", "error", "-c", SCRIPT, log_format, log_level]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert output.stdout == ""
+    assert "hidden-value" not in output.stderr
+    return output.stderr.splitlines()
+
+
+def test_json_is_one_object_a_line_whoever_logs() -> None:
+    own, library, failure = (json.loads(line) for line in logged("json", "info"))
+    assert own.pop("time").endswith("Z")
+    assert own == {"event": "own", "level": "info", "number": 1}
+    assert library.pop("time").endswith("Z")
+    assert library == {"event": "a library's word", "level": "info", "logger": "some.library"}
+    assert "ValueError: broken" in failure["exception"]
+
+
+def test_the_console_format_shows_the_same_without_colours_into_a_file() -> None:
+    lines = logged("console", "info")
+    assert "own" in lines[0]
+    assert "a library's word" in lines[1]
+    assert lines[-1] == "ValueError: broken"
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("level", "events"), [("warning", ["failed"]), ("debug", ["own", "a library's word", "failed"])]
+)
+def test_the_level_holds_for_all(level: str, events: list[str]) -> None:
+    assert [json.loads(line)["event"] for line in logged("json", level)] == events

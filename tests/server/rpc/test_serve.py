@@ -1,0 +1,163 @@
+"""`serve` as a process: ready, signals, exit codes, and what stands on stderr."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+
+SCRIPT = """
+import sys, time
+from unittest.mock import Mock
+from groundwire_server.config import Settings
+from groundwire_server.domain.search import SearchResult
+from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.serve import serve_engine
+
+def search(request, checkpoint):
+    if request.query == "defect":
+        raise ZeroDivisionError("broken")
+    if request.query == "slow":
+        print("searching", flush=True)
+    end = time.monotonic() + (1 if request.query == "slow" else 30 if request.query == "endless" else 0)
+    while time.monotonic() < end:
+        checkpoint()
+        time.sleep(0.005)
+    return SearchResult((), "v1")
+
+settings = Settings.model_validate_json(sys.argv[1])
+configure_logging(settings.log_format, settings.log_level)
+sys.exit(serve_engine(settings, Mock(search=search), Mock(), lambda address: print(address, flush=True)))
+"""
+
+Start = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """`start(**settings)`: a server process and its address, once it is ready."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def run(**settings: object) -> tuple[subprocess.Popen[str], str]:
+        values = json.dumps({"listen": "127.0.0.1:0", "drain_pause_seconds": 0.3, **settings})
+        process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", SCRIPT, values],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    yield run
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def search(address: str, request: retrieval_pb2.SearchNodesRequest, query: str) -> Any:
+    """A search under way: its future."""
+    request.query = query
+    channel = grpc.insecure_channel(address)
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(request)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit code and stderr of a process that ends by itself."""
+    _, errors = process.communicate(timeout=20)
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_and_loses_no_call(
+    start: Start, search_request: retrieval_pb2.SearchNodesRequest, number: signal.Signals
+) -> None:
+    process, address = start()
+    under_way = search(address, search_request, "slow")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "searching\n"
+    process.send_signal(number)
+    assert under_way.result(timeout=20).index == "v1"
+    code, errors = ended(process)
+    assert code == 0
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert [line["event"] for line in lines] == ["listening", "draining", "call", "stopped"]
+    assert lines[0]["address"] == address
+    assert lines[1]["signal"] == number.name
+
+
+def test_a_second_signal_stops_at_once(start: Start, search_request: retrieval_pb2.SearchNodesRequest) -> None:
+    process, address = start(drain_pause_seconds=60)
+    endless = search(address, search_request, "endless")
+    search(address, search_request, "").result(timeout=20)
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr is not None
+    while json.loads(process.stderr.readline())["event"] != "draining":
+        pass
+    process.send_signal(signal.SIGTERM)
+    code, errors = ended(process)
+    assert code == 128 + signal.SIGTERM
+    lines = {line["event"]: line for line in map(json.loads, errors.splitlines())}
+    assert lines["stopped"]["cut_short"] is True
+    assert lines["call"]["code"] == "CANCELLED"
+    assert endless.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_defect_is_logged_with_its_traceback_and_without_what_was_asked(
+    start: Start, search_request: retrieval_pb2.SearchNodesRequest, log_format: str
+) -> None:
+    process, address = start(log_format=log_format)
+    search_request.scope.branch = "secret-branch"
+    assert search(address, search_request, "defect").code() is grpc.StatusCode.INTERNAL
+    process.send_signal(signal.SIGTERM)
+    _, errors = ended(process)
+    assert "Traceback (most recent call last)" in errors
+    assert "ZeroDivisionError: broken" in errors
+    assert "secret-branch" not in errors
+
+
+def test_the_console_format_is_for_eyes(start: Start) -> None:
+    process, address = start(log_format="console")
+    process.send_signal(signal.SIGTERM)
+    _, errors = ended(process)
+    assert "listening" in errors
+    assert address in errors
+    assert "{" not in errors
+
+
+def test_a_server_that_cannot_start_says_why_in_one_line(start: Start) -> None:
+    running, address = start()
+    process, ready = start(listen=address)
+    assert ready == ""
+    assert ended(process) == (
+        2,
+        f"groundwire serve: listen: {address}: Address already in use; choose another address or free this one\n",
+    )
+    assert running.poll() is None
+
+
+def test_a_server_without_its_data_says_so_in_one_line(tmp_path: Path) -> None:
+    script = """
+import sys
+from groundwire_server.config import Settings
+from groundwire_server.rpc.serve import serve
+sys.exit(serve(Settings(data=sys.argv[1])))
+"""
+    absent = tmp_path / "absent"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script, absent], env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"groundwire serve: data: {absent}: is no folder; build an index into it with `groundwire index`\n"
+    )

@@ -1,0 +1,135 @@
+"""Health, reflection and the server's end."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+from unittest.mock import Mock
+
+import grpc
+import pytest
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.search import SearchRequest, SearchResult
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+pytestmark = pytest.mark.asyncio
+
+OWN_SERVICES = ["groundwire.v1.IndexService", "groundwire.v1.RetrievalService"]
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def health_of(address: str, service: str = "") -> int:
+    async with grpc.aio.insecure_channel(address) as channel:
+        response = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service=service))
+    return int(response.status)
+
+
+async def listed_services(address: str) -> list[str]:
+    async def questions() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
+        yield reflection_pb2.ServerReflectionRequest(list_services="")
+
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        answers = [answer async for answer in stub.ServerReflectionInfo(questions())]
+    return [service.name for service in answers[0].list_services_response.service]
+
+
+@pytest.mark.parametrize("service", ["", *OWN_SERVICES])
+async def test_health_is_told_for_each_service_on_both_ports(serving: Any, service: str) -> None:
+    async with serving(health_listen="127.0.0.1:0") as server:
+        assert await health_of(server.address, service) == SERVING
+        assert await health_of(server.health_address, service) == SERVING
+
+
+async def test_the_health_port_answers_nothing_else(
+    serving: Any, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with (
+        serving(health_listen="127.0.0.1:0") as server,
+        grpc.aio.insecure_channel(server.health_address) as channel,
+    ):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_without_a_health_port_there_is_none(serving: Any) -> None:
+    async with serving() as server:
+        assert server.health_address == ""
+
+
+async def test_reflection_lists_the_services_unless_it_is_switched_off(serving: Any) -> None:
+    async with serving() as server:
+        assert sorted(await listed_services(server.address)) == [
+            *OWN_SERVICES,
+            "grpc.health.v1.Health",
+            "grpc.reflection.v1alpha.ServerReflection",
+        ]
+    async with serving(reflection=False) as server:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await listed_services(server.address)
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_those_under_way(
+    serving: Any, engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    release, started = threading.Event(), threading.Event()
+
+    def slow_search(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        started.set()
+        release.wait(20)
+        return SearchResult((), "v1")
+
+    engine.search.side_effect = slow_search
+    settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 0.5, "drain_grace_seconds": 20}
+    async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        under_way = asyncio.ensure_future(stub.SearchNodes(search_request))
+        assert await asyncio.to_thread(started.wait, 5)
+        draining = asyncio.create_task(server.drain())
+        await asyncio.sleep(0.1)
+        for service in ("", *OWN_SERVICES):
+            assert await health_of(server.health_address, service) == NOT_SERVING
+            assert await health_of(server.address, service) == NOT_SERVING
+        walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
+        assert (await stub.ExpandDependencyTree(walk)).index == "v1"
+        await asyncio.sleep(0.6)
+        assert not draining.done()
+        assert await health_of(server.health_address) == NOT_SERVING
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            async with grpc.aio.insecure_channel(server.address) as late:
+                await retrieval_pb2_grpc.RetrievalServiceStub(late).ExpandDependencyTree(walk)
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        release.set()
+        assert (await under_way).index == "v1"
+        await asyncio.wait_for(draining, 5)
+
+
+@pytest.mark.parametrize("end", ["drain", "stop"])
+async def test_what_outlasts_the_grace_is_cancelled_and_its_work_stops(
+    serving: Any, engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, end: str
+) -> None:
+    started, over = threading.Event(), threading.Event()
+
+    def endless_search(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        started.set()
+        try:
+            while True:
+                checkpoint()
+        finally:
+            over.set()
+
+    engine.search.side_effect = endless_search
+    settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 0.2}
+    async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
+        call = asyncio.ensure_future(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
+        assert await asyncio.to_thread(started.wait, 5)
+        await asyncio.wait_for(getattr(server, end)(), 5)
+        assert await asyncio.to_thread(over.wait, 5)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call
+    assert caught.value.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)

