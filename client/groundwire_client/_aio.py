@@ -1,7 +1,5 @@
 """The asyncio client: the methods of `GroundwireClient`, awaited."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
@@ -169,7 +167,7 @@ class AsyncGroundwireClient(BaseClient):
         await self._call(self._indexes.DeleteIndex, convert.delete_index_request(scope), timeout)
 
     async def _call(
-        self, method: grpc.aio.UnaryUnaryMultiCallable[_Request, _Response], request: _Request, timeout: float | None
+        self, method: "grpc.aio.UnaryUnaryMultiCallable[_Request, _Response]", request: _Request, timeout: float | None
     ) -> _Response:
         try:
             return await method(

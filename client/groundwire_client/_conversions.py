@@ -247,17 +247,17 @@ def _access(access: Access | None) -> scope_pb2.AccessContext | None:
     )
 
 
-def _filter(filter: Filter | None) -> scope_pb2.Filter | None:
-    if filter is None:
+def _filter(narrowing: Filter | None) -> scope_pb2.Filter | None:
+    if narrowing is None:
         return None
     return scope_pb2.Filter(
-        kinds=_strings("kinds", filter.kinds),
-        data_types=_strings("data_types", filter.data_types),
-        corpus_types=_strings("corpus_types", filter.corpus_types),
-        languages=_strings("languages", filter.languages),
-        path_prefixes=_strings("path_prefixes", filter.path_prefixes),
-        collection_ids=_strings("collection_ids", filter.collection_ids),
-        document_ids=_strings("document_ids", filter.document_ids),
+        kinds=_strings("kinds", narrowing.kinds),
+        data_types=_strings("data_types", narrowing.data_types),
+        corpus_types=_strings("corpus_types", narrowing.corpus_types),
+        languages=_strings("languages", narrowing.languages),
+        path_prefixes=_strings("path_prefixes", narrowing.path_prefixes),
+        collection_ids=_strings("collection_ids", narrowing.collection_ids),
+        document_ids=_strings("document_ids", narrowing.document_ids),
     )
 
 

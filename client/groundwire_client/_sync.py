@@ -1,7 +1,5 @@
 """The synchronous client."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
@@ -216,7 +214,7 @@ class GroundwireClient(BaseClient):
         self._call(self._indexes.DeleteIndex, convert.delete_index_request(scope), timeout)
 
     def _call(
-        self, method: grpc.UnaryUnaryMultiCallable[_Request, _Response], request: _Request, timeout: float | None
+        self, method: "grpc.UnaryUnaryMultiCallable[_Request, _Response]", request: _Request, timeout: float | None
     ) -> _Response:
         try:
             return method(

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
@@ -174,7 +174,7 @@ def load_settings(config_file: Path | None, **flags: object) -> Settings:
     variable = os.environ.get(CONFIG_FILE_VARIABLE)
     if config_file is None and variable:
         config_file = Path(variable)
-    from_file = {} if config_file is None else _read_file(config_file)
+    from_file = _read_file(config_file) if config_file else {}
     from_environment = EnvSettingsSource(Settings)()
     given_flags = {name: value for name, value in flags.items() if value is not None}
     try:
@@ -195,10 +195,11 @@ def _read_file(path: Path) -> Mapping[str, object]:
         return {}
     if not isinstance(content, dict):
         raise SettingsError(f"config: {path}: must hold `setting: value` lines")
-    unknown = [str(name) for name in content if name not in Settings.model_fields]
+    values = {str(name): value for name, value in cast("dict[object, object]", content).items()}
+    unknown = [name for name in values if name not in Settings.model_fields]
     if unknown:
         raise SettingsError("\n".join(f"{name}: {path}: {_unknown_rule(name)}" for name in unknown))
-    return content
+    return values
 
 
 def _unknown_rule(name: str) -> str:

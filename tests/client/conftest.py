@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 import grpc
 import pytest
@@ -40,11 +40,30 @@ class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.Ind
     """
 
     target: str = ""
-    attempts: list[Attempt] = field(default_factory=list)
-    failures: deque[status_pb2.Status] = field(default_factory=deque)
-    answers: dict[type[Message], Message] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    failures: deque[status_pb2.Status] = field(default_factory=deque[status_pb2.Status])
+    answers: dict[type[Message], Message] = field(default_factory=dict[type[Message], Message])
     hangs: bool = False
     test_is_over: threading.Event = field(default_factory=threading.Event)
+    _running: grpc.Server | None = None
+
+    def start(self, credentials: grpc.ServerCredentials | None = None) -> None:
+        """Listens at `target`; the first time at a free port, which becomes the target."""
+        self._running = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
+        retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(self, self._running)
+        index_pb2_grpc.add_IndexServiceServicer_to_server(self, self._running)
+        address = self.target or "127.0.0.1:0"
+        if credentials is None:
+            port = self._running.add_insecure_port(address)
+        else:
+            port = self._running.add_secure_port(address, credentials)
+        self.target = f"127.0.0.1:{port}"
+        self._running.start()
+
+    def stop(self) -> None:
+        """Drops its connections and listens no more."""
+        assert self._running is not None
+        self._running.stop(grace=None).wait()
 
     @property
     def methods(self) -> list[str]:
@@ -114,18 +133,10 @@ class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.Ind
 
 def _serve(credentials: grpc.ServerCredentials | None) -> Iterator[FakeServer]:
     fake = FakeServer()
-    server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
-    retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(fake, server)
-    index_pb2_grpc.add_IndexServiceServicer_to_server(fake, server)
-    if credentials is None:
-        port = server.add_insecure_port("127.0.0.1:0")
-    else:
-        port = server.add_secure_port("127.0.0.1:0", credentials)
-    fake.target = f"127.0.0.1:{port}"
-    server.start()
+    fake.start(credentials)
     yield fake
     fake.test_is_over.set()
-    server.stop(grace=None).wait()
+    fake.stop()
 
 
 @pytest.fixture
@@ -159,6 +170,14 @@ class ClientOptions(TypedDict, total=False):
     wait_for_ready: bool
 
 
+class Caller(Protocol):
+    """What `action` makes of a new client with these options, connected to `target`."""
+
+    def __call__(
+        self, target: str | None, action: Callable[[Any], Any], **options: Unpack[ClientOptions]
+    ) -> object: ...
+
+
 def _call_sync(target: str | None, action: Callable[[Any], Any], **options: Unpack[ClientOptions]) -> object:
     with GroundwireClient(target, **options) as client:
         return action(client)
@@ -173,7 +192,7 @@ def _call_async(target: str | None, action: Callable[[Any], Any], **options: Unp
 
 
 @pytest.fixture(params=[_call_sync, _call_async], ids=["sync", "aio"])
-def call(request: pytest.FixtureRequest) -> Callable[..., object]:
-    """`call(target, action, **options)`: what `action` makes of a new client, which is of either kind by turns."""
-    caller: Callable[..., object] = request.param
+def call(request: pytest.FixtureRequest) -> Caller:
+    """Calls through the sync and the asyncio client by turns."""
+    caller: Caller = request.param
     return caller

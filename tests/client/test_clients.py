@@ -6,10 +6,9 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import grpc
 import pytest
@@ -40,13 +39,11 @@ from groundwire_client import (
 )
 
 if TYPE_CHECKING:
-    from tests.client.conftest import FakeServer
+    from client.conftest import Caller, FakeServer
 
 SCOPE = Scope("shop", "main")
 INDEX = index_pb2.Index(repository="shop", branch="main", version="v1", node_count=3, lexical=True)
 INFO = IndexInfo("shop", "main", "v1", False, datetime(1970, 1, 1, tzinfo=UTC), "", 3, 0, "", "", 0, True, "")
-
-Caller = Callable[..., object]
 
 
 def test_search(server: FakeServer, call: Caller) -> None:
@@ -155,7 +152,7 @@ def test_the_access_of_a_call_replaces_that_of_the_client(server: FakeServer, ca
     call(server.target, lambda client: client.get_index(SCOPE), access=default)
     call(server.target, lambda client: client.get_index(SCOPE, access=own), access=default)
     call(server.target, lambda client: client.get_index(SCOPE, access=Access()), access=default)
-    levels = []
+    levels: list[tuple[str, int]] = []
     for attempt in server.attempts:
         assert isinstance(attempt.request, index_pb2.GetIndexRequest)
         levels.append((attempt.request.access.tenant_id, attempt.request.access.clearance_level))
@@ -163,7 +160,7 @@ def test_the_access_of_a_call_replaces_that_of_the_client(server: FakeServer, ca
 
 
 def test_metadata_goes_with_every_call(server: FakeServer, call: Caller) -> None:
-    metadata = [("authorization", "Bearer x"), ("trace-bin", b"\x00\xff")]
+    metadata: list[tuple[str, str | bytes]] = [("authorization", "Bearer x"), ("trace-bin", b"\x00\xff")]
     call(server.target, lambda client: client.list_indexes(), metadata=metadata)
     seen = server.attempts[0].metadata
     assert (seen["authorization"], seen["trace-bin"]) == ("Bearer x", b"\x00\xff")
@@ -220,11 +217,12 @@ def test_a_server_must_be_named(call: Caller, target: str | None, monkeypatch: p
 
 def test_threads_share_a_client(server: FakeServer) -> None:
     server.answer(retrieval_pb2.SearchNodesResponse(index="v1"))
+    queries = [f"query {number}" for number in range(64)]
     with GroundwireClient(server.target) as client, ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda number: client.search(SCOPE, f"query {number}").index, range(64)))
-    assert found == ["v1"] * 64
-    queries = {attempt.request.query for attempt in server.attempts}  # type: ignore[attr-defined]
-    assert queries == {f"query {number}" for number in range(64)}
+        running = [pool.submit(client.search, SCOPE, query) for query in queries]
+        assert [call.result().index for call in running] == ["v1"] * 64
+    requests = [attempt.request for attempt in server.attempts]
+    assert sorted(cast("retrieval_pb2.SearchNodesRequest", request).query for request in requests) == sorted(queries)
 
 
 def test_tasks_share_a_client(server: FakeServer) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 import pytest
 from google.protobuf.message import Message
@@ -236,14 +237,16 @@ def test_no_access_and_empty_access_are_told_apart() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Filter)])
 def test_a_string_in_place_of_a_list_is_refused(field: str) -> None:
+    values: dict[str, Any] = {field: "letters"}
     with pytest.raises(TypeError, match=field):
-        _search_with(Filter(**{field: "letters"}))  # type: ignore[arg-type]
+        _search_with(Filter(**values))
 
 
 @pytest.mark.parametrize("field", ["acl_tags_any", "classification_labels_all"])
 def test_a_string_in_place_of_access_lists_is_refused(field: str) -> None:
+    values: dict[str, Any] = {field: "finance"}
     with pytest.raises(TypeError, match=field):
-        convert.get_index_request(SCOPE, Access(**{field: "finance"}))  # type: ignore[arg-type]
+        convert.get_index_request(SCOPE, Access(**values))
 
 
 @pytest.mark.parametrize(("seed_ids", "edges", "field"), [("id", ["*"], "seed_ids"), (["id"], "*", "edge_allowlist")])
@@ -254,14 +257,14 @@ def test_a_string_in_place_of_ids_is_refused(seed_ids: Sequence[str], edges: Seq
         )
 
 
-def _search_with(filter: Filter) -> retrieval_pb2.SearchNodesRequest:
+def _search_with(narrowing: Filter) -> retrieval_pb2.SearchNodesRequest:
     return convert.search_request(
         SCOPE,
         None,
         "q",
         search_type=SearchType.BM25,
         top_k=1,
-        filter=filter,
+        filter=narrowing,
         query_vector=(),
         rrf_k=None,
         rerank=Rerank.NONE,

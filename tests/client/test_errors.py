@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import grpc
@@ -25,9 +24,8 @@ from groundwire_client import (
 from groundwire_client._errors import error_from
 
 if TYPE_CHECKING:
-    from tests.client.conftest import FakeServer
+    from client.conftest import Caller, FakeServer
 
-Caller = Callable[..., object]
 SCOPE = Scope("shop", "main")
 
 CLASSES = {

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 
-from groundwire_client import (
-    DeadlineExceededError,
-    GroundwireError,
-    Scope,
-    UnavailableError,
-)
+from groundwire_client import DeadlineExceededError, GroundwireClient, GroundwireError, Scope, UnavailableError
 
 if TYPE_CHECKING:
-    from tests.client.conftest import FakeServer
+    from collections.abc import Callable
+
+    from client.conftest import Caller, FakeServer
 
 SCOPE = Scope("shop", "main", "v1")
-Caller = Callable[..., object]
-
 READING: list[Callable[[Any], object]] = [
     lambda client: client.search(SCOPE, "vat"),
     lambda client: client.expand(SCOPE, ["a"], max_depth=1, max_nodes=5, edge_allowlist=["*"]),
@@ -82,6 +77,17 @@ def test_the_deadline_bounds_all_attempts_together(server: FakeServer, call: Cal
 def test_a_server_out_of_reach_is_unavailable(call: Caller) -> None:
     with pytest.raises(UnavailableError):
         call("127.0.0.1:1", CHANGING[0])
+
+
+def test_a_call_rides_out_a_restart_of_the_server(server: FakeServer) -> None:
+    with GroundwireClient(server.target) as client:
+        client.list_indexes()
+        server.stop()
+        restart = threading.Timer(0.1, server.start)
+        restart.start()
+        assert client.list_indexes() == ()
+        restart.join()
+    assert len(server.attempts) == 2
 
 
 def test_a_call_may_wait_for_the_server(call: Caller) -> None:

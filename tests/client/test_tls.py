@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +11,7 @@ from groundwire_client import TLS, Scope, UnavailableError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.client.conftest import FakeServer
-
-Caller = Callable[..., object]
+    from client.conftest import Caller, FakeServer
 
 
 def _activate(call: Caller, server: FakeServer, credentials: TLS | None) -> object:

@@ -85,9 +85,9 @@ def _scope_rows() -> list[Row]:
             Row(f"{name}: unknown version", make(scope=Scope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
             Row(f"{name}: deleted version", make(scope=Scope(repository="shop", branch="main", active_index="gone")), FAILED, "INDEX_GONE"),
             Row(f"{name}: clearance is not negative", make(access=AccessContext(clearance_level=-1)), INVALID, "VALUE_OUT_OF_RANGE", "access.clearance_level"),
-            Row(f"{name}: tags are not empty", make(access=AccessContext(acl_tags_any=[""])), INVALID, "FIELD_REQUIRED", "access.acl_tags_any"),
+            Row(f"{name}: tags are not empty", make(access=AccessContext(acl_tags_any=[""])), INVALID, "FIELD_REQUIRED", "access.acl_tags_any[0]"),
             Row(f"{name}: tags are not too many", make(access=AccessContext(acl_tags_any=map(str, range(1025)))), INVALID, "VALUE_OUT_OF_RANGE", "access.acl_tags_any"),
-            Row(f"{name}: labels are not too long", make(access=AccessContext(classification_labels_all=["x" * 257])), INVALID, "VALUE_OUT_OF_RANGE", "access.classification_labels_all"),
+            Row(f"{name}: labels are not too long", make(access=AccessContext(classification_labels_all=["x" * 257])), INVALID, "VALUE_OUT_OF_RANGE", "access.classification_labels_all[0]"),
             Row(f"{name}: tenant is not too long", make(access=AccessContext(tenant_id="x" * 257)), INVALID, "VALUE_OUT_OF_RANGE", "access.tenant_id"),
         ]
     return rows

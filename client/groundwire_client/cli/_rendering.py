@@ -1,6 +1,5 @@
 """Responses for people (rich) and for programs (`--json`)."""
 
-import io
 import json
 import sys
 from collections.abc import Iterable
@@ -69,9 +68,13 @@ def print_texts(scope: Scope, result: FetchResult) -> None:
 
 
 def _print(parts: Iterable[RenderableType]) -> None:
-    """Into a pipe without colours, and wide enough to keep every id on one line."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
+    """Into a pipe without colours, and wide enough to keep every id on one line.
+
+    A character that the output's encoding lacks becomes `?`, as no text may end in a traceback.
+    """
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False, emoji=False, highlight=False)
     for number, part in enumerate(parts):
         if number:
@@ -135,7 +138,9 @@ def _edges_table(scope: Scope, edges: Iterable[DependencyEdge]) -> Table:
 
 def _text_panel(scope: Scope, text: NodeText) -> Panel:
     location = text.location
-    lines = f":{location.start_line}-{location.end_line}" if location.start_line else ""
+    lines = f":{location.start_line}" if location.start_line else ""
+    if location.end_line > location.start_line:
+        lines += f"-{location.end_line}"
     source = Syntax(
         printable(text.text).removesuffix("\n"),
         Syntax.guess_lexer(location.path) if location.path else "text",

@@ -3,8 +3,8 @@
 from typing import Protocol, TypeAlias, TypeVar
 
 import grpc.aio
-from groundwire.v1 import index_pb2, retrieval_pb2
 
+from groundwire.v1 import index_pb2, retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.rpc.conversions.scope import decode_access
 
@@ -31,6 +31,7 @@ class AccessResolver(Protocol):
         self, request: AccessRequestT, context: grpc.aio.ServicerContext[AccessRequestT, Response]
     ) -> AccessContext:
         """The access to answer with. Raises InvalidRequestError when the request's own breaks the contract."""
+        ...
 
 
 class TrustedAccess:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import grpc.aio
 
@@ -83,8 +83,9 @@ class CallRunner:
         call = RunningCall(seconds)
         self._admit(method)
         answer = asyncio.wrap_future(self._pool.submit(self._work, method, call, work))
+        deadline = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) as deadline:
+            async with deadline:
                 return await asyncio.shield(answer)
         except TimeoutError:
             if deadline.expired():
@@ -98,7 +99,7 @@ class CallRunner:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _seconds_allowed(self, context: grpc.aio.ServicerContext[Request, Response]) -> float:
-        remaining: float | None = context.time_remaining()
+        remaining = cast("float | None", context.time_remaining())  # its stubs know no call without a deadline
         return min(self._bounds.default_seconds if remaining is None else remaining, self._bounds.max_seconds)
 
     def _admit(self, method: str) -> None:

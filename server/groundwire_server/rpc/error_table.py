@@ -12,9 +12,8 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
-from groundwire.v1 import errors_pb2
-from grpc_status import rpc_status
 
+from groundwire.v1 import errors_pb2
 from groundwire_server.domain.errors import (
     FieldViolation,
     GroundwireError,
@@ -24,6 +23,7 @@ from groundwire_server.domain.errors import (
 )
 
 ERROR_DOMAIN = "groundwire"
+DETAILS_KEY = "grpc-status-details-bin"
 REASON_PREFIX = "ERROR_REASON_"
 INTERNAL_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_INTERNAL)
 MAX_MESSAGE_BYTES = 512
@@ -54,12 +54,12 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
 
 @dataclass(frozen=True, slots=True)
 class WireError:
-    """An error as it leaves the server: status code, reason (an ErrorReason's full name), message and trailers."""
+    """An error as it leaves the server: status code, reason (an ErrorReason's full name), message, Status bytes."""
 
     code: grpc.StatusCode
     reason: str
     message: str
-    trailing_metadata: tuple[tuple[str, str | bytes], ...]
+    details: bytes
 
 
 def wire_error(error: Exception, request_id: str) -> WireError:
@@ -81,14 +81,12 @@ def _assemble(
     code: grpc.StatusCode, reason: str, message: str, metadata: Mapping[str, str], details: tuple[Message, ...]
 ) -> WireError:
     info = error_details_pb2.ErrorInfo(reason=reason, domain=ERROR_DOMAIN, metadata=metadata)
-    status = rpc_status.to_status(
-        status_pb2.Status(
-            code=code.value[0],
-            message=_clip(message, MAX_MESSAGE_BYTES),
-            details=[_pack(detail) for detail in (info, *details)],
-        )
+    status = status_pb2.Status(
+        code=code.value[0],
+        message=_clip(message, MAX_MESSAGE_BYTES),
+        details=[_pack(detail) for detail in (info, *details)],
     )
-    return WireError(code, reason, status.details, tuple(status.trailing_metadata))
+    return WireError(code, reason, status.message, status.SerializeToString())
 
 
 def _pack(detail: Message) -> AnyMessage:

@@ -1,8 +1,8 @@
 """IndexService: decode, one call of the index directory, encode."""
 
 import grpc.aio
-from groundwire.v1 import index_pb2, index_pb2_grpc
 
+from groundwire.v1 import index_pb2, index_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PermissionDeniedError, Reason

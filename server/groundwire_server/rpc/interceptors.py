@@ -9,7 +9,6 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -18,13 +17,15 @@ import grpc
 import grpc.aio
 import structlog
 from google.protobuf.message import DecodeError
-from groundwire.v1 import errors_pb2, retrieval_pb2
 from structlog.typing import FilteringBoundLogger
 
+from groundwire.v1 import errors_pb2, retrieval_pb2
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.rpc.error_table import INTERNAL_REASON, WireError, wire_error
+from groundwire_server.rpc.error_table import DETAILS_KEY, INTERNAL_REASON, WireError, wire_error
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from grpc import RpcMethodHandler as Handler  # generic in its stubs, not at run time
 
 Request = TypeVar("Request")
@@ -127,10 +128,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         except asyncio.CancelledError:
             call.given_up(context.time_remaining())
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a status and the log the rest
             told = wire_error(error, request_id)
             call.failed(error, told)
-            await context.abort(told.code, told.message, ((REQUEST_ID_KEY, request_id), *told.trailing_metadata))
+            await context.abort(told.code, told.message, ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, told.details)))
         context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
         call.answered(response)
         return response

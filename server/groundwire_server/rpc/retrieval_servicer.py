@@ -3,10 +3,10 @@
 from typing import Protocol
 
 import grpc.aio
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.expansion import Expansion, ExpandRequest
+from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchRequest, FetchResult
 from groundwire_server.rpc.access import AccessResolver
@@ -21,12 +21,15 @@ class RetrievalActions(Protocol):
 
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """Selects nodes."""
+        ...
 
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
         """Walks the dependency graph."""
+        ...
 
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns texts under a budget."""
+        ...
 
 
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):

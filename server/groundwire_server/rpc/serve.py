@@ -89,7 +89,7 @@ async def _drain(server: GroundwireServer, signals: asyncio.Queue[signal.Signals
 
 
 def _cannot_start(error: SettingsError) -> int:
-    print(f"groundwire serve: {error}", file=sys.stderr)
+    sys.stderr.write(f"groundwire serve: {error}\n")
     return EXIT_CANNOT_START
 
 

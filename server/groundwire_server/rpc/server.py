@@ -3,14 +3,15 @@
 import asyncio
 
 import grpc.aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 
+from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.access import TrustedAccess
 from groundwire_server.rpc.calls import CallBounds, CallRunner
+from groundwire_server.rpc.health import HealthServicer
 from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
@@ -39,7 +40,7 @@ class GroundwireServer:
                 max_seconds=settings.max_deadline_seconds,
             )
         )
-        self._health = health.aio.HealthServicer()
+        self._health = HealthServicer(SERVICES)
         self._server = grpc.aio.server(interceptors=[CallInterceptor()], options=server_options(settings))
         self._health_server = grpc.aio.server(options=server_options(settings))
         self._add_services(engine, indexes)
@@ -55,26 +56,24 @@ class GroundwireServer:
             self.health_address = bind(self._health_server, "health_listen", self._settings.health_listen, None)
             await self._health_server.start()
         await self._server.start()
-        for service in SERVICES:
-            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
 
     async def drain(self) -> None:
         """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
 
         New calls are still answered during the pause. What is not done when the grace ends is cancelled.
         """
-        await self._health.enter_graceful_shutdown()
+        self._health.drain()
         await asyncio.sleep(self._settings.drain_pause_seconds)
         await self._server.stop(self._settings.drain_grace_seconds)
-        await self._stop_health()
+        await self._stop_rest()
 
     async def stop(self) -> None:
         """Ends at once: calls under way are cancelled, and their work stops at its next checkpoint."""
-        await self._health.enter_graceful_shutdown()
+        self._health.drain()
         await self._server.stop(None)
-        await self._stop_health()
+        await self._stop_rest()
 
-    async def _stop_health(self) -> None:
+    async def _stop_rest(self) -> None:
         await self._health_server.stop(None)
         self._calls.close()
 
@@ -89,5 +88,5 @@ class GroundwireServer:
         for server in (self._server, self._health_server):
             health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
-            names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, self._server)

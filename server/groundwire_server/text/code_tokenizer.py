@@ -30,7 +30,7 @@ MAX_TOKEN_LENGTH = 64
 MAX_IDENTIFIER_LENGTH = 256
 
 _RULES_VERSION = 1
-_PYSTEMMER_VERSION: str = Stemmer.version()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+_PYSTEMMER_VERSION = str(Stemmer.version())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 _SNOWBALL_VERSION = ".".join(_PYSTEMMER_VERSION.split(".")[:2])
 
 TOKENIZER_FINGERPRINT = f"groundwire-code-{_RULES_VERSION}:snowball-english-{_SNOWBALL_VERSION}"

@@ -4,24 +4,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeAlias, cast
 from unittest.mock import Mock, create_autospec
 
 import grpc
 import pytest
-from google.protobuf.message import Message
 from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
+
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.domain.expansion import Expansion, ExpandReason
+from groundwire_server.domain.expansion import ExpandReason, Expansion
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.search import SearchHit, SearchResult
 from groundwire_server.domain.texts import FetchResult
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions
 from groundwire_server.rpc.server import GroundwireServer
-
-Serving = Callable[..., AbstractAsyncContextManager[GroundwireServer]]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class Failure:
     violations: list[tuple[str, str]]
     retry_seconds: float | None
     trailers: dict[str, str | bytes]
+
+
+Serving: TypeAlias = Callable[..., AbstractAsyncContextManager[GroundwireServer]]
+Failed: TypeAlias = Callable[[Awaitable[object]], Awaitable[Failure]]
+HealthOf: TypeAlias = Callable[..., Awaitable[int]]
 
 
 @pytest.fixture
@@ -105,24 +110,39 @@ def search_request() -> retrieval_pb2.SearchNodesRequest:
 
 
 @pytest.fixture
-def failed() -> Callable[[Awaitable[Message]], Awaitable[Failure]]:
+def failed() -> Failed:
     """`await failed(call)`: how the call failed; it must fail, and with google.rpc details."""
 
-    async def fail(call: Awaitable[Message]) -> Failure:
+    async def fail(call: Awaitable[object]) -> Failure:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call
         error = caught.value
-        status = rpc_status.from_call(error)
+        status = rpc_status.from_call(cast("grpc.Call", error))
         assert status is not None, f"no details: {error!r}"
         info, bad_request, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), None
         for detail in status.details:
             detail.Unpack(info)
             detail.Unpack(bad_request)
             if detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
-                info_retry = error_details_pb2.RetryInfo.FromString(detail.value)
-                retry = info_retry.retry_delay.ToMilliseconds() / 1000
+                retry = error_details_pb2.RetryInfo.FromString(detail.value).retry_delay.ToMilliseconds() / 1000
         assert info.domain == "groundwire"
         violations = [(violation.field, violation.reason) for violation in bad_request.field_violations]
         return Failure(error.code(), status.message, info, violations, retry, dict(error.trailing_metadata()))
 
     return fail
+
+
+@pytest.fixture
+def health_of() -> HealthOf:
+    """`await health_of(channel, service="")`: a service's health as a number of the health protocol."""
+
+    async def check(channel: grpc.aio.Channel, service: str = "") -> int:
+        method: grpc.aio.UnaryUnaryMultiCallable[health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse]
+        method = channel.unary_unary(
+            "/grpc.health.v1.Health/Check",
+            request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+            response_deserializer=health_pb2.HealthCheckResponse.FromString,
+        )
+        return (await method(health_pb2.HealthCheckRequest(service=service), timeout=5)).status
+
+    return check

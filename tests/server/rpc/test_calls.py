@@ -3,21 +3,23 @@
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import grpc
 import pytest
-from google.protobuf.message import Message
+from grpc_health.v1 import health_pb2
+
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.rpc.calls import RunningCall
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
+if TYPE_CHECKING:
+    from server.rpc.conftest import Failed, HealthOf, Serving
+
 
 LONG_SECONDS = 20.0
 SOON_SECONDS = 5.0
@@ -64,7 +66,7 @@ async def has_started(work: Work) -> bool:
 
 @pytest.mark.asyncio
 async def test_the_callers_deadline_reaches_the_work(
-    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -84,9 +86,9 @@ async def test_the_callers_deadline_reaches_the_work(
     ids=["none given", "longer than admitted"],
 )
 async def test_the_servers_own_deadline_holds(
-    serving: Any,
+    serving: "Serving",
     work: Work,
-    failed: Failed,
+    failed: "Failed",
     search_request: retrieval_pb2.SearchNodesRequest,
     settings: dict[str, float],
     timeout: float | None,
@@ -104,7 +106,7 @@ async def test_the_servers_own_deadline_holds(
 
 @pytest.mark.asyncio
 async def test_the_answer_to_a_missed_deadline_does_not_wait_for_the_work(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     release = threading.Event()
 
@@ -123,7 +125,7 @@ async def test_the_answer_to_a_missed_deadline_does_not_wait_for_the_work(
 
 @pytest.mark.asyncio
 async def test_cancellation_reaches_the_checkpoint(
-    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
@@ -137,7 +139,7 @@ async def test_cancellation_reaches_the_checkpoint(
 
 @pytest.mark.asyncio
 async def test_a_vanished_caller_stops_the_work(
-    serving: Any, work: Work, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server:
         channel = grpc.aio.insecure_channel(server.address)
@@ -152,7 +154,11 @@ async def test_a_vanished_caller_stops_the_work(
 
 @pytest.mark.asyncio
 async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
-    serving: Any, work: Work, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving",
+    work: Work,
+    failed: "Failed",
+    health_of: "HealthOf",
+    search_request: retrieval_pb2.SearchNodesRequest,
 ) -> None:
     async with (
         serving(worker_threads=2, max_concurrent_calls=3) as server,
@@ -167,9 +173,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
         assert failure.info.reason == "ERROR_REASON_OVERLOADED"
         assert dict(failure.info.metadata) == {"method": "SearchNodes"}
         assert failure.retry_seconds == 1.0
-        health = health_pb2_grpc.HealthStub(channel)
-        status = await health.Check(health_pb2.HealthCheckRequest(), timeout=SOON_SECONDS)
-        assert status.status == health_pb2.HealthCheckResponse.SERVING
+        assert await health_of(channel) == health_pb2.HealthCheckResponse.SERVING
         other_method = asyncio.ensure_future(
             stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope))
         )
@@ -181,7 +185,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
 
 @pytest.mark.asyncio
 async def test_a_call_given_up_while_it_waits_is_never_worked_on_and_frees_its_place(
-    serving: Any, work: Work, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", work: Work, engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with (
         serving(worker_threads=1, max_concurrent_calls=2) as server,

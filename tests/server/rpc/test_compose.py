@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.compose import compose
 
@@ -13,7 +14,8 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
     assert engine.limits == settings.limits
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
-    assert engine.backend is engine.graph is indexes
+    assert engine.backend is indexes
+    assert engine.graph is indexes
 
 
 def test_a_file_is_no_data_folder(tmp_path: Path) -> None:

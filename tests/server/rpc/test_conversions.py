@@ -7,10 +7,13 @@ from typing import TypeVar
 
 import pytest
 from google.protobuf.message import Message
+from hypothesis import given
+from hypothesis import strategies as st
+
 from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.expansion import Direction, ExpandedNode, Expansion, ExpandReason, ExpandRequest
+from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.nodes import Edge, Location
 from groundwire_server.domain.scope import Scope
@@ -46,8 +49,6 @@ from groundwire_server.rpc.conversions.indexes import (
 from groundwire_server.rpc.conversions.scope import decode_access
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
-from hypothesis import given
-from hypothesis import strategies as st
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -70,11 +71,6 @@ def over_the_wire(message: MessageT) -> MessageT:
 
 def scope_message(scope: Scope) -> scope_pb2.Scope:
     return scope_pb2.Scope(repository=scope.repository, branch=scope.branch, active_index=scope.active_index)
-
-
-def enum_number(enum_value: SearchType | Rerank | Direction | PrioritizationMode, prefix: str) -> int:
-    number: int = getattr(retrieval_pb2, f"{prefix}_{enum_value.name}")
-    return number
 
 
 @given(
@@ -104,12 +100,14 @@ def test_a_search_arrives_as_it_was_asked(request: SearchRequest) -> None:
             collection_ids=request.filter.collection_ids,
             document_ids=request.filter.document_ids,
         ),
-        search_type=enum_number(request.search_type, "SEARCH_TYPE") if request.search_type else 0,
+        search_type=retrieval_pb2.SearchType.Value(
+            f"SEARCH_TYPE_{request.search_type.name if request.search_type else 'UNSPECIFIED'}"
+        ),
         query=request.query,
         query_vector=request.query_vector,
         top_k=request.top_k,
         rrf_k=request.rrf_k,
-        rerank=enum_number(request.rerank, "RERANK"),
+        rerank=retrieval_pb2.Rerank.Value(f"RERANK_{request.rerank.name}"),
         explain=request.explain,
     )
     assert decode_search(over_the_wire(message), ACCESS) == request
@@ -134,7 +132,7 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         max_depth=request.max_depth,
         max_nodes=request.max_nodes,
         edge_allowlist=request.edge_allowlist,
-        direction=enum_number(request.direction, "DIRECTION"),
+        direction=retrieval_pb2.Direction.Value(f"DIRECTION_{request.direction.name}"),
     )
     assert decode_expand(over_the_wire(message), ACCESS) == request
 
@@ -160,7 +158,7 @@ def test_a_request_for_texts_arrives_as_it_was_asked(request: FetchRequest, budg
         nodes=[
             retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in request.nodes
         ],
-        prioritization_mode=enum_number(request.mode, "PRIORITIZATION_MODE"),
+        prioritization_mode=retrieval_pb2.PrioritizationMode.Value(f"PRIORITIZATION_MODE_{request.mode.name}"),
     )
     if amount is not None:
         setattr(message, budget, amount)
@@ -201,20 +199,40 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("decode", "field"),
     [
-        (lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, search_type=9), ACCESS), "search_type"),
-        (lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, rerank=-1), ACCESS), "rerank"),
         (
-            lambda: decode_expand(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, direction=9), ACCESS),
+            lambda: decode_search(
+                retrieval_pb2.SearchNodesRequest(scope=SCOPE, search_type=retrieval_pb2.SearchType.ValueType(9)), ACCESS
+            ),
+            "search_type",
+        ),
+        (
+            lambda: decode_search(
+                retrieval_pb2.SearchNodesRequest(scope=SCOPE, rerank=retrieval_pb2.Rerank.ValueType(-1)), ACCESS
+            ),
+            "rerank",
+        ),
+        (
+            lambda: decode_expand(
+                retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, direction=retrieval_pb2.Direction.ValueType(9)),
+                ACCESS,
+            ),
             "direction",
         ),
         (
-            lambda: decode_fetch(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, prioritization_mode=9), ACCESS),
+            lambda: decode_fetch(
+                retrieval_pb2.FetchNodeTextsRequest(
+                    scope=SCOPE, prioritization_mode=retrieval_pb2.PrioritizationMode.ValueType(9)
+                ),
+                ACCESS,
+            ),
             "prioritization_mode",
         ),
     ],
 )
 def test_an_unknown_enum_value_is_refused_by_name(decode: Callable[[], object], field: str) -> None:
-    with pytest.raises(InvalidRequestError, match="which this server does not know; give one of [A-Z_0-9]+,") as caught:
+    with pytest.raises(
+        InvalidRequestError, match=r"which this server does not know; give one of [A-Z_0-9]+,"
+    ) as caught:
         decode()
     assert [(violation.field, violation.reason) for violation in caught.value.violations] == [
         (field, Reason.VALUE_UNKNOWN)
@@ -247,7 +265,12 @@ def test_an_empty_scope_is_left_to_the_engine() -> None:
 
 def test_every_broken_rule_is_told_at_once() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_search(retrieval_pb2.SearchNodesRequest(search_type=9, rerank=9), ACCESS)
+        decode_search(
+            retrieval_pb2.SearchNodesRequest(
+                search_type=retrieval_pb2.SearchType.ValueType(9), rerank=retrieval_pb2.Rerank.ValueType(9)
+            ),
+            ACCESS,
+        )
     assert [violation.field for violation in caught.value.violations] == ["scope", "search_type", "rerank"]
 
 

@@ -1,14 +1,13 @@
 """Every domain error has one place on the wire, and no request can make an error too large to send."""
 
 import re
-from collections.abc import Awaitable, Callable
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import grpc
 import pytest
-from google.protobuf.message import Message
+
 from groundwire.v1 import errors_pb2, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.errors import (
     CancelledError,
@@ -24,7 +23,8 @@ from groundwire_server.domain.errors import (
 )
 from groundwire_server.rpc.error_table import STATUS_CODES, wire_error
 
-Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
+if TYPE_CHECKING:
+    from server.rpc.conftest import Failed, Serving
 
 
 def test_every_reason_of_the_contract_has_its_domain_reason_and_back() -> None:
@@ -38,12 +38,7 @@ def test_every_domain_reason_has_a_status() -> None:
 
 def test_the_statuses_are_those_that_the_contract_states() -> None:
     contract = files("groundwire.v1").joinpath("errors_pb2.pyi").read_text()
-    stated = dict(
-        (name, status)
-        for name, status in re.findall(
-            r'^ {4}ERROR_REASON_(\w+): .*\n(?: {4}"""([A-Z_]+)\. )', contract, flags=re.MULTILINE
-        )
-    )
+    stated = dict(re.findall(r'^ {4}ERROR_REASON_(\w+): .*\n(?: {4}"""([A-Z_]+)\. )', contract, flags=re.MULTILINE))
     assert stated.pop("INTERNAL") == "INTERNAL"
     assert {reason.value: code.name for reason, code in STATUS_CODES.items()} == stated
 
@@ -76,9 +71,9 @@ def test_the_statuses_are_those_that_the_contract_states() -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, GroundwireError) else "",
 )
 async def test_an_error_of_the_engine_reaches_the_caller_with_its_details(
-    serving: Any,
+    serving: "Serving",
     engine: Mock,
-    failed: Failed,
+    failed: "Failed",
     search_request: retrieval_pb2.SearchNodesRequest,
     error: GroundwireError,
     code: str,
@@ -102,7 +97,7 @@ async def test_an_error_of_the_engine_reaches_the_caller_with_its_details(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("filler", ["x", "\N{GRINNING FACE}", "%"])
 async def test_the_largest_error_still_fits_the_trailers_a_client_accepts(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest, filler: str
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest, filler: str
 ) -> None:
     violations = [FieldViolation(f"ids[{n}]", Reason.VALUE_MALFORMED, filler * 5_000) for n in range(1_000)]
     error = InvalidRequestError(tuple(violations))
@@ -120,12 +115,12 @@ def test_the_same_error_gives_the_same_bytes() -> None:
     metadata = {str(number): "x" for number in range(20)}
     forwards = PreconditionError(Reason.INDEX_GONE, "gone", metadata)
     backwards = PreconditionError(Reason.INDEX_GONE, "gone", dict(reversed(metadata.items())))
-    assert wire_error(forwards, "id").trailing_metadata == wire_error(backwards, "id").trailing_metadata
+    assert wire_error(forwards, "id").details == wire_error(backwards, "id").details
 
 
 @pytest.mark.asyncio
 async def test_of_an_unexpected_exception_the_caller_learns_only_the_request_id(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     engine.search.side_effect = ZeroDivisionError("secret")
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
@@ -142,7 +137,7 @@ async def test_of_an_unexpected_exception_the_caller_learns_only_the_request_id(
 
 @pytest.mark.asyncio
 async def test_a_timeout_error_of_the_engine_is_a_defect_and_no_deadline(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     engine.search.side_effect = TimeoutError("a disk did not answer")
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from unittest.mock import ANY, Mock
 
 import grpc
 import pytest
 import structlog
-from google.protobuf.message import Message
+
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import (
@@ -20,16 +20,19 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.domain.search import SearchRequest, SearchResult
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from groundwire_server.rpc.server import GroundwireServer
+
+if TYPE_CHECKING:
+    from server.rpc.conftest import Failed, HealthOf, Serving
 
 pytestmark = pytest.mark.asyncio
-Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
-Lines = Sequence[MutableMapping[str, Any]]
 
 METHOD = "groundwire.v1.RetrievalService/SearchNodes"
 
 
-async def answered(server: Any, request: Message, metadata: Sequence[tuple[str, str]] = ()) -> str | bytes | None:
+async def answered(
+    server: GroundwireServer, request: retrieval_pb2.SearchNodesRequest, metadata: Sequence[tuple[str, str]] = ()
+) -> str | bytes | None:
     """Searches and gives the request id of the answer."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(request, metadata=tuple(metadata))
@@ -39,7 +42,7 @@ async def answered(server: Any, request: Message, metadata: Sequence[tuple[str, 
 
 @pytest.mark.parametrize("request_id", ["a", "Trace-01.b_2", "x" * 64])
 async def test_the_callers_request_id_is_echoed(
-    serving: Any, search_request: retrieval_pb2.SearchNodesRequest, request_id: str
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest, request_id: str
 ) -> None:
     async with serving() as server:
         assert await answered(server, search_request, [("x-request-id", request_id)]) == request_id
@@ -47,7 +50,7 @@ async def test_the_callers_request_id_is_echoed(
 
 @pytest.mark.parametrize("request_id", ["", "x" * 65, "two words", "semi;colon", 'quo"te'])
 async def test_a_request_id_unfit_for_a_log_is_replaced(
-    serving: Any, search_request: retrieval_pb2.SearchNodesRequest, request_id: str
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest, request_id: str
 ) -> None:
     async with serving() as server:
         given = await answered(server, search_request, [("x-request-id", request_id)])
@@ -57,14 +60,14 @@ async def test_a_request_id_unfit_for_a_log_is_replaced(
 
 
 async def test_a_call_without_a_request_id_gets_its_own(
-    serving: Any, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server:
         assert await answered(server, search_request) != await answered(server, search_request)
 
 
 async def test_an_error_carries_the_request_id_too(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     engine.search.side_effect = NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
@@ -73,7 +76,7 @@ async def test_an_error_carries_the_request_id_too(
     assert failure.trailers["x-request-id"] == "r-1"
 
 
-async def test_a_call_is_one_line(serving: Any, search_request: retrieval_pb2.SearchNodesRequest) -> None:
+async def test_a_call_is_one_line(serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest) -> None:
     with structlog.testing.capture_logs() as lines:
         async with serving() as server:
             await answered(server, search_request, [("x-request-id", "r-1")])
@@ -92,7 +95,7 @@ async def test_a_call_is_one_line(serving: Any, search_request: retrieval_pb2.Se
 
 
 async def test_a_refused_call_is_one_line_with_its_reason(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     engine.search.side_effect = NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
     with structlog.testing.capture_logs() as lines:
@@ -103,7 +106,7 @@ async def test_a_refused_call_is_one_line_with_its_reason(
 
 
 async def test_a_defect_is_logged_with_its_exception(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     engine.search.side_effect = defect = ZeroDivisionError("broken")
     with structlog.testing.capture_logs() as lines:
@@ -114,7 +117,7 @@ async def test_a_defect_is_logged_with_its_exception(
 
 
 async def test_the_log_says_what_is_wrong_with_a_damaged_index(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     def search(_: SearchRequest, __: Checkpoint) -> SearchResult:
         raise PreconditionError(Reason.INDEX_DAMAGED, "is damaged") from OSError("vectors.npy is 3 bytes short")
@@ -132,7 +135,7 @@ async def test_the_log_says_what_is_wrong_with_a_damaged_index(
     ("timeout", "code"), [(0.2, "DEADLINE_EXCEEDED"), (None, "CANCELLED")], ids=["deadline", "cancelled"]
 )
 async def test_a_call_given_up_is_one_line(
-    serving: Any,
+    serving: "Serving",
     engine: Mock,
     search_request: retrieval_pb2.SearchNodesRequest,
     timeout: float | None,
@@ -163,40 +166,40 @@ async def test_a_call_given_up_is_one_line(
 
 
 async def test_the_log_never_holds_what_was_asked(
-    serving: Any, engine: Mock, failed: Failed, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
-    secret = "needle-7f3a"
-    search_request.query = secret
+    needle = "needle-7f3a"
+    search_request.query = needle
     search_request.query_vector.extend([0.123456])
-    search_request.scope.repository = secret
+    search_request.scope.repository = needle
     with structlog.testing.capture_logs() as lines:
         async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
             stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
             await stub.SearchNodes(search_request)
-            violation = FieldViolation("query", Reason.VALUE_MALFORMED, f"{secret!r} is bad")
+            violation = FieldViolation("query", Reason.VALUE_MALFORMED, f"{needle!r} is bad")
             engine.search.side_effect = InvalidRequestError((violation,))
             await failed(stub.SearchNodes(search_request))
-            engine.search.side_effect = PreconditionError(Reason.VECTORS_MISSING, secret, {"active_index": secret})
+            engine.search.side_effect = PreconditionError(Reason.VECTORS_MISSING, needle, {"active_index": needle})
             await failed(stub.SearchNodes(search_request))
     assert len(lines) == 3
-    assert secret not in json.dumps(list(lines))
+    assert needle not in json.dumps(list(lines))
     assert "0.123" not in json.dumps([{**line, "duration_ms": 0} for line in lines])
 
 
-async def test_bytes_that_are_no_message_are_an_invalid_request(serving: Any, failed: Failed) -> None:
+async def test_bytes_that_are_no_message_are_an_invalid_request(serving: "Serving", failed: "Failed") -> None:
     with structlog.testing.capture_logs() as lines:
         async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
-            failure = await failed(channel.unary_unary(f"/{METHOD}")(b"\xff\xff\xff"))
+            failure = await failed(channel.unary_unary(f"/{METHOD}", bytes, bytes)(b"\xff\xff\xff"))
     assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
     assert failure.violations == [("request", "ERROR_REASON_VALUE_MALFORMED")]
     assert [line["code"] for line in lines] == ["INVALID_ARGUMENT"]
 
 
-async def test_health_checks_and_unknown_methods_are_no_calls(serving: Any) -> None:
+async def test_health_checks_and_unknown_methods_are_no_calls(serving: "Serving", health_of: "HealthOf") -> None:
     with structlog.testing.capture_logs() as lines:
         async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
-            await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+            await health_of(channel)
             with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await channel.unary_unary("/groundwire.v1.RetrievalService/Nonsense")(b"")
+                await channel.unary_unary("/groundwire.v1.RetrievalService/Nonsense", bytes, bytes)(b"")
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
     assert lines == []

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import grpc
 import pytest
+
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 
 SCRIPT = """
@@ -24,9 +25,8 @@ from groundwire_server.rpc.serve import serve_engine
 def search(request, checkpoint):
     if request.query == "defect":
         raise ZeroDivisionError("broken")
-    if request.query == "slow":
-        print("searching", flush=True)
-    end = time.monotonic() + (1 if request.query == "slow" else 30 if request.query == "endless" else 0)
+    print("searching", flush=True)
+    end = time.monotonic() + {"slow": 1, "endless": 30}[request.query]
     while time.monotonic() < end:
         checkpoint()
         time.sleep(0.005)
@@ -37,7 +37,18 @@ configure_logging(settings.log_format, settings.log_level)
 sys.exit(serve_engine(settings, Mock(search=search), Mock(), lambda address: print(address, flush=True)))
 """
 
-Start = Callable[..., tuple[subprocess.Popen[str], str]]
+Start: TypeAlias = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+def python(*arguments: str) -> subprocess.Popen[str]:
+    """A process of this interpreter that finds the same packages."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
 
 
 @pytest.fixture
@@ -47,13 +58,7 @@ def start() -> Iterator[Start]:
 
     def run(**settings: object) -> tuple[subprocess.Popen[str], str]:
         values = json.dumps({"listen": "127.0.0.1:0", "drain_pause_seconds": 0.3, **settings})
-        process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", SCRIPT, values],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
+        process = python("-W", "error", "-c", SCRIPT, values)
         processes.append(process)
         assert process.stdout is not None
         return process, process.stdout.readline().strip()
@@ -64,11 +69,9 @@ def start() -> Iterator[Start]:
         process.communicate()
 
 
-def search(address: str, request: retrieval_pb2.SearchNodesRequest, query: str) -> Any:
-    """A search under way: its future."""
-    request.query = query
-    channel = grpc.insecure_channel(address)
-    return retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes.future(request)
+def stub_of(address: str) -> retrieval_pb2_grpc.RetrievalServiceStub:
+    """A caller of the server at `address`."""
+    return retrieval_pb2_grpc.RetrievalServiceStub(grpc.insecure_channel(address))
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -82,7 +85,8 @@ def test_a_signal_drains_and_loses_no_call(
     start: Start, search_request: retrieval_pb2.SearchNodesRequest, number: signal.Signals
 ) -> None:
     process, address = start()
-    under_way = search(address, search_request, "slow")
+    search_request.query = "slow"
+    under_way = stub_of(address).SearchNodes.future(search_request)
     assert process.stdout is not None
     assert process.stdout.readline() == "searching\n"
     process.send_signal(number)
@@ -97,8 +101,10 @@ def test_a_signal_drains_and_loses_no_call(
 
 def test_a_second_signal_stops_at_once(start: Start, search_request: retrieval_pb2.SearchNodesRequest) -> None:
     process, address = start(drain_pause_seconds=60)
-    endless = search(address, search_request, "endless")
-    search(address, search_request, "").result(timeout=20)
+    search_request.query = "endless"
+    endless = stub_of(address).SearchNodes.future(search_request)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "searching\n"
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
     while json.loads(process.stderr.readline())["event"] != "draining":
@@ -107,6 +113,7 @@ def test_a_second_signal_stops_at_once(start: Start, search_request: retrieval_p
     code, errors = ended(process)
     assert code == 128 + signal.SIGTERM
     lines = {line["event"]: line for line in map(json.loads, errors.splitlines())}
+    assert set(lines) == {"stopped", "call"}
     assert lines["stopped"]["cut_short"] is True
     assert lines["call"]["code"] == "CANCELLED"
     assert endless.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)
@@ -117,8 +124,9 @@ def test_a_defect_is_logged_with_its_traceback_and_without_what_was_asked(
     start: Start, search_request: retrieval_pb2.SearchNodesRequest, log_format: str
 ) -> None:
     process, address = start(log_format=log_format)
+    search_request.query = "defect"
     search_request.scope.branch = "secret-branch"
-    assert search(address, search_request, "defect").code() is grpc.StatusCode.INTERNAL
+    assert stub_of(address).SearchNodes.future(search_request).code() is grpc.StatusCode.INTERNAL
     process.send_signal(signal.SIGTERM)
     _, errors = ended(process)
     assert "Traceback (most recent call last)" in errors
@@ -149,15 +157,13 @@ def test_a_server_that_cannot_start_says_why_in_one_line(start: Start) -> None:
 def test_a_server_without_its_data_says_so_in_one_line(tmp_path: Path) -> None:
     script = """
 import sys
+from pathlib import Path
 from groundwire_server.config import Settings
 from groundwire_server.rpc.serve import serve
-sys.exit(serve(Settings(data=sys.argv[1])))
+sys.exit(serve(Settings(data=Path(sys.argv[1]))))
 """
     absent = tmp_path / "absent"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script, absent], env=environment, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert (
-        done.stderr
-        == f"groundwire serve: data: {absent}: is no folder; build an index into it with `groundwire index`\n"
+    assert ended(python("-c", script, str(absent))) == (
+        2,
+        f"groundwire serve: data: {absent}: is no folder; build an index into it with `groundwire index`\n",
     )

@@ -3,16 +3,20 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.search import SearchRequest, SearchResult
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+if TYPE_CHECKING:
+    from server.rpc.conftest import HealthOf, Serving
 
 pytestmark = pytest.mark.asyncio
 
@@ -21,31 +25,34 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-async def health_of(address: str, service: str = "") -> int:
-    async with grpc.aio.insecure_channel(address) as channel:
-        response = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service=service))
-    return int(response.status)
-
-
 async def listed_services(address: str) -> list[str]:
     async def questions() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         yield reflection_pb2.ServerReflectionRequest(list_services="")
 
     async with grpc.aio.insecure_channel(address) as channel:
-        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-        answers = [answer async for answer in stub.ServerReflectionInfo(questions())]
+        method: grpc.aio.StreamStreamMultiCallable[
+            reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
+        ] = channel.stream_stream(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            reflection_pb2.ServerReflectionRequest.SerializeToString,
+            reflection_pb2.ServerReflectionResponse.FromString,
+        )
+        answers = [answer async for answer in method(questions())]
     return [service.name for service in answers[0].list_services_response.service]
 
 
 @pytest.mark.parametrize("service", ["", *OWN_SERVICES])
-async def test_health_is_told_for_each_service_on_both_ports(serving: Any, service: str) -> None:
+async def test_health_is_told_for_each_service_on_both_ports(
+    serving: "Serving", health_of: "HealthOf", service: str
+) -> None:
     async with serving(health_listen="127.0.0.1:0") as server:
-        assert await health_of(server.address, service) == SERVING
-        assert await health_of(server.health_address, service) == SERVING
+        for address in (server.address, server.health_address):
+            async with grpc.aio.insecure_channel(address) as channel:
+                assert await health_of(channel, service) == SERVING
 
 
 async def test_the_health_port_answers_nothing_else(
-    serving: Any, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with (
         serving(health_listen="127.0.0.1:0") as server,
@@ -56,12 +63,12 @@ async def test_the_health_port_answers_nothing_else(
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_without_a_health_port_there_is_none(serving: Any) -> None:
+async def test_without_a_health_port_there_is_none(serving: "Serving") -> None:
     async with serving() as server:
         assert server.health_address == ""
 
 
-async def test_reflection_lists_the_services_unless_it_is_switched_off(serving: Any) -> None:
+async def test_reflection_lists_the_services_unless_it_is_switched_off(serving: "Serving") -> None:
     async with serving() as server:
         assert sorted(await listed_services(server.address)) == [
             *OWN_SERVICES,
@@ -75,7 +82,7 @@ async def test_reflection_lists_the_services_unless_it_is_switched_off(serving: 
 
 
 async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_those_under_way(
-    serving: Any, engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", health_of: "HealthOf", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     release, started = threading.Event(), threading.Event()
 
@@ -86,20 +93,24 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
 
     engine.search.side_effect = slow_search
     settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 0.5, "drain_grace_seconds": 20}
-    async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with (
+        serving(**settings) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+        grpc.aio.insecure_channel(server.health_address) as health_channel,
+    ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         under_way = asyncio.ensure_future(stub.SearchNodes(search_request))
         assert await asyncio.to_thread(started.wait, 5)
         draining = asyncio.create_task(server.drain())
         await asyncio.sleep(0.1)
         for service in ("", *OWN_SERVICES):
-            assert await health_of(server.health_address, service) == NOT_SERVING
-            assert await health_of(server.address, service) == NOT_SERVING
+            assert await health_of(health_channel, service) == NOT_SERVING
+            assert await health_of(channel, service) == NOT_SERVING
         walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
         assert (await stub.ExpandDependencyTree(walk)).index == "v1"
         await asyncio.sleep(0.6)
         assert not draining.done()
-        assert await health_of(server.health_address) == NOT_SERVING
+        assert await health_of(health_channel) == NOT_SERVING
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             async with grpc.aio.insecure_channel(server.address) as late:
                 await retrieval_pb2_grpc.RetrievalServiceStub(late).ExpandDependencyTree(walk)
@@ -111,7 +122,7 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
 
 @pytest.mark.parametrize("end", ["drain", "stop"])
 async def test_what_outlasts_the_grace_is_cancelled_and_its_work_stops(
-    serving: Any, engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, end: str
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, end: str
 ) -> None:
     started, over = threading.Event(), threading.Event()
 
@@ -133,3 +144,36 @@ async def test_what_outlasts_the_grace_is_cancelled_and_its_work_stops(
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call
     assert caught.value.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)
+
+
+async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(serving: "Serving") -> None:
+    def watch(
+        channel: grpc.aio.Channel, service: str
+    ) -> "grpc.aio.UnaryStreamCall[health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse]":
+        method: grpc.aio.UnaryStreamMultiCallable[health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse]
+        method = channel.unary_stream(
+            "/grpc.health.v1.Health/Watch",
+            health_pb2.HealthCheckRequest.SerializeToString,
+            health_pb2.HealthCheckResponse.FromString,
+        )
+        return method(health_pb2.HealthCheckRequest(service=service))
+
+    settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 60}
+    async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
+        watches = {service: watch(channel, service) for service in ("", OWN_SERVICES[0], "unknown")}
+        leaver = watch(channel, "")
+        first = {service: (await anext(aiter(call))).status for service, call in watches.items()}
+        await anext(aiter(leaver))
+        leaver.cancel()
+        await asyncio.wait_for(server.drain(), 5)
+        rest = {service: [response.status async for response in call] for service, call in watches.items()}
+    unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+    assert first == {"": SERVING, OWN_SERVICES[0]: SERVING, "unknown": unknown}
+    assert rest == {"": [NOT_SERVING], OWN_SERVICES[0]: [NOT_SERVING], "unknown": [unknown]}
+
+
+async def test_the_health_of_an_unknown_service_is_not_found(serving: "Serving", health_of: "HealthOf") -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await health_of(channel, "groundwire.v1.Nonsense")
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND

@@ -1,12 +1,11 @@
 """The methods of both services over the wire: what reaches the engine, what comes back, who may change indexes."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING
 from unittest.mock import ANY, Mock
 
 import grpc
 import pytest
-from google.protobuf.message import Message
+
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.indexes import IndexSummary
@@ -16,8 +15,10 @@ from groundwire_server.rpc.conversions.indexes import encode_index
 from groundwire_server.rpc.conversions.search import encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
 
+if TYPE_CHECKING:
+    from server.rpc.conftest import Failed, Serving
+
 pytestmark = pytest.mark.asyncio
-Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
 
 SCOPE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
 CLAIMED = scope_pb2.AccessContext(tenant_id="acme", acl_tags_any=["finance"], clearance_level=2)
@@ -26,7 +27,7 @@ HELD = AccessContext(tenant_id="acme", acl_tags_any=frozenset({"finance"}), clea
 
 @pytest.mark.parametrize(("access", "held"), [(CLAIMED, HELD), (None, AccessContext())], ids=["claimed", "absent"])
 async def test_an_action_asks_the_engine_once_with_the_callers_access(
-    serving: Any, engine: Mock, access: scope_pb2.AccessContext | None, held: AccessContext
+    serving: "Serving", engine: Mock, access: scope_pb2.AccessContext | None, held: AccessContext
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -44,7 +45,7 @@ async def test_an_action_asks_the_engine_once_with_the_callers_access(
 
 @pytest.mark.parametrize("access", [scope_pb2.AccessContext(acl_tags_any=["a", ""])])
 async def test_every_method_with_an_access_context_checks_it_before_anything_else(
-    serving: Any, engine: Mock, indexes: Mock, failed: Failed, access: scope_pb2.AccessContext
+    serving: "Serving", engine: Mock, indexes: Mock, failed: "Failed", access: scope_pb2.AccessContext
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         retrieval = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -63,7 +64,7 @@ async def test_every_method_with_an_access_context_checks_it_before_anything_els
 
 
 async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(
-    serving: Any, indexes: Mock, summary: IndexSummary
+    serving: "Serving", indexes: Mock, summary: IndexSummary
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = index_pb2_grpc.IndexServiceStub(channel)
@@ -75,7 +76,7 @@ async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(
     indexes.get_index.assert_called_once_with(Scope("shop", "main", "v1"), HELD)
 
 
-async def test_an_administrator_activates_and_deletes(serving: Any, indexes: Mock) -> None:
+async def test_an_administrator_activates_and_deletes(serving: "Serving", indexes: Mock) -> None:
     async with serving(allow_admin=True) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = index_pb2_grpc.IndexServiceStub(channel)
         activated = await stub.ActivateIndex(index_pb2.ActivateIndexRequest(scope=SCOPE))
@@ -88,7 +89,7 @@ async def test_an_administrator_activates_and_deletes(serving: Any, indexes: Moc
 
 @pytest.mark.parametrize("scope", [SCOPE, None], ids=["in order", "not even a scope"])
 async def test_nobody_changes_indexes_unless_the_configuration_admits_it(
-    serving: Any, indexes: Mock, failed: Failed, scope: scope_pb2.Scope | None
+    serving: "Serving", indexes: Mock, failed: "Failed", scope: scope_pb2.Scope | None
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = index_pb2_grpc.IndexServiceStub(channel)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from groundwire_server.rpc.threads import bound_native_threads
 
 

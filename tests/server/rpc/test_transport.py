@@ -2,11 +2,10 @@
 
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -14,12 +13,15 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from google.protobuf.message import Message
+
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.rpc.server import GroundwireServer
 from groundwire_server.rpc.transport import load_credentials, server_options
 
-Failed = Callable[[Awaitable[Message]], Awaitable[Any]]
+if TYPE_CHECKING:
+    from server.rpc.conftest import Serving
+
 
 NOT_BEFORE = datetime.now(UTC) - timedelta(days=1)
 
@@ -84,7 +86,12 @@ def tls_settings(identities: dict[str, Identity], *, mutual: bool) -> dict[str, 
     return {**settings, "tls_client_ca": identities["authority"].certificate_file} if mutual else settings
 
 
-async def search(server: Any, request: Message, roots: bytes, pair: tuple[bytes | None, bytes | None]) -> str:
+async def search(
+    server: GroundwireServer,
+    request: retrieval_pb2.SearchNodesRequest,
+    roots: bytes,
+    pair: tuple[bytes | None, bytes | None],
+) -> str:
     credentials = grpc.ssl_channel_credentials(roots, *pair)
     async with grpc.aio.secure_channel(server.address, credentials) as channel:
         response: retrieval_pb2.SearchNodesResponse = await retrieval_pb2_grpc.RetrievalServiceStub(
@@ -96,7 +103,7 @@ async def search(server: Any, request: Message, roots: bytes, pair: tuple[bytes 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("mutual", "caller"), [(False, None), (True, "client")], ids=["tls", "mtls"])
 async def test_calls_travel_over_tls(
-    serving: Any,
+    serving: "Serving",
     search_request: retrieval_pb2.SearchNodesRequest,
     identities: dict[str, Identity],
     mutual: bool,
@@ -114,7 +121,7 @@ async def test_calls_travel_over_tls(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("caller", [None, "stranger"])
 async def test_mutual_tls_demands_a_certificate_of_the_right_authority(
-    serving: Any,
+    serving: "Serving",
     search_request: retrieval_pb2.SearchNodesRequest,
     identities: dict[str, Identity],
     caller: str | None,
@@ -164,7 +171,7 @@ def test_unusable_tls_files_are_told_in_one_line(
 
 
 @pytest.mark.asyncio
-async def test_the_bound_port_is_known(serving: Any) -> None:
+async def test_the_bound_port_is_known(serving: "Serving") -> None:
     async with serving(health_listen="127.0.0.1:0") as server:
         for address in (server.address, server.health_address):
             host, _, port = address.rpartition(":")
@@ -175,7 +182,7 @@ async def test_the_bound_port_is_known(serving: Any) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("setting", ["listen", "health_listen"])
 async def test_a_taken_address_is_told_in_one_line(
-    serving: Any, setting: str, capfd: pytest.CaptureFixture[str]
+    serving: "Serving", setting: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -186,14 +193,14 @@ async def test_a_taken_address_is_told_in_one_line(
 
 
 @pytest.mark.asyncio
-async def test_an_unknown_host_is_told_in_one_line(serving: Any) -> None:
+async def test_an_unknown_host_is_told_in_one_line(serving: "Serving") -> None:
     with pytest.raises(SettingsError, match=r"^listen: no\.such\.host\.invalid:1: .+; choose another address"):
         async with serving(listen="no.such.host.invalid:1"):
             pass
 
 
 @pytest.mark.asyncio
-async def test_two_servers_never_share_a_port(serving: Any) -> None:
+async def test_two_servers_never_share_a_port(serving: "Serving") -> None:
     async with serving() as server:
         with pytest.raises(SettingsError, match="Address already in use"):
             async with serving(listen=server.address):
@@ -202,7 +209,7 @@ async def test_two_servers_never_share_a_port(serving: Any) -> None:
 
 @pytest.mark.asyncio
 async def test_a_request_beyond_the_limit_is_refused_and_one_below_it_is_not(
-    serving: Any, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with (
         serving(max_receive_bytes=100_000) as server,

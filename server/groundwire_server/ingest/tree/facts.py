@@ -90,11 +90,10 @@ class TableMapping:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """All that name resolution needs of one file; `namespace` is the package that a Java or Go file declares."""
+    """All that name resolution needs of one file."""
 
     path: str
     language: str
-    namespace: str
     definitions: tuple[Definition, ...]
     imports: tuple[Import, ...] = ()
     bindings: tuple[Binding, ...] = ()

@@ -36,29 +36,39 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
             (6, r"^[ \t]*DELIMITER[ \t]+\S"),
             (3, r"`\w[^`\n]*`"),
             (3, r"\bENGINE\s*=|\bAUTO_INCREMENT\b|/\*!\d"),
+            (2, r"^\#(?:\s|$)"),
             (2, r"\bON\s+DUPLICATE\s+KEY\b|\b(?:TINY|SMALL|MEDIUM|BIG)?INT\s*\(\d+\)|\bUNSIGNED\b"),
+        ),
+        Dialect.GENERIC: (
+            (4, r"\bAUTOINCREMENT\b|^[ \t]*PRAGMA\s|\bsqlite_\w"),
+            (4, r"\bN?VARCHAR2\s*\(|\bSYSDATE\b|\bNVL\s*\(|\w\.NEXTVAL\b|^/[ \t]*\r?$"),
         ),
     }.items()
 }
+_LITERALS = re.compile(r"'[^']*'|--[^\n]*|/\*(?!!)[\s\S]*?\*/")
+MINIMUM_EVIDENCE = 2
 
 
 def detect_dialect(text: str) -> Dialect:
-    """The dialect with the most evidence in the first EVIDENCE_CHARACTERS.
+    """The dialect with the most evidence in the first EVIDENCE_CHARACTERS, comments and strings left out.
 
-    Without evidence, or when two have the same, the dialect in which sqlglot parses the most of the first
-    TRIED_STATEMENTS; GENERIC when none is better than the others.
+    Without MINIMUM_EVIDENCE, or when two dialects have the same, the dialect in which sqlglot parses the
+    most of the first TRIED_STATEMENTS; GENERIC (which evidence for SQLite or Oracle speaks for as well) when
+    none is better than the others.
     """
     head = text[:EVIDENCE_CHARACTERS]
+    searched = _LITERALS.sub("''", head)
     scores = {
-        dialect: sum(weight for weight, pattern in patterns if pattern.search(head))
+        dialect: sum(weight for weight, pattern in patterns if pattern.search(searched))
         for dialect, patterns in _EVIDENCE.items()
     }
-    return _only_best(scores) or _best_parser(head)
+    best = _only_best(scores)
+    return best if best is not None and scores[best] >= MINIMUM_EVIDENCE else _best_parser(head)
 
 
 def _best_parser(head: str) -> Dialect:
     statements = _first_statements(head)
-    parsed = {dialect: sum(_parses(statement, dialect) for statement in statements) for dialect in _EVIDENCE}
+    parsed = {dialect: sum(_parses(statement, dialect) for statement in statements) for dialect in Dialect}
     return _only_best(parsed) or Dialect.GENERIC
 
 

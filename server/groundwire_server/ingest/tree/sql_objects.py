@@ -21,7 +21,7 @@ ADMITTED_TYPES = {
     Relation.ON: frozenset({ObjectType.TABLE, ObjectType.VIEW}),
     Relation.SYNONYM_FOR: _ANY,
 }
-_DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values())
+_DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +57,27 @@ class ObjectIndex:
         """The object of an admitted type that `name` means; None for none, and for several with equal claim.
 
         A stated schema must be the object's, or a default one where the object's is unknown. Without one the
-        home schema comes first (that of the naming file, if given), then unknown and default schemas, then
-        the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
+        home schema comes first (that of the naming file, if given), then dbo and public, then the objects of
+        unknown schema, then the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
         """
         schema, bare = name.folded
         objects = [found for found in self._by_name.get(bare, ()) if found.object_type in admitted]
+        stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
+        searched = [{home_schema}, _DEFAULT_SCHEMAS, {""}]
         if schema:
-            admissible = {schema, ""} if schema in _DEFAULT_SCHEMAS else {schema}
-            found = _only([candidate for candidate in objects if candidate.schema in admissible], schema)
-            confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
-            return None if found is None else Resolved(found, confidence)
-        for schemas in ([home_schema] if home_schema is not None else [], _DEFAULT_SCHEMAS):
-            found = _only([candidate for candidate in objects if candidate.schema in schemas], home_schema or "")
-            if found is not None:
-                return Resolved(found, ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE)
-        found = _only(objects, "")
-        return None if found is None else Resolved(found, ASSUMED_SCHEMA_CONFIDENCE)
+            searched = [{schema}, {""} if schema in _DEFAULT_SCHEMAS else {schema}]
+        for schemas in searched:
+            candidates = [candidate for candidate in objects if candidate.schema in schemas]
+            if candidates:
+                return _unambiguous(candidates, stated_confidence)
+        return None if schema else _unambiguous(objects, ASSUMED_SCHEMA_CONFIDENCE)
 
 
-def _only(candidates: Sequence[SqlObject], preferred_schema: str) -> SqlObject | None:
-    """The first definition when all candidates are of one schema, or of the preferred one; None otherwise."""
-    preferred = [candidate for candidate in candidates if candidate.schema == preferred_schema]
-    if preferred:
-        return preferred[0]
-    schemas = {candidate.schema for candidate in candidates}
-    return candidates[0] if len(schemas) == 1 else None
+def _unambiguous(candidates: Sequence[SqlObject], confidence: float) -> Resolved | None:
+    """The first definition when all candidates are of one schema; None otherwise."""
+    if len({candidate.schema for candidate in candidates}) != 1:
+        return None
+    return Resolved(candidates[0], confidence)
 
 
 def edge_type(relation: Relation, target: SqlObject) -> str:

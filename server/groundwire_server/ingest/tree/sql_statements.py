@@ -17,7 +17,7 @@ _TSQL_OPENERS = frozenset(
     "SAVE USE WAITFOR BULK DBCC BACKUP RESTORE KILL RECONFIGURE".split()
 )
 _BLOCK_OPENERS = _BLOCKS | {"THEN", "LOOP", "DO"}
-_BEFORE_CHANGE = frozenset({",", "OR", "OF", "AFTER", "BEFORE", "FOR", "ON", "KEY", "BULK"})
+_BEFORE_CHANGE = frozenset({",", "OR", "OF", "AFTER", "BEFORE", "FOR", "BULK"})
 _BEFORE_SELECT = frozenset({"UNION", "ALL", "EXCEPT", "INTERSECT", "MINUS", "AS", "FOR", "IN", "QUERY"})
 _BEFORE_OPTION = {
     "EXEC": frozenset({"WITH", ","}),
@@ -182,6 +182,8 @@ class _Splitter:
     def _change_goes_on(self, keyword: str, previous: str, following: str) -> bool:
         """Whether INSERT, UPDATE, DELETE or MERGE is a clause, hint or function here and opens no statement."""
         if self._verb == "MERGE" or previous in _BEFORE_CHANGE:
+            return True
+        if previous == "ON" and self._verb in {"CREATE", "ALTER"}:
             return True
         if keyword == "MERGE" and following in {"JOIN", "UNION"}:
             return True

@@ -1,8 +1,8 @@
 """IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
 
 from google.protobuf.timestamp_pb2 import Timestamp
-from groundwire.v1 import index_pb2
 
+from groundwire.v1 import index_pb2
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.scope import Scope, name_problem

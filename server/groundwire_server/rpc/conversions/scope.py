@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
-from groundwire.v1 import scope_pb2
 
+from groundwire.v1 import scope_pb2
 from groundwire_server.domain import limits
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import Reason

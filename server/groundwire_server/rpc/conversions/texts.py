@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from groundwire.v1 import retrieval_pb2
-
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.texts import (
     FetchedText,

@@ -1,51 +1,25 @@
 """Analysing one code file: from its text to nodes, definitions, calls and string literals."""
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tree_sitter import Node, Parser
 
-from groundwire_server.domain.scope import node_key
-from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
+from groundwire_server.ingest.records import SkippedFile
 from groundwire_server.ingest.tree.chunking import lines_of
-from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Definition
-from groundwire_server.ingest.tree.languages.chunks import Chunk, cut_chunks
+from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts
+from groundwire_server.ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
+from groundwire_server.ingest.tree.languages.chunks import cut_chunks
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
-from groundwire_server.ingest.tree.languages.places import Place, assign_places
+from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
-MAX_SIGNATURE_CHARACTERS = 300
 MAX_ERROR_SHARE = 0.5
-
-_SIGNATURE_END = re.compile(r"[\s{:;=]+(?:=>)?\s*$|\s*=>\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class _RowPlaces(Places):
-    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition."""
-
-    keys: Sequence[str]
-    scopes: Sequence[int]
-    definitions: Sequence[Definition]
-
-    def key(self, node: Node) -> str:
-        return self.keys[node.start_point.row]
-
-    def scope(self, node: Node) -> int:
-        return self.scopes[node.start_point.row]
-
-    def type_scope(self, node: Node) -> int:
-        scope = self.scope(node)
-        while scope and self.definitions[scope].construct != "type":
-            scope = self.definitions[scope].parent
-        return scope
 
 
 class CodeReader:
-    """Reads the files of one language. Holds a parser, so one reader serves one thread."""
+    """Reads the files of one language. Holds a parser, so a reader serves one thread at a time."""
 
     def __init__(self, syntax: Syntax) -> None:
         self._syntax = syntax
@@ -53,17 +27,81 @@ class CodeReader:
         self._wanted = syntax.facts | syntax.strings | frozenset(syntax.calls)
 
     def read(self, file: SourceFile) -> CodeAnalysis:
-        """The analysis of a file that is not blank; without nodes when most of it cannot be parsed.
+        """The analysis of a file that is not blank; without nodes or facts when most of it cannot be parsed.
 
-        A smaller syntax error is noted as a SkippedFile that names its line, and the rest is read.
+        A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
         """
         syntax, source = self._syntax, file.text.encode()
         root = self._parser.parse(source).root_node
         declared = outline(syntax, root)
         errors = _errors(root)
         if _error_bytes(errors, declared) > MAX_ERROR_SHARE * len(source):
-            return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, f"cannot be parsed as {file.language}"),)))
+            why = f"cannot be parsed as {file.language}"
+            return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         lines = lines_of(file.text)
-        places = assign_places(declared, len(lines))
-        chunks = tuple(cut_chunks(syntax, file.path, root, places, lines))
-        ...
+        chunks = tuple(cut_chunks(syntax, file.path, root, assign_places(declared, len(lines)), lines))
+        places = row_places(syntax, file, declared, chunks, len(lines))
+        nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
+        edges = tuple(contains_edges(nodes, chunks, places.definitions))
+        found = collect(root, self._wanted)
+        facts = CodeFacts(
+            path=file.path,
+            language=file.language,
+            definitions=places.definitions,
+            imports=tuple(syntax.imports(found)),
+            bindings=tuple(syntax.bindings(found, places)),
+            calls=tuple(_calls(syntax, found, places)),
+            mappings=tuple(syntax.mappings(found, places)),
+        )
+        strings = sorted((node for kind in syntax.strings for node in found[kind]), key=lambda node: node.start_byte)
+        literals = tuple(string_literals(syntax, strings, source, places))
+        return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
+
+
+def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
+    """The distinct calls of each chunk, the first of equal ones standing for all."""
+    seen: set[tuple[str, str, str, int]] = set()
+    for kind, form in syntax.calls.items():
+        for node in found[kind]:
+            callee = syntax.callee(node)
+            if callee is None:
+                continue
+            arguments = node.child_by_field_name(form.arguments) if form.arguments else None
+            count = arguments.named_child_count if arguments else 0
+            key = places.key(node)
+            if (key, *callee, count) not in seen:
+                seen.add((key, *callee, count))
+                line = node.start_point.row + 1
+                yield Call(key, places.scope(node), *callee, count, line, form.constructs)
+
+
+def _errors(root: Node) -> list[Node]:
+    """The outermost nodes that the parser could not make sense of, or had to imagine."""
+    errors: list[Node] = []
+    pending = [root] if root.has_error else []
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            errors.append(node)
+        elif node.has_error:
+            pending.extend(node.children)
+    return sorted(errors, key=lambda node: node.start_byte)
+
+
+def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
+    """How many bytes stand in `errors` and in no declaration that was recognised inside of them."""
+    total = sum(error.end_byte - error.start_byte for error in errors)
+    counted_to = 0
+    for item in declared:
+        start, end = max(item.node.start_byte, counted_to), item.node.end_byte
+        if any(error.start_byte <= start and end <= error.end_byte for error in errors):
+            total -= max(end - start, 0)
+            counted_to = max(counted_to, end)
+    return total
+
+
+def _syntax_notes(file: SourceFile, errors: Sequence[Node]) -> tuple[SkippedFile, ...]:
+    if not errors:
+        return ()
+    line = errors[0].start_point.row + 1
+    return (SkippedFile(file.path, f"syntax error at line {line}; the rest of the file is indexed"),)

@@ -1,0 +1,55 @@
+# Everything runs in one virtual environment, made on first use and updated when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Installed before the rest, by exact version: an index that serves CPU builds of torch gives one for this, while an
+# unpinned torch may bring gigabytes of CUDA libraries. Newer versions work as well: `make TORCH=torch==X.Y.Z test`.
+TORCH ?= torch==2.13.0
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help install demo test test-slow lint format stubs clean
+
+help:
+	@echo "make demo       index real code, serve it, ask a question, print the evidence"
+	@echo "make test       all tests but the slow ones, linters and type checkers included"
+	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, large inputs"
+	@echo "make lint       linters and type checkers alone"
+	@echo "make format     sort imports and format the code"
+	@echo "make stubs      generate the Python stubs of the protos"
+	@echo "make clean      remove the environment and everything that was built"
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	@echo "installing into $(VENV); the first time takes minutes"
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet "$(TORCH)"
+	$(PIP) install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/demo.py
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(INSTALLED)
+	$(BIN)/python -m pytest tests/project/test_lint.py tests/project/test_stubs.py
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# protoc finds its plugins for type stubs on the PATH.
+stubs: $(INSTALLED)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python protos/generate.py
+
+clean:
+	rm -rf $(VENV) .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,48 @@
+"""Which kind of source a path holds, told by its content."""
+
+from pathlib import Path
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.bundle import BundleSource
+from groundwire_server.ingest.bundle_files import open_bundle_files
+from groundwire_server.ingest.jsonl import JsonlSource
+from groundwire_server.ingest.records import Source
+from groundwire_server.ingest.strict_json import numbered_lines, parse_json
+from groundwire_server.ingest.tree.source import TreeSource
+
+_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+_LOOKED_FOR = (
+    "a RoslynIndexer bundle (zip or folder), a JSONL file whose first line is an object with a 'type', or a folder of "
+    "source files"
+)
+
+
+def recognise(path: Path) -> Source:
+    """The source at a path: a bundle, a JSONL file of nodes and edges, or, for any other folder, a source tree.
+
+    Raises IngestError when it is none of them, naming what was looked for.
+    """
+    if path.is_dir():
+        return TreeSource(path) if open_bundle_files(path) is None else BundleSource(path)
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4)
+            stream.seek(0)
+            if start in _ZIP_STARTS:
+                return BundleSource(path)
+            place, line = next(numbered_lines(stream, str(path)), (str(path), ""))
+    except OSError as error:
+        raise IngestError(f"{path}: cannot be read ({error.strerror}); name {_LOOKED_FOR}") from error
+    if not line:
+        raise IngestError(f"{path}: is empty; name {_LOOKED_FOR}")
+    _check_is_record(line, place)
+    return JsonlSource(path)
+
+
+def _check_is_record(line: str, place: str) -> None:
+    try:
+        value = parse_json(line, place)
+    except IngestError as error:
+        raise IngestError(f"{error}; name {_LOOKED_FOR}") from error
+    if not isinstance(value, dict) or "type" not in value:
+        raise IngestError(f"{place}: is no JSON object with a 'type'; name {_LOOKED_FOR}")

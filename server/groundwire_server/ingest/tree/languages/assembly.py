@@ -1,0 +1,137 @@
+"""From a file's declarations and chunks to definitions, nodes and Contains edges."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from groundwire_server.domain.scope import node_key
+from groundwire_server.ingest.records import SourceEdge, SourceNode
+from groundwire_server.ingest.tree.facts import Definition
+from groundwire_server.ingest.tree.languages.chunks import Chunk
+from groundwire_server.ingest.tree.languages.outline import Declared
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.model import SourceFile
+
+MAX_SIGNATURE_CHARACTERS = 300
+
+_SIGNATURE_END = re.compile(r"[\s{:;=,]*(?:=>)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlaces(Places):
+    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition."""
+
+    keys: Sequence[str]
+    scopes: Sequence[int]
+    definitions: Sequence[Definition]
+
+    def key(self, node: Node) -> str:
+        return self.keys[node.start_point.row]
+
+    def scope(self, node: Node) -> int:
+        return self.scopes[node.start_point.row]
+
+    def type_scope(self, node: Node) -> int:
+        scope = self.scope(node)
+        while scope and self.definitions[scope].construct != "type":
+            scope = self.definitions[scope].parent
+        return scope
+
+
+def row_places(
+    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
+) -> RowPlaces:
+    """What stands where in the file. `chunks` are in the order of `cut_chunks`, an outer place before its inner ones."""
+    keys, scopes = [""] * row_count, [0] * row_count
+    first_keys: dict[int, str] = {}
+    for chunk in chunks:
+        key, place = node_key(syntax.kind, chunk.local_id), chunk.place
+        first_row, end = chunk.span.start_line - 1, chunk.span.end_line
+        if place.index not in first_keys:
+            first_keys[place.index] = key
+            first_row, end = place.first_row, place.last_row + 1
+            scopes[first_row:end] = [place.index] * (end - first_row)
+        keys[first_row:end] = [key] * (end - first_row)
+    definitions = _definitions(syntax, file, declared, first_keys, keys)
+    return RowPlaces(keys, scopes, definitions)
+
+
+def _definitions(
+    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], first_keys: dict[int, str], keys: Sequence[str]
+) -> tuple[Definition, ...]:
+    module = syntax.module_symbol(file.path)
+    definitions = [Definition(first_keys[0], module, module.rpartition(".")[2], "module", -1, 1)]
+    index_of = {item: index for index, item in enumerate(declared, 1)}
+    owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
+    for item, index in index_of.items():
+        shape, row = item.shape, item.node.start_point.row
+        parent = index_of[item.parent] if item.parent else owners.get(shape.owner, 0)
+        definitions.append(
+            Definition(
+                key=first_keys.get(index, keys[row]),
+                symbol=item.symbol,
+                name=shape.name,
+                construct=shape.construct,
+                parent=parent,
+                line=row + 1,
+                bases=syntax.bases(item.node) if shape.construct == "type" else (),
+                parameter_count=syntax.parameter_count(item.node) if shape.construct == "callable" else None,
+                owner="" if parent else shape.owner,
+                partial=syntax.is_partial(item.node),
+            )
+        )
+    return tuple(definitions)
+
+
+def nodes_of(
+    syntax: Syntax, file: SourceFile, source: bytes, chunks: Sequence[Chunk], definitions: Sequence[Definition]
+) -> Iterator[SourceNode]:
+    """A node for each chunk, in order."""
+    for chunk in chunks:
+        declared, definition = chunk.place.declared, definitions[chunk.place.index]
+        yield SourceNode(
+            kind=syntax.kind,
+            local_id=chunk.local_id,
+            text=chunk.span.text,
+            origin=f"{file.path}:{chunk.span.start_line}",
+            path=file.path,
+            start_line=chunk.span.start_line,
+            end_line=chunk.span.end_line,
+            symbol=definition.symbol,
+            signature=_signature(syntax, declared, source) if declared else "",
+            language=file.language,
+            data_type="regular_code",
+            corpus_type="CODE_LOGIC",
+        )
+
+
+def contains_edges(nodes: Sequence[SourceNode], chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> Iterator[SourceEdge]:
+    """From a file to its types and functions, from a type to its members, and from a first part to the others."""
+    for node, chunk in zip(nodes, chunks, strict=True):
+        definition = definitions[chunk.place.index]
+        from_key = definition.key
+        if node.key == definition.key and definition.parent >= 0:
+            from_key = definitions[definition.parent].key
+        if from_key != node.key:
+            yield SourceEdge(from_key, node.key, "Contains", node.origin)
+
+
+def _signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
+    """The declaration up to its body on one line, without annotations."""
+    start = _after_adornments(syntax, declared.node)
+    body = declared.shape.body
+    end = body.start_byte if body else declared.node.end_byte
+    text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
+    return _SIGNATURE_END.sub("", " ".join(text.split()))[:MAX_SIGNATURE_CHARACTERS]
+
+
+def _after_adornments(syntax: Syntax, node: Node) -> int:
+    """Where a declaration starts once the annotations before it are passed over."""
+    for child in node.children:
+        if child.type == "modifiers":
+            return _after_adornments(syntax, child) if child.children[-1].type not in syntax.adornments else child.end_byte
+        if child.type not in syntax.adornments:
+            return child.start_byte
+    return node.end_byte

@@ -1,0 +1,239 @@
+"""TypeScript and JavaScript, JSX included: ES modules, CommonJS, classes, functions and objects of functions."""
+
+from collections.abc import Iterator
+
+import tree_sitter_javascript
+import tree_sitter_typescript
+from tree_sitter import Language, Node
+
+from groundwire_server.ingest.tree.facts import Binding, Import
+from groundwire_server.ingest.tree.languages.script_imports import script_imports
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, text_of, type_name
+
+_MIN_VALUE_LINES = 4
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
+
+
+class TypeScriptSyntax(Syntax):
+    """TypeScript without JSX; the base of its relatives.
+
+    A variable is a function when its value is one, and a type when its value is a class or an object with
+    functions in it; otherwise it counts as a value when it is long.
+    """
+
+    kind = "ts"
+    language = "typescript"
+    grammar = Language(tree_sitter_typescript.language_typescript())
+    declarations = {
+        **dict.fromkeys((*_CLASSES, "interface_declaration", "enum_declaration", "internal_module", "module"), "type"),
+        "type_alias_declaration": "value",
+        "function_declaration": "callable",
+        "generator_function_declaration": "callable",
+        "function_signature": "callable",
+        "method_definition": "callable",
+        "method_signature": "callable",
+        "abstract_method_signature": "callable",
+    }
+    transparent = frozenset(
+        {
+            "export_statement",
+            "lexical_declaration",
+            "variable_declaration",
+            "ambient_declaration",
+            "expression_statement",
+            "assignment_expression",
+            "call_expression",
+            "parenthesized_expression",
+            "unary_expression",
+            "function_expression",
+            "arrow_function",
+            "statement_block",
+            "if_statement",
+            "else_clause",
+            "try_statement",
+            "object",
+        }
+    )
+    wrappers = frozenset({"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"})
+    leading = frozenset({"comment", "decorator"})
+    adornments = frozenset({"decorator"})
+    members = {
+        "member_expression": ("object", "property"),
+        "nested_type_identifier": ("module", "name"),
+        "nested_identifier": ("object", "property"),
+    }
+    words = frozenset({"identifier", "type_identifier", "this", "super"})
+    unwrapped = frozenset({"non_null_expression", "parenthesized_expression", "await_expression"})
+    calls = {
+        "call_expression": CallForm("function", "arguments"),
+        "new_expression": CallForm("constructor", "arguments", constructs=True),
+        "jsx_opening_element": CallForm("name", ""),
+        "jsx_self_closing_element": CallForm("name", ""),
+    }
+    strings = frozenset({"string", "template_string"})
+    facts = frozenset(
+        {
+            "import_statement",
+            "export_statement",
+            "variable_declarator",
+            "assignment_expression",
+            "required_parameter",
+            "optional_parameter",
+            "public_field_definition",
+            "field_definition",
+            "property_signature",
+        }
+    )
+
+    def shape(self, node: Node) -> Shape | None:
+        match node.type:
+            case "variable_declarator":
+                return _variable(node)
+            case "pair" | "public_field_definition" | "field_definition":
+                fields = ("key", "name", "property")
+                name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
+                return _valued(name.strip("'\""), node.child_by_field_name("value"))
+            case "export_statement":
+                return _valued("default", node.child_by_field_name("value"))
+            case "expression_statement":
+                return self._assigned(node.named_child(0))
+        shape = super().shape(node)
+        return shape and Shape(shape.name.strip("'\""), shape.construct, shape.body, shape.inside)
+
+    def _assigned(self, node: Node | None) -> Shape | None:
+        """`exports.f = function ...`, `Foo.prototype.bar = ...`; members of an object given to `module.exports`
+        are declared by themselves."""
+        if node is None or node.type != "assignment_expression":
+            return None
+        path = self.path(node.child_by_field_name("left"))
+        value = node.child_by_field_name("right")
+        if path == ("module", "exports"):
+            return None if value and value.type == "object" else _valued("default", value)
+        names = [name for name in path if name not in ("module", "exports", "prototype", "this")]
+        return _valued(names[-1], value, ".".join(names[:-1])) if names else None
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        declaration = _value_or_self(node)
+        names: list[str] = []
+        for heritage in declaration.named_children:
+            if heritage.type not in ("class_heritage", "extends_type_clause"):
+                continue
+            for part in heritage.named_children:
+                clause = part.type in ("extends_clause", "implements_clause")
+                names.extend(type_name(base) for base in (part.named_children if clause else (part,)))
+        return tuple(name for name in names if name)
+
+    def parameter_count(self, node: Node) -> int | None:
+        return super().parameter_count(_value_or_self(node))
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        found = super().callee(node)
+        is_element = node.type.startswith("jsx_")
+        return None if found and is_element and not found[0] and found[1][:1].islower() else found
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        return script_imports(self, nodes)
+
+    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        parameters: dict[tuple[int, str], str] = {}
+        for node in (*nodes["required_parameter"], *nodes["optional_parameter"]):
+            name, stated = text_of(node.child_by_field_name("pattern")), _annotation(node)
+            if stated and name.isidentifier():
+                parameters.setdefault((places.scope(node), name), stated)
+                is_field = any(child.type == "accessibility_modifier" for child in node.named_children)
+                yield Binding(places.type_scope(node) if is_field else places.scope(node), name, stated, True)
+        for kind, field in (
+            ("variable_declarator", "name"),
+            ("public_field_definition", "name"),
+            ("property_signature", "name"),
+            ("field_definition", "property"),
+        ):
+            for node in nodes[kind]:
+                name, stated = text_of(node.child_by_field_name(field)), _annotation(node)
+                made = stated or _constructed(node.child_by_field_name("value"))
+                if name and made:
+                    yield Binding(places.scope(node), name, made, bool(stated))
+        for node in nodes["assignment_expression"]:
+            path, value = self.path(node.child_by_field_name("left")), node.child_by_field_name("right")
+            stated = parameters.get((places.scope(node), text_of(value)), "")
+            made = stated or _constructed(value)
+            if made and len(path) == 2 and path[0] == "this":
+                yield Binding(places.type_scope(node), path[1], made, bool(stated))
+
+
+class TsxSyntax(TypeScriptSyntax):
+    """TypeScript with JSX."""
+
+    grammar = Language(tree_sitter_typescript.language_tsx())
+
+
+class JavaScriptSyntax(TypeScriptSyntax):
+    """JavaScript with JSX."""
+
+    kind = "js"
+    language = "javascript"
+    grammar = Language(tree_sitter_javascript.language())
+
+
+def _variable(node: Node) -> Shape | None:
+    name, value = text_of(node.child_by_field_name("name")), node.child_by_field_name("value")
+    if not name.isidentifier():
+        return None
+    shape = _valued(name, value)
+    is_import = value is not None and text_of(value.child_by_field_name("function")) == "require"
+    if shape is None and not is_import and node.end_point.row - node.start_point.row + 1 >= _MIN_VALUE_LINES:
+        return Shape(name, "value", value)
+    return shape
+
+
+def _valued(name: str, value: Node | None, owner: str = "") -> Shape | None:
+    """What a name stands for by its value; None when that is neither a function, a class nor an object of functions.
+
+    A function or object handed to a call, as in `memo(() => ...)` or `defineComponent({...})`, counts as well.
+    """
+    if value is None or not name:
+        return None
+    if value.type in _FUNCTIONS:
+        return Shape(name, "callable", value.child_by_field_name("body"), owner=owner)
+    if value.type in _CLASSES:
+        body = value.child_by_field_name("body")
+        return Shape(name, "type", body, body, owner)
+    if value.type == "object" and _holds_functions(value):
+        return Shape(name, "type", value, value, owner)
+    if value.type == "call_expression":
+        arguments = value.child_by_field_name("arguments")
+        for argument in arguments.named_children if arguments else ():
+            if argument.type in _FUNCTIONS:
+                return Shape(name, "value", argument.child_by_field_name("body"), owner=owner)
+            if argument.type == "object" and _holds_functions(argument):
+                return Shape(name, "type", argument, argument, owner)
+    return None
+
+
+def _holds_functions(node: Node) -> bool:
+    """Whether an object has a function as a member, directly or one object further down."""
+    for member in node.named_children:
+        value = member.child_by_field_name("value") if member.type == "pair" else None
+        if member.type == "method_definition" or (value is not None and value.type in _FUNCTIONS):
+            return True
+        if value is not None and value.type == "object":
+            if any(inner.type == "method_definition" for inner in value.named_children):
+                return True
+    return False
+
+
+def _value_or_self(node: Node) -> Node:
+    if node.type == "expression_statement":
+        assignment = node.named_child(0)
+        return (assignment.child_by_field_name("right") if assignment else None) or node
+    return node.child_by_field_name("value") or node
+
+
+def _annotation(node: Node) -> str:
+    annotation = node.child_by_field_name("type")
+    return type_name(annotation.named_child(0)) if annotation else ""
+
+
+def _constructed(value: Node | None) -> str:
+    return type_name(value.child_by_field_name("constructor")) if value and value.type == "new_expression" else ""

@@ -1,0 +1,74 @@
+"""What name resolution asks of a language family."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
+
+EXACT = 1.0
+"""The source says which definition is meant: it stands in the same file or is imported by name."""
+
+WILDCARD = 0.9
+"""The name comes from a wildcard import, the same namespace, a base type or a variable's stated type."""
+
+INFERRED = 0.8
+"""The receiver is a variable whose type is that of its initialiser."""
+
+GUESSED = 0.5
+"""Several overloads fit, or a method's name alone is unique among what the file imports."""
+
+MAX_IMPORT_STEPS = 10
+"""How many re-exports are followed before a name is given up."""
+
+
+class NameRules(ABC):
+    """The names that files of one language family see. Made for one table; answers are cached by the caller."""
+
+    languages: ClassVar[frozenset[str]]
+    self_names: ClassVar[frozenset[str]]
+    super_names: ClassVar[frozenset[str]]
+    # Whether a method names its type's members without a receiver.
+    implicit_members: ClassVar[bool]
+    # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
+    common_methods: ClassVar[frozenset[str]]
+
+    def __init__(self, table: SymbolTable) -> None:
+        self.table = table
+        self._imports = [
+            {item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files
+        ]
+        self._wildcards = [tuple(item for item in facts.imports if item.name == "*") for facts in table.files]
+
+    @abstractmethod
+    def visible(self, scope: int, name: str) -> Found | None:
+        """What an unqualified name means to the file that holds definition `scope`, locals and members aside."""
+
+    @abstractmethod
+    def member(self, container: Ref, name: str) -> Found | None:
+        """What a module, namespace or package offers under a name."""
+
+    @abstractmethod
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """The imports of a file that lead to files of the tree, and the definitions or modules they name."""
+
+    @abstractmethod
+    def sees(self, file: int, number: int) -> bool:
+        """Whether what the file imports, or the file itself, holds a definition."""
+
+    def admits_by_wildcard(self, file: int, number: int) -> bool:
+        """Whether an import of a whole namespace or package, rather than of a file, brings a definition in."""
+        return False
+
+    def constructor_name(self, type_number: int) -> str:
+        """The name of the member that `new` calls."""
+        return self.table.definitions[type_number].name
+
+    def import_of(self, file: int, alias: str) -> Import | None:
+        """The import that binds a name in a file; the first of several."""
+        return self._imports[file].get(alias)
+
+    def wildcards_of(self, file: int) -> tuple[Import, ...]:
+        """The imports of everything that a module, namespace or package holds."""
+        return self._wildcards[file]

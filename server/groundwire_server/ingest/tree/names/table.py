@@ -1,0 +1,117 @@
+"""The definitions of all files of one language family, numbered through, with their members and variables."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from groundwire_server.ingest.tree.facts import Binding, CodeFacts, Definition
+
+Ref: TypeAlias = int | str
+"""A definition by its number in the table, or a namespace, package or folder by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name refers to: more than one where the tree does not tell; `confidence` in (0, 1]."""
+
+    refs: tuple[Ref, ...]
+    confidence: float
+
+    def at_most(self, confidence: float) -> "Found":
+        """The same with a confidence of no more than the one given: a chain is as sure as its weakest link."""
+        return self if self.confidence <= confidence else Found(self.refs, confidence)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The definitions among the references."""
+        return tuple(ref for ref in self.refs if isinstance(ref, int))
+
+
+class SymbolTable:
+    """Definitions by number. A file's own definition, the module, has the number `module_of(file)`."""
+
+    def __init__(self, files: Sequence[CodeFacts]) -> None:
+        self.files = tuple(files)
+        self.definitions: list[Definition] = []
+        self._first: list[int] = []
+        self._file_of: list[int] = []
+        self._members: defaultdict[int, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        self._variables: defaultdict[int, dict[str, Binding]] = defaultdict(dict)
+        self._parts: dict[int, tuple[int, ...]] = {}
+        for number, facts in enumerate(self.files):
+            first = len(self.definitions)
+            self._first.append(first)
+            self.definitions.extend(facts.definitions)
+            self._file_of.extend([number] * len(facts.definitions))
+            for index, definition in enumerate(facts.definitions):
+                if definition.parent >= 0:
+                    self.add_member(first + definition.parent, first + index)
+            for binding in facts.bindings:
+                self._variables[first + binding.scope].setdefault(binding.name, binding)
+
+    def module_of(self, file: int) -> int:
+        """The number of a file's own definition; its other definitions follow in the file's order."""
+        return self._first[file]
+
+    def file_of(self, number: int) -> int:
+        """The file that a definition stands in."""
+        return self._file_of[number]
+
+    def path_of(self, number: int) -> str:
+        """The path of the file that a definition stands in."""
+        return self.files[self._file_of[number]].path
+
+    def parent_of(self, number: int) -> int:
+        """The definition around another; -1 around a module."""
+        parent = self.definitions[number].parent
+        return parent if parent < 0 else self._first[self._file_of[number]] + parent
+
+    def enclosing_type(self, number: int) -> int | None:
+        """The innermost type around a place in definition `number`, itself included."""
+        while number >= 0:
+            if self.definitions[number].construct == "type":
+                return number
+            number = self.parent_of(number)
+        return None
+
+    def add_member(self, owner: int, member: int) -> None:
+        """Makes a definition a member of another, beside the members that it has in its file."""
+        members, name = self._members[owner], self.definitions[member].name
+        members[name] = (*members.get(name, ()), member)
+
+    def members(self, number: int, name: str) -> tuple[int, ...]:
+        """The members of that name, of all parts of a type; overloads are several."""
+        parts = self.parts(number)
+        return tuple(found for part in parts if part in self._members for found in self._members[part].get(name, ()))
+
+    def variable(self, number: int, name: str) -> Binding | None:
+        """The variable of that name that stands directly in a definition: a local or a parameter, or a field."""
+        for part in self.parts(number):
+            if part in self._variables and name in self._variables[part]:
+                return self._variables[part][name]
+        return None
+
+    def join(self, parts: Sequence[int]) -> None:
+        """Makes several declarations one type."""
+        for part in parts:
+            self._parts[part] = tuple(parts)
+
+    def parts(self, number: int) -> tuple[int, ...]:
+        """The declarations of one type; just the definition itself unless it was joined with others."""
+        return self._parts.get(number, (number,))
+
+    def nearest(self, file: int, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Of several definitions those whose paths share the most folders with the file's."""
+        if len(numbers) < 2:
+            return numbers
+        folders = self.files[file].path.split("/")[:-1]
+        shared = [_common_length(folders, self.path_of(number).split("/")[:-1]) for number in numbers]
+        return tuple(number for number, length in zip(numbers, shared, strict=True) if length == max(shared))
+
+
+def _common_length(left: Sequence[str], right: Sequence[str]) -> int:
+    for length, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return length
+    return min(len(left), len(right))

@@ -1,0 +1,120 @@
+"""What the commands send, and to which server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire_client.cli import register
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from client.cli.conftest import Command, Run
+    from client.conftest import FakeServer
+
+SEED = "shop::main::cs::Shop.Invoice.[Create]"
+TABLE = "shop::main::sql::dbo.Invoice|TABLE"
+ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+
+
+def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
+    flags = "--type semantic --top-k 3 --rerank keyword_rerank --rrf-k 9 --explain --kind cs --kind sql --data-type d"
+    filters = "--corpus-type c --language l --path src/ --collection k --document m"
+    access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7"
+    assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0
+    assert server.attempts[0].request == retrieval_pb2.SearchNodesRequest(
+        scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v7"),
+        access=scope_pb2.AccessContext(
+            tenant_id="acme", acl_tags_any=["a", "b"], classification_labels_all=["secret"], clearance_level=2
+        ),
+        filter=scope_pb2.Filter(
+            kinds=["cs", "sql"],
+            data_types=["d"],
+            corpus_types=["c"],
+            languages=["l"],
+            path_prefixes=["src/"],
+            collection_ids=["k"],
+            document_ids=["m"],
+        ),
+        search_type=retrieval_pb2.SEARCH_TYPE_SEMANTIC,
+        query="where is vat",
+        top_k=3,
+        rrf_k=9,
+        rerank=retrieval_pb2.RERANK_KEYWORD,
+        explain=True,
+    )
+
+
+def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
+    flags = ["--depth", "0", "--max-nodes", "7", "--edge-type", "Calls", "--edge-type", "FK", "--direction", "both"]
+    run("expand", SEED, TABLE, *flags)
+    run("expand", SEED)
+    first, second = (attempt.request for attempt in server.attempts)
+    assert isinstance(first, retrieval_pb2.ExpandDependencyTreeRequest)
+    assert isinstance(second, retrieval_pb2.ExpandDependencyTreeRequest)
+    assert list(first.seed_ids) == [SEED, TABLE]
+    assert (first.max_depth, first.max_nodes, list(first.edge_allowlist)) == (0, 7, ["Calls", "FK"])
+    assert first.direction == retrieval_pb2.DIRECTION_BOTH
+    assert (second.max_depth, second.max_nodes, list(second.edge_allowlist)) == (2, 50, ["*"])
+    assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
+
+
+@pytest.mark.parametrize(
+    ("flags", "budget", "amount", "mode"),
+    [
+        ("", "budget_tokens", 4_000, retrieval_pb2.PRIORITIZATION_MODE_BALANCED),
+        ("--budget-tokens 9 --mode seed_first", "budget_tokens", 9, retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST),
+        ("--max-chars 8 --mode graph_first", "max_chars", 8, retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST),
+    ],
+)
+def test_fetch_sends_its_options(
+    server: FakeServer, run: Run, flags: str, budget: str, amount: int, mode: retrieval_pb2.PrioritizationMode.ValueType
+) -> None:
+    run("fetch", SEED, *flags.split())
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
+    assert request.WhichOneof("budget") == budget
+    assert getattr(request, budget) == amount
+    assert request.prioritization_mode == mode
+
+
+@pytest.mark.parametrize("name", ["expand", "fetch"])
+def test_ids_may_come_from_standard_input(server: FakeServer, run: Run, name: str) -> None:
+    assert run(name, "first", "-", "last", stdin=f"{SEED}\r\n\n{TABLE}").code == 0
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.ExpandDependencyTreeRequest | retrieval_pb2.FetchNodeTextsRequest)
+    assert list(request.seed_ids) == ["first", SEED, TABLE, "last"]
+
+
+def test_the_timeout_is_the_callers(server: FakeServer, run: Run) -> None:
+    run("search", "vat", "--timeout", "50")
+    assert 40 < server.attempts[0].time_remaining < 51
+
+
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+def test_the_server_may_come_from_the_environment(
+    server: FakeServer, command: Command, arguments: tuple[str, ...]
+) -> None:
+    assert command(*arguments, environment_server=server.target).code == 0
+    assert len(server.attempts) == 1
+
+
+def test_tls_files_secure_the_call(tls_server: FakeServer, command: Command, certificates: Path) -> None:
+    files = ("--tls-ca", "authority.pem", "--tls-cert", "client.pem", "--tls-key", "client.key")
+    arguments = [part if part.startswith("--") else str(certificates / part) for part in files]
+    output = command("search", "vat", "--server", tls_server.target, *arguments)
+    assert output.code == 0
+    assert tls_server.methods == ["SearchNodes"]
+
+
+def test_the_commands_join_another_app(server: FakeServer) -> None:
+    other = typer.Typer()
+    register(other)
+    arguments = ["search", "vat", "-r", "shop", "-b", "main", "--server", server.target, "--json"]
+    assert CliRunner().invoke(other, arguments).exit_code == 0
+    assert CliRunner().invoke(other, ["--help"]).stdout.count("Walk the dependency graph") == 1

@@ -1,0 +1,83 @@
+"""How the commands fail: a line on standard error and an exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+
+if TYPE_CHECKING:
+    from client.cli.conftest import Command, Run
+    from client.conftest import FakeServer
+
+SEED = "shop::main::cs::Shop.Invoice.[Create]"
+ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+
+
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_failed_call_is_one_line_on_standard_error(
+    server: FakeServer, run: Run, arguments: tuple[str, ...], flags: tuple[str, ...]
+) -> None:
+    info = error_details_pb2.ErrorInfo(reason="ERROR_REASON_SCOPE_NOT_FOUND", domain="groundwire")
+    server.fail(grpc.StatusCode.NOT_FOUND, "no index of\nshop\x1b[31m, main", [info])
+    output = run(*arguments, *flags)
+    assert (output.code, output.stdout) == (1, "")
+    assert output.stderr == "error: SCOPE_NOT_FOUND: no index of shop␛[31m, main\n"
+
+
+def test_bad_input_names_each_field(server: FakeServer, run: Run) -> None:
+    violation = error_details_pb2.BadRequest.FieldViolation
+    violations = [
+        violation(field="top_k", reason="ERROR_REASON_VALUE_OUT_OF_RANGE", description="0 is below 1"),
+        violation(field="query", reason="ERROR_REASON_FIELD_REQUIRED", description="is empty"),
+    ]
+    details = [error_details_pb2.BadRequest(field_violations=violations)]
+    server.fail(grpc.StatusCode.INVALID_ARGUMENT, "top_k: 0 is below 1; query: is empty", details)
+    output = run("search", "", "--top-k", "0")
+    assert output.code == 1
+    assert output.stderr.splitlines() == [
+        "error: VALUE_OUT_OF_RANGE: top_k: 0 is below 1",
+        "error: FIELD_REQUIRED: query: is empty",
+    ]
+
+
+def test_a_status_that_is_not_ours_is_named_by_its_code(server: FakeServer, run: Run) -> None:
+    server.fail(grpc.StatusCode.UNIMPLEMENTED, "no such method")
+    assert run("search", "vat").stderr == "error: UNIMPLEMENTED: no such method\n"
+
+
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+def test_a_server_must_be_named(command: Command, arguments: tuple[str, ...]) -> None:
+    output = command(*arguments)
+    assert output.code == 2
+    assert "--server" in output.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("search", "vat", "--type", "fuzzy"), "fuzzy"),
+        (("search", "vat", "--top-k", "99999999999"), "99999999999"),
+        (("search", "\udcff"), "surrogates"),
+        (("search", "vat", "--timeout", "0"), "timeout"),
+        (("search", "vat", "--timeout", "nan"), "timeout"),
+        (("search", "vat", "--tls-ca", "absent.pem"), "absent.pem"),
+        (("search", "vat", "--tls-key", __file__), "client_certificate"),
+        (("fetch", "a", "--budget-tokens", "1", "--max-chars", "1"), "exactly one"),
+        (("fetch",), "ids"),
+    ],
+)
+def test_wrong_usage_ends_with_two_and_reaches_no_server(
+    server: FakeServer, run: Run, arguments: tuple[str, ...], named: str
+) -> None:
+    output = run(*arguments)
+    assert (output.code, output.stdout) == (2, "")
+    assert named in output.stderr.lower()
+    assert server.attempts == []
+
+
+def test_ids_that_are_not_utf_8_are_wrong_usage(run: Run) -> None:
+    assert run("fetch", "-", stdin=b"\xff\n").code == 2

@@ -1,0 +1,114 @@
+"""What the commands print, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from groundwire.v1 import retrieval_pb2
+
+if TYPE_CHECKING:
+    from client.cli.conftest import Run
+    from client.conftest import FakeServer
+
+SEED = "shop::main::cs::Shop.Invoice.[Create]"
+TABLE = "shop::main::sql::dbo.Invoice|TABLE"
+ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+
+
+@pytest.mark.usefixtures("answers")
+def test_search_prints_a_table(run: Run) -> None:
+    output = run("search", "vat")
+    assert output.code == 0
+    first, second = (next(line for line in output.stdout.splitlines() if node in line) for node in (SEED, TABLE))
+    assert first.startswith("1  0.5000")
+    assert second.startswith("2  0.2500")
+    assert first.count("━") == 10
+    assert second.count("━") == 5
+    assert "hits: 2; index: v1" in output.stdout
+
+
+@pytest.mark.usefixtures("answers")
+def test_an_explained_search_prints_lists_and_tokens(run: Run) -> None:
+    printed = run("search", "vat", "--explain").stdout
+    for part in ("semantic #1 0.7500", "bm25 #2 4.5000", "create invoice", "123 nodes visible after the filter"):
+        assert part in printed
+    assert "semantic list: exact, 20 candidates; bm25 list: 10 candidates; rrf_k 60; query tokens: invoice" in printed
+
+
+def test_a_search_without_explanation_has_no_columns_for_it(server: FakeServer, run: Run) -> None:
+    hit = retrieval_pb2.SearchHit(id=SEED, score=-0.5, rank=1)
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
+    printed = run("search", "vat").stdout
+    assert "matched tokens" not in printed
+    assert "-0.5000" in printed
+    assert "hits: 1; index: v1; approximate" in printed
+
+
+def test_a_search_may_find_nothing(run: Run) -> None:
+    output = run("search", "vat")
+    assert output.code == 0
+    assert "hits: 0" in output.stdout
+
+
+@pytest.mark.usefixtures("answers")
+def test_expand_prints_a_tree_and_the_edges(run: Run) -> None:
+    lines = [line.rstrip() for line in run("expand", SEED).stdout.splitlines()]
+    assert lines[:3] == ["seeds", f"└── {SEED}", f"    └── {TABLE}"]
+    edge = next(line for line in lines if "ReadsFrom" in line)
+    assert edge.split() == [SEED, "ReadsFrom", TABLE, "0.9"]
+    assert lines[-1] == "seeds: 1; nodes: 2; edges: 1; index: v1; truncated: limit_reached"
+
+
+def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
+    output = run("expand", SEED)
+    assert output.code == 0
+    assert "confidence" not in output.stdout
+
+
+@pytest.mark.usefixtures("answers")
+def test_fetch_prints_texts_and_what_was_skipped(run: Run) -> None:
+    printed = run("fetch", SEED, TABLE).stdout
+    assert "src/Invoice.cs:10-11 · seed · 9 tokens" in printed
+    assert SEED in printed
+    assert "10 int [bold]x␛[31m;" in printed
+    assert "11 int y;" in printed
+    assert "12" not in printed
+    assert next(line for line in printed.splitlines() if TABLE in line).split() == [TABLE, "over_budget"]
+    assert "texts: 1; tokens: 9; characters: 28; index: v1; skipped: 1" in printed
+
+
+def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.Location(path="a.sql", start_line=7, end_line=7)
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[retrieval_pb2.NodeText(text="x", location=location)]))
+    assert "a.sql:7 · " in run("fetch", TABLE).stdout
+
+
+def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: Run) -> None:
+    text = retrieval_pb2.NodeText(id=TABLE, text="CREATE TABLE", depth=2, token_count=2, symbol="dbo.Invoice")
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text]))
+    assert "dbo.Invoice · depth 2 · 2 tokens" in run("fetch", TABLE).stdout
+
+
+@pytest.mark.usefixtures("answers")
+def test_json_is_one_object_of_the_fields_in_order(run: Run) -> None:
+    found = json.loads(run("search", "vat", "--json").stdout)
+    assert list(found) == ["hits", "index", "exact", "debug"]
+    assert list(found["hits"][0]) == ["id", "score", "rank", "legs", "matched_tokens"]
+    assert found["hits"][0]["legs"][0] == {"leg": "semantic", "rank": 1, "score": 0.75}
+    assert found["debug"]["path"] == "exact"
+    graph = json.loads(run("expand", SEED, "--json").stdout)
+    assert list(graph) == ["seed_ids", "nodes", "edges", "debug", "index"]
+    assert graph["edges"] == [{"from_id": SEED, "to_id": TABLE, "edge_type": "ReadsFrom", "confidence": 0.9}]
+    texts = json.loads(run("fetch", SEED, "--json").stdout)
+    assert list(texts) == ["texts", "skipped", "used_tokens", "used_chars", "index"]
+    assert texts["texts"][0]["text"] == "int [bold]x\x1b[31m;\r\nint y;\n"
+    assert texts["skipped"] == [{"id": TABLE, "reason": "over_budget"}]
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+def test_a_pipe_gets_no_escape_sequences(run: Run, arguments: tuple[str, ...]) -> None:
+    assert "\x1b" not in run(*arguments).stdout

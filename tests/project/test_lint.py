@@ -1,0 +1,29 @@
+"""Every linter and type checker, as part of the test run. All work offline."""
+
+import sys
+
+from project.tools import run_tool
+
+
+def test_ruff_finds_nothing() -> None:
+    run_tool("ruff", "check", ".")
+
+
+def test_code_is_formatted() -> None:
+    run_tool("ruff", "format", "--check", ".")
+
+
+def test_mypy_finds_nothing() -> None:
+    run_tool("mypy")
+
+
+def test_pyright_finds_nothing() -> None:
+    run_tool("pyright", "--pythonpath", sys.executable)
+
+
+def test_imports_keep_the_layers() -> None:
+    run_tool("lint-imports", "--no-cache")
+
+
+def test_protos_keep_the_rules_of_buf() -> None:
+    run_tool("buf", "lint")

@@ -1,0 +1,102 @@
+"""What the wheel holds, and that a bare install of it works without the server's libraries."""
+
+import os
+import subprocess
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from project.tools import ROOT, run_tool
+
+pytestmark = pytest.mark.slow
+
+PACKAGES = {"groundwire", "groundwire_client", "groundwire_pipelines", "groundwire_server"}
+IMPORTS = """
+import groundwire.v1.retrieval_pb2_grpc
+import groundwire_client
+import groundwire_pipelines
+import importlib.util
+assert importlib.util.find_spec("numpy") is None, "a bare install brings the server's libraries"
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built by the build backend that is installed, so without a download."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run_tool("python", "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder))
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    """The files in the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture(scope="module")
+def bare_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that holds the wheel and what it requires, no extras."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=True)
+    bin_folder = folder / ("Scripts" if os.name == "nt" else "bin")
+    _run(bin_folder / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel))
+    return bin_folder
+
+
+def test_wheel_installs_the_four_packages_and_nothing_else(names: list[str]) -> None:
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
+
+
+def test_wheel_brings_no_tests_and_no_build_scripts(names: list[str]) -> None:
+    assert not [name for name in names if "test" in Path(name).stem or Path(name).name in ("conftest.py", "generate.py")]
+
+
+def test_every_package_tells_that_it_is_typed(names: list[str]) -> None:
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+
+
+def test_wheel_brings_protos_stubs_and_vocabularies(names: list[str]) -> None:
+    expected = {
+        str(path.relative_to(ROOT / import_root))
+        for import_root, pattern in (
+            ("protos", "groundwire/v1/*.proto"),
+            ("protos", "groundwire/v1/*_pb2*"),
+            ("server", "groundwire_server/text/vocabularies/*"),
+        )
+        for path in (ROOT / import_root).glob(pattern)
+    }
+    assert len(expected) > len(PACKAGES)
+    assert expected <= set(names)
+
+
+def test_wheel_brings_licence_and_notice(names: list[str]) -> None:
+    assert {"LICENSE", "NOTICE"} <= {Path(name).name for name in names if ".dist-info/" in name}
+
+
+def test_bare_install_imports_contract_client_and_pipelines(bare_bin: Path) -> None:
+    _run(bare_bin / "python", "-I", "-c", IMPORTS)
+
+
+def test_bare_install_has_the_command_line(bare_bin: Path) -> None:
+    shown = _run(bare_bin / "groundwire", "--help")
+    assert all(command in shown for command in ("index", "serve", "search", "expand", "fetch"))
+
+
+def test_bare_install_says_what_serving_needs(bare_bin: Path, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [bare_bin / "groundwire", "serve", "--data", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert 'pip install "groundwire[server]"' in result.stderr
+
+
+def _run(program: Path, *arguments: str) -> str:
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout

@@ -1,0 +1,146 @@
+"""Small indexes for tests, built in milliseconds, and the profile of the property tests in this folder."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import NodeAccess
+from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
+from groundwire_server.domain.scope import Scope, canonical_id
+from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.index.store import IndexStore
+from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
+from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from hypothesis import settings
+
+# A shared machine stalls; how long an example takes says nothing about its correctness.
+settings.register_profile("groundwire", deadline=None, max_examples=200)
+settings.load_profile("groundwire")
+
+SCOPE = Scope("shop", "main", "v1")
+CREATED = datetime(2025, 12, 14, 9, 30, tzinfo=UTC)
+
+Vector = Sequence[float]
+
+
+def _make_node(
+    local_id: str,
+    text: str = "",
+    *,
+    access: NodeAccess = NodeAccess(),
+    token_count: int | None = None,
+    path: str = "",
+    scope: Scope = SCOPE,
+    kind: str = "cs",
+    symbol: str = "",
+    language: str = "",
+    data_type: str = "",
+) -> Node:
+    return Node(
+        id=canonical_id(scope, kind, local_id),
+        kind=kind,
+        local_id=local_id,
+        text=text,
+        token_count=len(text.split()) if token_count is None else token_count,
+        location=Location(path, 1, 2, content_hash(text)),
+        symbol=symbol,
+        language=language,
+        data_type=data_type,
+        access=access,
+    )
+
+
+def _unit_vectors(vectors: Sequence[Vector | None]) -> Vectors:
+    dimension = next(len(vector) for vector in vectors if vector is not None)
+    rows = np.zeros((len(vectors), dimension), dtype=np.float32)
+    for row, vector in enumerate(vectors):
+        if vector is not None:
+            double = np.asarray(vector, dtype=np.float64)
+            rows[row] = double / np.sqrt(np.square(double).sum())
+    present = np.asarray([vector is not None for vector in vectors], dtype=np.bool_)
+    return Vectors(VectorSpace("", "", dimension), rows, present)
+
+
+def _index_content(
+    nodes: Sequence[Node],
+    edges: Sequence[Edge] = (),
+    vectors: Sequence[Vector | None] | None = None,
+    *,
+    scope: Scope = SCOPE,
+    lexical: bool = True,
+) -> IndexContent:
+    order = sorted(range(len(nodes)), key=lambda position: nodes[position].id)
+    ordered = [nodes[position] for position in order]
+    return IndexContent(
+        scope=scope,
+        created=CREATED,
+        source="test",
+        token_counter="words",
+        token_counter_fingerprint="words-1",
+        nodes=ordered,
+        edges=edges,
+        vectors=None if vectors is None else _unit_vectors([vectors[position] for position in order]),
+        lexicon=Lexicon(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in ordered]) if lexical else None,
+    )
+
+
+def _publish(
+    data: Path,
+    nodes: Sequence[Node],
+    edges: Sequence[Edge] = (),
+    vectors: Sequence[Vector | None] | None = None,
+    *,
+    scope: Scope = SCOPE,
+    lexical: bool = True,
+    activate: bool = True,
+) -> None:
+    store = IndexStore(data)
+    # Surviving a power cut is not what these tests are about, and waiting for the disk is most of a build.
+    with patch("os.fsync"):
+        with store.build(scope) as directory:
+            write_index(directory, _index_content(nodes, edges, vectors, scope=scope, lexical=lexical))
+        if activate:
+            store.activate(scope)
+
+
+@contextmanager
+def _open_backend(
+    nodes: Sequence[Node],
+    edges: Sequence[Edge] = (),
+    vectors: Sequence[Vector | None] | None = None,
+    *,
+    lexical: bool = True,
+) -> Iterator[EmbeddedBackend]:
+    with TemporaryDirectory() as data:
+        _publish(Path(data), nodes, edges, vectors, lexical=lexical, activate=False)
+        yield EmbeddedBackend(Path(data), [])
+
+
+@pytest.fixture(scope="session")
+def make_node() -> Callable[..., Node]:
+    """`make_node(local_id, text, **columns)`: a node of SCOPE whose tokens are counted as words."""
+    return _make_node
+
+
+@pytest.fixture(scope="session")
+def index_content() -> Callable[..., IndexContent]:
+    """`index_content(nodes, edges, vectors)`: what `write_index` takes; edges are distinct, a vector may be None."""
+    return _index_content
+
+
+@pytest.fixture(scope="session")
+def publish() -> Callable[..., None]:
+    """`publish(data, nodes, edges, vectors, scope=...)` publishes and activates a version without waiting for the disk."""
+    return _publish
+
+
+@pytest.fixture(scope="session")
+def open_backend() -> Callable[..., AbstractContextManager[EmbeddedBackend]]:
+    """`with open_backend(nodes, edges, vectors) as backend`: a backend over one version, SCOPE, not active."""
+    return _open_backend

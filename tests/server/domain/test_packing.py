@@ -1,0 +1,130 @@
+"""Packing whole texts into a budget: seed 000, "Option A: atomic snippets"."""
+
+import pytest
+from groundwire_server.domain.nodes import Location
+from groundwire_server.domain.packing import Budget, Packing, pack
+from groundwire_server.domain.prioritization import Candidate
+from groundwire_server.domain.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
+from groundwire_server.rpc.conversions.texts import encode_fetch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+AMPLE = 1 << 30
+
+sizes = st.dictionaries(
+    st.sampled_from([f"n{number}" for number in range(8)]),
+    st.builds(TextSize, tokens=st.integers(0, 20), chars=st.integers(0, 40), bytes=st.integers(0, 300)),
+)
+candidates = st.lists(st.sampled_from([f"n{number}" for number in range(10)]), unique=True, max_size=10).map(
+    lambda ids: [Candidate(id_, is_seed=False, depth=1, parent_id="parent") for id_ in ids]
+)
+
+
+def oracle(wanted: list[Candidate], available: dict[str, TextSize], tokens: int | None, chars: int | None) -> Packing:
+    """The seed's scan: in order, take what fits what remains, skip the rest, go on to the end."""
+    chosen: list[Candidate] = []
+    skipped: list[SkippedNode] = []
+    for candidate in wanted:
+        if candidate.id not in available:
+            skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
+            continue
+        taken = [available[kept.id] for kept in chosen]
+        size = available[candidate.id]
+        if tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken):
+            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+        elif chars is not None and size.chars > chars - sum(other.chars for other in taken):
+            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+        else:
+            chosen.append(candidate)
+    kept_sizes = [available[kept.id] for kept in chosen]
+    return Packing(
+        tuple(chosen),
+        tuple(skipped),
+        sum(size.tokens for size in kept_sizes),
+        sum(size.chars for size in kept_sizes),
+    )
+
+
+@settings(max_examples=300)
+@given(wanted=candidates, available=sizes, limit=st.integers(1, 80), by_tokens=st.booleans())
+def test_packing_equals_the_seeds_scan(
+    wanted: list[Candidate], available: dict[str, TextSize], limit: int, by_tokens: bool
+) -> None:
+    tokens, chars = (limit, None) if by_tokens else (None, limit)
+    packing = pack(wanted, available, Budget(tokens, chars, AMPLE))
+    assert packing == oracle(wanted, available, tokens, chars)
+    used = packing.used_tokens if by_tokens else packing.used_chars
+    assert used <= limit
+
+
+def sized(tokens: int) -> TextSize:
+    return TextSize(tokens, chars=tokens, bytes=tokens)
+
+
+def seed(id_: str) -> Candidate:
+    return Candidate(id_, is_seed=True, depth=0, parent_id="")
+
+
+@pytest.mark.parametrize("unit", ["tokens", "chars"])
+def test_the_scan_goes_on_past_a_misfit_and_fills_the_budget_exactly(unit: str) -> None:
+    available = {"a": sized(4), "b": sized(7), "c": sized(6), "d": sized(1)}
+    budget = Budget(10, None, AMPLE) if unit == "tokens" else Budget(None, 10, AMPLE)
+    packing = pack([seed("a"), seed("b"), seed("c"), seed("d")], available, budget)
+    assert [kept.id for kept in packing.chosen] == ["a", "c"]
+    assert packing.skipped == (SkippedNode("b", SkipReason.OVER_BUDGET), SkippedNode("d", SkipReason.OVER_BUDGET))
+    assert (packing.used_tokens, packing.used_chars) == (10, 10)
+
+
+def test_an_empty_text_fits_a_budget_that_is_used_up() -> None:
+    packing = pack([seed("a"), seed("b")], {"a": sized(3), "b": sized(0)}, Budget(3, None, AMPLE))
+    assert [kept.id for kept in packing.chosen] == ["a", "b"]
+
+
+def test_a_text_beyond_the_response_limit_is_told_apart_from_one_beyond_the_budget() -> None:
+    available = {"large": TextSize(1, 1, 5_000), "costly": TextSize(9, 9, 5_000), "small": TextSize(1, 1, 1)}
+    packing = pack([seed("large"), seed("costly"), seed("small")], available, Budget(5, None, 1_000))
+    assert [kept.id for kept in packing.chosen] == ["small"]
+    assert packing.skipped == (
+        SkippedNode("large", SkipReason.RESPONSE_LIMIT),
+        SkippedNode("costly", SkipReason.OVER_BUDGET),
+    )
+
+
+texts = st.lists(
+    st.tuples(
+        st.text(max_size=60),  # text
+        st.text(max_size=40),  # path
+        st.text(max_size=40),  # symbol
+        st.text(max_size=40),  # parent
+        st.integers(0, 2**31 - 1),  # token count and lines
+        st.integers(0, 1_000_000),  # depth
+        st.booleans(),  # available
+        st.booleans(),  # seed
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=250)
+@given(texts=texts, room=st.integers(0, 2_000))
+def test_the_encoded_response_stays_within_the_byte_limit(
+    texts: list[tuple[str, str, str, str, int, int, bool, bool]], room: int
+) -> None:
+    wanted: list[Candidate] = []
+    stored: dict[str, StoredText] = {}
+    available: dict[str, TextSize] = {}
+    for position, (text, path, symbol, parent, number, depth, is_available, is_seed) in enumerate(texts):
+        id_ = f"{'ü' * position}{position}"
+        wanted.append(Candidate(id_, is_seed, depth, parent))
+        if is_available:
+            stored[id_] = StoredText(text, number, Location(path, number, number, "f" * 64), symbol)
+            available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}".encode()))
+    # Validation keeps the ids of a request far below the limit; what remains is room for texts.
+    limit = sum(len(candidate.id.encode()) + 16 for candidate in wanted) + room
+    packing = pack(wanted, available, Budget(1 << 31, None, limit))
+    fetched = tuple(
+        FetchedText(kept.id, kept.is_seed, kept.depth, kept.parent_id, stored[kept.id]) for kept in packing.chosen
+    )
+    encoded = encode_fetch(FetchResult(fetched, packing.skipped, 0, 0, ""))
+    assert encoded.ByteSize() <= limit
+    assert len(encoded.texts) + len(encoded.skipped) == len(wanted)

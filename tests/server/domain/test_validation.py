@@ -1,0 +1,335 @@
+"""Every rule of the contract: one row a rule, each with its reason and field, on both sides of every bound."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
+from groundwire_server.domain.expansion import ExpandRequest
+from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.texts import FetchRequest, GraphNode
+from groundwire_server.domain.validation import Violations, check_expand, check_fetch, check_scope, check_search
+
+SCOPE = Scope("shop", "main")
+SEARCH = SearchRequest(SCOPE, AccessContext(), SearchType.SEMANTIC, "needle", 5)
+EXPAND = ExpandRequest(SCOPE, AccessContext(), ("a",), 2, 10, ("Calls",))
+FETCH = FetchRequest(SCOPE, AccessContext(), ("a",), (), budget_tokens=100)
+LIMITS = Limits(max_top_k=100, max_query_chars=50, max_expand_nodes=200)
+
+Request = SearchRequest | ExpandRequest | FetchRequest
+
+
+def check(request: Request) -> None:
+    if isinstance(request, SearchRequest):
+        check_search(request, LIMITS)
+    elif isinstance(request, ExpandRequest):
+        check_expand(request, LIMITS)
+    else:
+        check_fetch(request)
+
+
+def violations_of(request: Request) -> list[tuple[str, Reason]]:
+    with pytest.raises(InvalidRequestError) as caught:
+        check(request)
+    return [(violation.field, violation.reason) for violation in caught.value.violations]
+
+
+REQUIRED, RANGE = Reason.FIELD_REQUIRED, Reason.VALUE_OUT_OF_RANGE
+MALFORMED, CONFLICT = Reason.VALUE_MALFORMED, Reason.FIELDS_CONFLICT
+
+
+def search(**changes: object) -> SearchRequest:
+    return replace(SEARCH, **changes)  # type: ignore[arg-type]
+
+
+def expand(**changes: object) -> ExpandRequest:
+    return replace(EXPAND, **changes)  # type: ignore[arg-type]
+
+
+def fetch(**changes: object) -> FetchRequest:
+    return replace(FETCH, **changes)  # type: ignore[arg-type]
+
+
+def access(**changes: object) -> AccessContext:
+    return AccessContext(**changes)  # type: ignore[arg-type]
+
+
+def many(count: int) -> tuple[str, ...]:
+    return tuple(f"x{number}" for number in range(count))
+
+
+def many_nodes(count: int) -> tuple[GraphNode, ...]:
+    return tuple(GraphNode(f"x{number}", 1, "") for number in range(count))
+
+
+def wide_ids(total_bytes: int) -> tuple[str, ...]:
+    """Distinct ids that hold so many UTF-8 bytes in all, an even number, and fewer characters."""
+    pieces = [2_000] * (total_bytes // 2_000) + [total_bytes % 2_000]
+    return tuple(f"{number:04}" + "é" * ((size - 4) // 2) for number, size in enumerate(pieces))
+
+
+# For every kind of request: the scope and access rules.
+SHARED_BROKEN: list[tuple[str, dict[str, object], str, Reason]] = [
+    ("no repository", {"scope": Scope("", "main")}, "scope.repository", REQUIRED),
+    ("no branch", {"scope": Scope("shop", "")}, "scope.branch", REQUIRED),
+    ("repository with ::", {"scope": Scope("a::b", "main")}, "scope.repository", MALFORMED),
+    ("branch with a line break", {"scope": Scope("shop", "a\nb")}, "scope.branch", MALFORMED),
+    ("repository too long", {"scope": Scope("a" * 201, "main")}, "scope.repository", MALFORMED),
+    ("repository too long escaped", {"scope": Scope("/" * 67, "main")}, "scope.repository", MALFORMED),
+    ("version malformed", {"scope": Scope("shop", "main", "../v1")}, "scope.active_index", MALFORMED),
+    ("version too long", {"scope": Scope("shop", "main", "v" * 129)}, "scope.active_index", MALFORMED),
+    ("tenant too long", {"access": access(tenant_id="t" * 257)}, "access.tenant_id", RANGE),
+    ("clearance negative", {"access": access(clearance_level=-1)}, "access.clearance_level", RANGE),
+    ("too many tags", {"access": access(acl_tags_any=frozenset(many(1_025)))}, "access.acl_tags_any", RANGE),
+    ("empty tag", {"access": access(acl_tags_any=frozenset({""}))}, "access.acl_tags_any", REQUIRED),
+    ("tag too long", {"access": access(acl_tags_any=frozenset({"t" * 257}))}, "access.acl_tags_any", RANGE),
+    (
+        "too many labels",
+        {"access": access(classification_labels_all=frozenset(many(1_025)))},
+        "access.classification_labels_all",
+        RANGE,
+    ),
+    (
+        "empty label",
+        {"access": access(classification_labels_all=frozenset({""}))},
+        "access.classification_labels_all",
+        REQUIRED,
+    ),
+    (
+        "label too long",
+        {"access": access(classification_labels_all=frozenset({"t" * 257}))},
+        "access.classification_labels_all",
+        RANGE,
+    ),
+]
+SHARED_KEPT: list[tuple[str, dict[str, object]]] = [
+    ("longest repository", {"scope": Scope("a" * 200, "main")}),
+    ("longest version", {"scope": Scope("shop", "main", "v" * 128)}),
+    ("longest tenant", {"access": access(tenant_id="t" * 256)}),
+    ("clearance 0", {"access": access(clearance_level=0)}),
+    ("most tags", {"access": access(acl_tags_any=frozenset(many(1_024)))}),
+    ("longest tag", {"access": access(acl_tags_any=frozenset({"t" * 256}))}),
+    ("most labels", {"access": access(classification_labels_all=frozenset(many(1_024)))}),
+    ("longest label", {"access": access(classification_labels_all=frozenset({"t" * 256}))}),
+]
+
+
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
+@pytest.mark.parametrize(("changes", "field", "reason"), [row[1:] for row in SHARED_BROKEN], ids=[row[0] for row in SHARED_BROKEN])
+def test_scope_and_access_rules_hold_for_every_action(
+    request_: Request, changes: dict[str, object], field: str, reason: Reason
+) -> None:
+    assert violations_of(replace(request_, **changes)) == [(field, reason)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
+@pytest.mark.parametrize("changes", [row[1] for row in SHARED_KEPT], ids=[row[0] for row in SHARED_KEPT])
+def test_scope_and_access_within_their_bounds_pass(request_: Request, changes: dict[str, object]) -> None:
+    check(replace(request_, **changes))  # type: ignore[arg-type]
+
+
+FILTERS = ["kinds", "data_types", "corpus_types", "languages", "path_prefixes", "collection_ids", "document_ids"]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filter_rules(name: str) -> None:
+    def filtered(*values: str) -> SearchRequest:
+        return search(filter=Filter(**{name: values}))
+
+    check(filtered(*many(256)))
+    check(filtered("v" * 1_024))
+    assert violations_of(filtered(*many(257))) == [(f"filter.{name}", RANGE)]
+    assert violations_of(filtered("a", "v" * 1_025)) == [(f"filter.{name}[1]", RANGE)]
+    assert violations_of(filtered("a", "b", "")) == [(f"filter.{name}[2]", REQUIRED)]
+
+
+VECTOR = (1.0, 0.0)
+
+BROKEN: list[tuple[str, Request, str, Reason]] = [
+    ("search type absent", search(search_type=None), "search_type", REQUIRED),
+    ("top_k 0", search(top_k=0), "top_k", RANGE),
+    ("top_k negative", search(top_k=-1), "top_k", RANGE),
+    ("top_k above the maximum", search(top_k=101), "top_k", RANGE),
+    ("rrf_k 0", search(search_type=SearchType.HYBRID, rrf_k=0), "rrf_k", RANGE),
+    ("rrf_k above the maximum", search(search_type=SearchType.HYBRID, rrf_k=1_000_001), "rrf_k", RANGE),
+    ("rrf_k is checked where it has no effect", search(search_type=SearchType.BM25, rrf_k=0), "rrf_k", RANGE),
+    ("query empty", search(query=""), "query", REQUIRED),
+    ("query blank", search(query=" \t\n\u2003"), "query", REQUIRED),
+    ("query too long", search(query="q" * 51), "query", RANGE),
+    ("BM25 without a query", search(search_type=SearchType.BM25, query=""), "query", REQUIRED),
+    ("hybrid with a vector only", search(search_type=SearchType.HYBRID, query="", query_vector=VECTOR), "query", REQUIRED),
+    ("rerank with a vector only", search(query="", query_vector=VECTOR, rerank=Rerank.KEYWORD), "query", REQUIRED),
+    ("BM25 with a vector", search(search_type=SearchType.BM25, query_vector=VECTOR), "query_vector", CONFLICT),
+    ("vector with NaN", search(query_vector=(1.0, math.nan)), "query_vector", MALFORMED),
+    ("vector with an infinity", search(query_vector=(-math.inf, 1.0)), "query_vector", MALFORMED),
+    ("vector all zero", search(query_vector=(0.0, -0.0)), "query_vector", MALFORMED),
+    ("rerank of BM25", search(search_type=SearchType.BM25, rerank=Rerank.KEYWORD), "rerank", CONFLICT),
+    ("rerank of hybrid", search(search_type=SearchType.HYBRID, rerank=Rerank.CODEBERT), "rerank", CONFLICT),
+    ("no seeds to walk from", expand(seed_ids=()), "seed_ids", REQUIRED),
+    ("too many seeds", expand(seed_ids=many(1_001)), "seed_ids", RANGE),
+    ("empty seed", expand(seed_ids=("a", "")), "seed_ids[1]", REQUIRED),
+    ("seed too long", expand(seed_ids=("a", "b", "i" * 2_049)), "seed_ids[2]", RANGE),
+    ("depth absent", expand(max_depth=None), "max_depth", REQUIRED),
+    ("depth negative", expand(max_depth=-1), "max_depth", RANGE),
+    ("depth above the maximum", expand(max_depth=17), "max_depth", RANGE),
+    ("max_nodes 0", expand(max_nodes=0), "max_nodes", RANGE),
+    ("max_nodes above the maximum", expand(max_nodes=201), "max_nodes", RANGE),
+    ("allowlist empty", expand(edge_allowlist=()), "edge_allowlist", REQUIRED),
+    ("allowlist too long", expand(edge_allowlist=many(65)), "edge_allowlist", RANGE),
+    ("empty edge type", expand(edge_allowlist=("Calls", "")), "edge_allowlist[1]", REQUIRED),
+    ("edge type too long", expand(edge_allowlist=("e" * 257,)), "edge_allowlist[0]", RANGE),
+    ("* beside others", expand(edge_allowlist=("Calls", "*")), "edge_allowlist[1]", CONFLICT),
+    ("nothing to fetch", fetch(seed_ids=()), "seed_ids", REQUIRED),
+    ("too many ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(10_000)), "nodes", RANGE),
+    ("too many seeds to fetch", fetch(seed_ids=many(10_001)), "nodes", RANGE),
+    ("empty seed to fetch", fetch(seed_ids=("a", "")), "seed_ids[1]", REQUIRED),
+    ("seed to fetch too long", fetch(seed_ids=("i" * 2_049,)), "seed_ids[0]", RANGE),
+    ("empty node id", fetch(nodes=(GraphNode("", 1, ""),)), "nodes[0].id", REQUIRED),
+    ("node id too long", fetch(nodes=(GraphNode("i" * 2_049, 1, ""),)), "nodes[0].id", RANGE),
+    ("parent id too long", fetch(nodes=(GraphNode("i", 1, "p" * 2_049),)), "nodes[0].parent_id", RANGE),
+    ("node depth negative", fetch(nodes=(GraphNode("i", -1, ""),)), "nodes[0].depth", RANGE),
+    ("node depth above the maximum", fetch(nodes=(GraphNode("i", 1_000_001, ""),)), "nodes[0].depth", RANGE),
+    ("depth 0 for a node that is no seed", fetch(nodes=(GraphNode("i", 0, ""),)), "nodes[0].depth", CONFLICT),
+    (
+        "a repeat with another depth",
+        fetch(nodes=(GraphNode("i", 1, ""), GraphNode("j", 1, ""), GraphNode("i", 2, ""))),
+        "nodes[2]",
+        CONFLICT,
+    ),
+    ("a repeat with another parent", fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "q"))), "nodes[1]", CONFLICT),
+    ("ids of too many bytes", fetch(seed_ids=wide_ids(2 * 1024 * 1024 + 2)), "nodes", RANGE),
+    ("budget absent", fetch(budget_tokens=None), "budget", REQUIRED),
+    ("two budgets", fetch(max_chars=10), "max_chars", CONFLICT),
+    ("no tokens", fetch(budget_tokens=0), "budget_tokens", RANGE),
+    ("too many tokens", fetch(budget_tokens=10_000_001), "budget_tokens", RANGE),
+    ("no characters", fetch(budget_tokens=None, max_chars=0), "max_chars", RANGE),
+    ("too many characters", fetch(budget_tokens=None, max_chars=100_000_001), "max_chars", RANGE),
+]
+
+KEPT: list[tuple[str, Request]] = [
+    *((f"{kind.value} search", search(search_type=kind)) for kind in SearchType),
+    ("top_k 1", search(top_k=1)),
+    ("greatest top_k", search(top_k=100)),
+    ("rrf_k 1", search(rrf_k=1)),
+    ("greatest rrf_k", search(rrf_k=1_000_000)),
+    ("longest query", search(query="q" * 50)),
+    ("vector instead of a query", search(query="", query_vector=VECTOR)),
+    ("vector beside a query", search(query_vector=VECTOR)),
+    ("hybrid with a vector", search(search_type=SearchType.HYBRID, query_vector=VECTOR)),
+    ("tiny vector", search(query_vector=(5e-324, 0.0))),
+    ("keyword rerank", search(rerank=Rerank.KEYWORD)),
+    ("cross-encoder rerank", search(rerank=Rerank.CODEBERT)),
+    ("most seeds", expand(seed_ids=many(1_000))),
+    ("a repeated seed", expand(seed_ids=("a", "a"))),
+    ("longest seed", expand(seed_ids=("i" * 2_048,))),
+    ("depth 0", expand(max_depth=0)),
+    ("greatest depth", expand(max_depth=16)),
+    ("max_nodes 1", expand(max_nodes=1)),
+    ("greatest max_nodes", expand(max_nodes=200)),
+    ("all edge types", expand(edge_allowlist=("*",))),
+    ("most edge types", expand(edge_allowlist=many(64))),
+    ("longest edge type", expand(edge_allowlist=("e" * 256,))),
+    ("most ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(9_999))),
+    ("graph nodes without seeds", fetch(seed_ids=(), nodes=many_nodes(1))),
+    ("longest ids", fetch(nodes=(GraphNode("i" * 2_048, 1, "p" * 2_048),))),
+    ("ids of the most bytes", fetch(seed_ids=wide_ids(2 * 1024 * 1024))),
+    ("depth 0 for a seed", fetch(nodes=(GraphNode("a", 0, ""),))),
+    ("greatest node depth", fetch(nodes=(GraphNode("i", 1_000_000, ""),))),
+    ("an agreeing repeat", fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "p")))),
+    ("one token", fetch(budget_tokens=1)),
+    ("most tokens", fetch(budget_tokens=10_000_000)),
+    ("one character", fetch(budget_tokens=None, max_chars=1)),
+    ("most characters", fetch(budget_tokens=None, max_chars=100_000_000)),
+]
+
+
+@pytest.mark.parametrize(("request_", "field", "reason"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_a_broken_rule_is_told_by_field_and_reason(request_: Request, field: str, reason: Reason) -> None:
+    assert violations_of(request_) == [(field, reason)]
+
+
+@pytest.mark.parametrize("request_", [row[1] for row in KEPT], ids=[row[0] for row in KEPT])
+def test_a_request_within_the_bounds_passes(request_: Request) -> None:
+    check(request_)
+
+
+def test_the_checks_return_what_is_then_known_to_be_given() -> None:
+    assert check_search(SEARCH, LIMITS) is SearchType.SEMANTIC
+    assert check_expand(expand(max_depth=0), LIMITS) == 0
+
+
+def test_several_broken_rules_are_told_at_once() -> None:
+    request = replace(SEARCH, scope=Scope("", ""), search_type=None, query="", top_k=0, rrf_k=0)
+    assert violations_of(request) == [
+        ("scope.repository", REQUIRED),
+        ("scope.branch", REQUIRED),
+        ("search_type", REQUIRED),
+        ("top_k", RANGE),
+        ("rrf_k", RANGE),
+        ("query", REQUIRED),
+    ]
+
+
+def test_the_error_names_the_first_field_and_every_rule() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        check_search(search(top_k=0, rrf_k=0), LIMITS)
+    error = caught.value
+    assert error.reason is RANGE
+    assert error.metadata == {"field": "top_k"}
+    assert "top_k: is 0; give 1 to 100" in error.message
+    assert "rrf_k: is 0; give 1 to 1000000" in error.message
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(expand(seed_ids=("",) * 1_000), id="a thousand broken seeds"),
+        pytest.param(fetch(nodes=tuple(GraphNode("", -1, "") for _ in range(9_000))), id="thousands of broken nodes"),
+        pytest.param(search(scope=Scope("\n" * 100_000, "main")), id="an endless name"),
+    ],
+)
+def test_an_error_stays_small_enough_for_http_trailers(request_: Request) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        check(request_)
+    assert len(caught.value.violations) <= 10
+    assert all(len(violation.description) <= 300 for violation in caught.value.violations)
+    assert len(caught.value.message) <= 4_000
+
+
+def test_a_version_is_required_where_the_caller_says_so() -> None:
+    violations = Violations()
+    check_scope(SCOPE, violations, version_required=True)
+    with pytest.raises(InvalidRequestError) as caught:
+        violations.raise_any()
+    assert caught.value.violations == (
+        FieldViolation("scope.active_index", REQUIRED, "is required: name the index version"),
+    )
+
+
+BOUNDED: list[Callable[[int], Request]] = [
+    lambda value: search(top_k=value),
+    lambda value: expand(max_nodes=value),
+]
+
+
+@pytest.mark.parametrize("bounded", BOUNDED, ids=["top_k", "max_nodes"])
+def test_the_operators_limits_are_the_bounds(bounded: Callable[[int], Request]) -> None:
+    """Another server's limits move the bound; the defaults are those that the protos state."""
+    request = bounded(1_001)
+    wide, narrow = Limits(max_top_k=1_001, max_expand_nodes=1_001), Limits(max_top_k=1_000, max_expand_nodes=1_000)
+    if isinstance(request, SearchRequest):
+        check_search(request, wide)
+        with pytest.raises(InvalidRequestError):
+            check_search(request, narrow)
+    elif isinstance(request, ExpandRequest):
+        check_expand(request, wide)
+        with pytest.raises(InvalidRequestError):
+            check_expand(request, narrow)
+
+
+def test_the_default_limits_are_those_the_protos_state() -> None:
+    assert Limits() == Limits(max_top_k=1_000, max_query_chars=8_192, max_expand_nodes=2_000)

@@ -1,0 +1,87 @@
+"""The process that crash tests kill: loads the libraries once, then forks a child for every line it reads.
+
+A line is `<data> <first version> <step>`. The child builds, activates and deletes versions in an endless row, and kills
+itself at its `step`-th touch of the disk; with step 0 it goes on until it is killed from outside. The host writes the
+child's process id at once, and one more line when the child has ended.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.store import IndexStore
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.records import SourceEdge, SourceNode, SourceRecord
+from groundwire_server.text.token_counter import TokenCounter
+
+SCOPE = Scope("shop", "main")
+TOUCHES = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"}
+
+
+class TenNodes:
+    """A source whose texts name the version that is built of it."""
+
+    def __init__(self, version: str) -> None:
+        self.description = version
+
+    def read(self) -> Iterator[SourceRecord]:
+        for number in range(10):
+            yield SourceNode("cs", f"N{number}", f"text {self.description}", f"x:{number}", vector=(1.0, float(number)))
+        for number in range(9):
+            yield SourceEdge(f"cs::N{number}", f"cs::N{number + 1}", "Calls", "x")
+
+
+class NoProgress:
+    """Shows nothing."""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: None
+
+
+def work(data: Path, first: int) -> None:
+    """Every version becomes active when it is built, and the one before it is deleted."""
+    store = IndexStore(data)
+    for number in count(first):
+        scope = replace(SCOPE, active_index=f"v{number:05}")
+        previous = store.active(SCOPE)
+        build_index(TenNodes(scope.active_index), BuildOptions(data, scope, None), NoProgress())
+        if previous:
+            store.delete(replace(SCOPE, active_index=previous))
+
+
+def die_at(step: int, data: Path) -> None:
+    """Arranges that the process kills itself just before its `step`-th touch of a file under `data`."""
+    touches = count(1)
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if event in TOUCHES and str(arguments[0]).startswith(str(data)) and next(touches) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+
+
+def main() -> None:
+    """Serves lines until the end of the input."""
+    TokenCounter()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        data, first, step = line.split()
+        child = os.fork()
+        if child == 0:
+            if int(step):
+                die_at(int(step), Path(data))
+            work(Path(data), int(first))
+        print(child, flush=True)
+        os.waitpid(child, 0)
+        print("ended", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Damaged directories are refused with a message that names the file: at once by size and shape, in full by verify."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.loaded import LoadedIndex, verify
+from groundwire_server.index.manifest import MANIFEST_FILE, Manifest
+from groundwire_server.index.policies import POLICIES_FILE
+from groundwire_server.index.store import IndexStore
+
+V1 = Scope("shop", "main", "v1")
+
+
+@pytest.fixture
+def version(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
+    """The directory of an index with every kind of file; active."""
+    nodes = [make_node(f"N{number}", f"get user {number}", path="src/a.cs", symbol="S") for number in range(5)]
+    vectors = [(1.0, float(number)) for number in range(5)]
+    publish(tmp_path, nodes, [Edge(nodes[0].id, nodes[1].id, "Calls")], vectors)
+    return IndexStore(tmp_path).directory(V1)
+
+
+def sealed_files(version: Path) -> list[Path]:
+    return [version / entry.name for entry in Manifest.read(version).files]
+
+
+def refused(call: Callable[[Path], object], version: Path) -> str:
+    with pytest.raises(IndexDamagedError) as caught:
+        call(version)
+    return str(caught.value)
+
+
+def test_a_sound_index_opens_and_verifies(version: Path) -> None:
+    LoadedIndex(version)
+    verify(version)
+
+
+def test_a_file_that_is_missing_truncated_or_longer_is_refused_at_once(version: Path) -> None:
+    for path in sealed_files(version):
+        content = path.read_bytes()
+        damages: list[tuple[bytes | None, str]] = [(None, "is missing"), (content + b"\0", "the manifest says")]
+        if content:
+            damages += [(content[:-1], "the manifest says"), (b"", "has 0 bytes")]
+        for damaged, told in damages:
+            if damaged is None:
+                path.unlink()
+            else:
+                path.write_bytes(damaged)
+            for call in (LoadedIndex, verify):
+                message = refused(call, version)
+                assert message.startswith(f"{path.name}: ")
+                assert told in message
+        path.write_bytes(content)
+    verify(version)
+
+
+def test_a_flipped_bit_in_any_file_is_found_by_verify(version: Path) -> None:
+    rng = random.Random(3)
+    for path in sealed_files(version):
+        content = bytearray(path.read_bytes())
+        for position in {0, len(content) - 1, rng.randrange(len(content))} if content else set():
+            bit = 1 << rng.randrange(8)
+            content[position] ^= bit
+            path.write_bytes(content)
+            assert refused(verify, version) == f"{path.name}: its content does not match the manifest's checksum"
+            content[position] ^= bit
+        path.write_bytes(content)
+    verify(version)
+
+
+def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> None:
+    """Opening checks no checksums: a flipped bit may go unnoticed, but what is noticed is told as damage."""
+    rng = random.Random(4)
+    for path in sealed_files(version):
+        content = bytearray(path.read_bytes())
+        # The first bytes hold the headers, whose damage other libraries report in their own ways.
+        for position in {6, 8, 10, 21, 61, *(rng.randrange(128) for _ in range(4))}:
+            if position >= len(content):
+                continue
+            bit = 1 << rng.randrange(8)
+            content[position] ^= bit
+            path.write_bytes(content)
+            with suppress(IndexDamagedError):
+                LoadedIndex(version)
+            content[position] ^= bit
+        path.write_bytes(content)
+
+
+def edit_manifest(version: Path, **changes: object) -> None:
+    manifest = json.loads((version / MANIFEST_FILE).read_bytes())
+    (version / MANIFEST_FILE).write_text(json.dumps({**manifest, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        pytest.param(lambda path: path.unlink(), "not an index", id="no manifest"),
+        pytest.param(lambda path: path.write_bytes(b""), "manifest.json", id="empty manifest"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-20]), "manifest.json", id="torn manifest"),
+        pytest.param(lambda path: path.write_bytes(b"\xff\xfe"), "manifest.json", id="no text"),
+        pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
+        pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
+        pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 1", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format_version=2), "groundwire-index 2", id="newer version"),
+        pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
+        pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
+    ],
+)
+def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[Path], None], told: str) -> None:
+    damage(version / MANIFEST_FILE)
+    for call in (LoadedIndex, verify):
+        assert told in refused(call, version)
+
+
+def test_an_older_format_says_what_to_do(version: Path) -> None:
+    edit_manifest(version, format_version=0)
+    assert "this server reads groundwire-index 1; build the index anew" in refused(verify, version)
+
+
+def test_an_edge_type_that_changed_in_the_manifest_is_found_by_verify(version: Path) -> None:
+    edit_manifest(version, edge_types=["Cells"])
+    refused(verify, version)
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [Scope("shop", "main", "v2"), Scope("shop", "other", "v1"), Scope("other", "main", "v1")], ids=str
+)
+def test_a_directory_moved_to_another_name_is_foreign_there(version: Path, tmp_path: Path, elsewhere: Scope) -> None:
+    """Its manifest and its ids name another version; a response would name an index that was not asked."""
+    store = IndexStore(tmp_path)
+    store.directory(elsewhere).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(version, store.directory(elsewhere))
+    with pytest.raises(PreconditionError) as caught:
+        EmbeddedBackend(tmp_path, []).open(elsewhere, AccessContext())
+    assert caught.value.reason is Reason.INDEX_DAMAGED
+    with pytest.raises(IndexDamagedError):
+        store.activate(elsewhere)
+
+
+def break_header(version: Path) -> None:
+    with (version / "char_count.npy").open("r+b") as file:
+        file.seek(10)
+        file.write(b"z")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda version: (version / "text.utf8").write_bytes(b""), id="truncated"),
+        pytest.param(lambda version: (version / MANIFEST_FILE).unlink(), id="without manifest"),
+        pytest.param(lambda version: edit_manifest(version, format_version=2), id="of another format"),
+        pytest.param(break_header, id="with a broken header"),
+    ],
+)
+def test_a_server_tells_damage_and_goes_on_with_the_others(
+    version: Path,
+    tmp_path: Path,
+    damage: Callable[[Path], object],
+    publish: Callable[..., None],
+    make_node: Callable[..., Node],
+) -> None:
+    sound = Scope("shop", "main", "v2")
+    publish(tmp_path, [make_node("N0")], scope=sound, activate=False)
+    damage(version)
+    backend = EmbeddedBackend(tmp_path, [])
+    with pytest.raises(PreconditionError) as caught:
+        backend.open(V1, AccessContext())
+    assert caught.value.reason is Reason.INDEX_DAMAGED
+    assert dict(caught.value.metadata) == {"repository": "shop", "branch": "main", "active_index": "v1"}
+    assert backend.open(sound, AccessContext()).index == "v2"
+    assert [summary.version for summary in backend.list_indexes("", "", AccessContext())] == ["v2"]
+
+
+def test_damage_is_told_only_to_those_who_may_see_the_index(
+    tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    publish(tmp_path, [make_node("N0", access=NodeAccess(acl_tags=("finance",)))])
+    directory = IndexStore(tmp_path).directory(V1)
+    (directory / "text.utf8").write_bytes(b"damage")
+    backend = EmbeddedBackend(tmp_path, [])
+    with pytest.raises(NotFoundError) as hidden:
+        backend.open(V1, AccessContext())
+    assert hidden.value.reason is Reason.SCOPE_NOT_FOUND
+    with pytest.raises(PreconditionError):
+        backend.open(V1, AccessContext(acl_tags_any=frozenset({"finance"})))
+    (directory / POLICIES_FILE).unlink()
+    with pytest.raises(NotFoundError):
+        backend.open(V1, AccessContext(acl_tags_any=frozenset({"finance"})))

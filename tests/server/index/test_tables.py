@@ -1,0 +1,99 @@
+"""The tables of an index against plain Python: postings, edges by row, vectors."""
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.lexical import LexicalTable, write_lexical
+from groundwire_server.index.vectors import VectorTable, write_vectors
+from hypothesis import given
+from hypothesis import strategies as st
+
+documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"]), max_size=12), min_size=1, max_size=12)
+
+
+@given(documents=documents)
+def test_postings_count_every_term_of_every_document(documents: list[list[str]]) -> None:
+    with TemporaryDirectory() as directory:
+        terms, postings = write_lexical(Path(directory), documents)
+        table = LexicalTable(Path(directory), len(documents), terms, postings)
+    assert table.lengths.tolist() == [len(document) for document in documents]
+    for term in ("get", "user", "id", "é", "zz", "absent", ""):
+        rows, frequencies = table.postings(term)
+        expected = [(row, Counter(document)[term]) for row, document in enumerate(documents) if term in document]
+        assert list(zip(rows.tolist(), frequencies.tolist(), strict=True)) == expected
+
+
+edge_rows = st.lists(
+    st.builds(
+        EdgeRow,
+        from_row=st.integers(0, 6),
+        to_row=st.integers(0, 6),
+        edge_type=st.integers(0, 2),
+        confidence=st.sampled_from([0.25, 0.5, 1.0]),
+    ),
+    unique_by=lambda edge: (edge.from_row, edge.to_row, edge.edge_type),
+    max_size=40,
+)
+
+
+@given(edges=edge_rows)
+def test_a_rows_edges_stand_in_order_of_type_and_other_end(edges: list[EdgeRow]) -> None:
+    with TemporaryDirectory() as directory:
+        write_adjacency(Path(directory), 7, edges)
+        outgoing = Adjacency(Path(directory), "outgoing", 7, len(edges))
+        incoming = Adjacency(Path(directory), "incoming", 7, len(edges))
+    for row in range(7):
+        for adjacency, mine in (
+            (outgoing, [(e.edge_type, e.to_row, e.confidence) for e in edges if e.from_row == row]),
+            (incoming, [(e.edge_type, e.from_row, e.confidence) for e in edges if e.to_row == row]),
+        ):
+            span = slice(*adjacency.span(row))
+            stored = zip(
+                adjacency.types[span].tolist(),
+                adjacency.ends[span].tolist(),
+                adjacency.confidences[span].tolist(),
+                strict=True,
+            )
+            assert list(stored) == sorted(mine)
+    owners, ends = outgoing.all_ends()
+    assert Counter(zip(owners.tolist(), ends.tolist(), strict=True)) == Counter((e.from_row, e.to_row) for e in edges)
+
+
+def unit_rows(count: int, dimension: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    rows = np.random.default_rng(7).standard_normal((count, dimension))
+    scaled: np.ndarray[tuple[int, int], np.dtype[np.float32]] = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    ).astype(np.float32)
+    return scaled
+
+
+def test_vectors_are_read_back_bit_for_bit(tmp_path: Path) -> None:
+    rows = unit_rows(50, 12)
+    present = np.arange(50) % 7 != 0
+    write_vectors(tmp_path, rows, present)
+    table = VectorTable(tmp_path, 50, 12)
+    assert table.rows.tobytes() == rows.tobytes()
+    assert table.present.tolist() == present.tolist()
+
+
+def test_a_scan_returns_only_rows_of_its_mask(tmp_path: Path) -> None:
+    rows = unit_rows(500, 8)
+    write_vectors(tmp_path, rows, np.ones(500, dtype=np.bool_))
+    table = VectorTable(tmp_path, 500, 8)
+    mask = np.zeros(500, dtype=np.bool_)
+    mask[[3, 77, 78, 400]] = True
+    scores, found = table.scan(rows[0], mask, 10)
+    assert sorted(found.tolist()) == [3, 77, 78, 400]
+    assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+
+
+@pytest.mark.parametrize(("count", "dimension"), [(49, 12), (50, 11)])
+def test_vectors_of_another_shape_are_refused(tmp_path: Path, count: int, dimension: int) -> None:
+    write_vectors(tmp_path, unit_rows(50, 12), np.ones(50, dtype=np.bool_))
+    with pytest.raises(IndexDamagedError, match="does not hold"):
+        VectorTable(tmp_path, count, dimension)
