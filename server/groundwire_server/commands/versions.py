@@ -81,10 +81,10 @@ def verify(
 
 def _print_table(entries: "list[VersionEntry]") -> None:
     table = Table()
-    for heading in ("repository", "branch", "version", "active", "nodes", "edges", "embedder", "created", "source"):
-        table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left")
+    for heading in ("repository", "branch", "version", "active", "nodes", "edges", "created"):
+        table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left", overflow="fold")
     for entry in entries:
         names = (entry.repository, entry.branch, entry.version, "yes" if entry.active else "")
-        what = (entry.embedder, entry.created[:19], f"damaged: {entry.damage}" if entry.damage else entry.source)
-        table.add_row(*names, f"{entry.node_count:,}", f"{entry.edge_count:,}", *what)
+        counts = ("", "") if entry.damage else (f"{entry.node_count:,}", f"{entry.edge_count:,}")
+        table.add_row(*names, *counts, f"damaged: {entry.damage}" if entry.damage else entry.created[:16])
     Console().print(table, markup=False)

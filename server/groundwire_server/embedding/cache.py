@@ -60,7 +60,7 @@ class EmbeddingCache:
             for start in range(0, len(hashes), _HASHES_A_STATEMENT):
                 some = hashes[start : start + _HASHES_A_STATEMENT]
                 marks = ",".join("?" * len(some))
-                query = f"SELECT text_hash, vector FROM vectors WHERE fingerprint = ? AND text_hash IN ({marks})"  # noqa: S608
+                query = f"SELECT text_hash, vector FROM vectors WHERE fingerprint = ? AND text_hash IN ({marks})"
                 rows = self._connection.execute(query, (fingerprint, *some))
                 found.update((text_hash, self._vector(stored)) for text_hash, stored in rows)
         return found

@@ -34,10 +34,10 @@ def write_adjacency(directory: Path, node_count: int, edges: Sequence[EdgeRow]) 
         order = np.lexsort((far, columns[:, 2], near))
         starts = np.zeros(node_count + 1, dtype=np.int64)
         np.cumsum(np.bincount(near, minlength=node_count), out=starts[1:])
-        write_array(directory / f"{name}.starts.npy", starts)
-        write_array(directory / f"{name}.ends.npy", far[order])
-        write_array(directory / f"{name}.types.npy", columns[order, 2])
-        write_array(directory / f"{name}.confidences.npy", confidences[order])
+        write_array(directory / f"{name}.starts.bin", starts)
+        write_array(directory / f"{name}.ends.bin", far[order])
+        write_array(directory / f"{name}.types.bin", columns[order, 2])
+        write_array(directory / f"{name}.confidences.bin", confidences[order])
 
 
 class Adjacency:
@@ -45,10 +45,10 @@ class Adjacency:
 
     def __init__(self, directory: Path, name: str, node_count: int, edge_count: int) -> None:
         """Maps `outgoing` or `incoming`. Raises IndexDamagedError."""
-        self.starts = map_array(directory / f"{name}.starts.npy", np.int64, (node_count + 1,))
-        self.ends = map_array(directory / f"{name}.ends.npy", np.int32, (edge_count,))
-        self.types = map_array(directory / f"{name}.types.npy", np.int32, (edge_count,))
-        self.confidences = map_array(directory / f"{name}.confidences.npy", np.float32, (edge_count,))
+        self.starts = map_array(directory / f"{name}.starts.bin", np.int64, (node_count + 1,))
+        self.ends = map_array(directory / f"{name}.ends.bin", np.int32, (edge_count,))
+        self.types = map_array(directory / f"{name}.types.bin", np.int32, (edge_count,))
+        self.confidences = map_array(directory / f"{name}.confidences.bin", np.float32, (edge_count,))
 
     def span(self, row: int) -> tuple[int, int]:
         """Where the row's edges start and end."""

@@ -1,6 +1,7 @@
 """Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
 
 import hashlib
+import math
 import mmap
 import os
 from pathlib import Path
@@ -15,21 +16,19 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def write_array(path: Path, values: NDArray[np.generic]) -> None:
-    """Writes a little-endian C-contiguous array in NumPy's own format, which states shape and type."""
-    np.save(path, np.ascontiguousarray(values), allow_pickle=False)
+    """Writes an array as its bare little-endian elements in C order; the manifest's counts imply type and shape."""
+    little_endian = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    path.write_bytes(np.ascontiguousarray(little_endian).tobytes())
 
 
 def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:
-    """Maps an array read-only. Raises IndexDamagedError unless it has the type and shape that the manifest implies."""
-    try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise IndexDamagedError(f"{path.name}: {error}") from error
-    if values.dtype != np.dtype(dtype) or values.shape != shape:
-        raise IndexDamagedError(
-            f"{path.name}: holds {values.dtype} of shape {values.shape}; {np.dtype(dtype)} of {shape} was expected"
-        )
-    return np.asarray(values)
+    """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array."""
+    element = np.dtype(dtype).newbyteorder("<")
+    content = map_bytes(path)
+    expected = math.prod(shape) * element.itemsize
+    if len(content) != expected:
+        raise IndexDamagedError(f"{path.name}: has {len(content)} bytes; {shape} {element.name} take {expected}")
+    return np.frombuffer(content, dtype=element).reshape(shape)
 
 
 def map_bytes(path: Path) -> mmap.mmap | bytes:

@@ -35,10 +35,10 @@ def write_lexical(directory: Path, documents: Iterable[Sequence[str]]) -> tuple[
     starts = np.zeros(len(terms) + 1, dtype=np.int64)
     np.cumsum(np.bincount(ranked, minlength=len(terms)), out=starts[1:])
     StringColumn.write(directory, "terms", terms)
-    write_array(directory / "postings.starts.npy", starts)
-    write_array(directory / "postings.rows.npy", np.asarray(rows, dtype=np.int32)[order])
-    write_array(directory / "postings.frequencies.npy", np.asarray(frequencies, dtype=np.int32)[order])
-    write_array(directory / "lengths.npy", np.asarray(lengths, dtype=np.int32))
+    write_array(directory / "postings.starts.bin", starts)
+    write_array(directory / "postings.rows.bin", np.asarray(rows, dtype=np.int32)[order])
+    write_array(directory / "postings.frequencies.bin", np.asarray(frequencies, dtype=np.int32)[order])
+    write_array(directory / "lengths.bin", np.asarray(lengths, dtype=np.int32))
     return len(terms), len(order)
 
 
@@ -48,10 +48,10 @@ class LexicalTable:
     def __init__(self, directory: Path, node_count: int, term_count: int, posting_count: int) -> None:
         """Maps the postings. Raises IndexDamagedError."""
         self._terms = StringColumn.open(directory, "terms", term_count)
-        self._starts = map_array(directory / "postings.starts.npy", np.int64, (term_count + 1,))
-        self._rows = map_array(directory / "postings.rows.npy", np.int32, (posting_count,))
-        self._frequencies = map_array(directory / "postings.frequencies.npy", np.int32, (posting_count,))
-        self.lengths = map_array(directory / "lengths.npy", np.int32, (node_count,))
+        self._starts = map_array(directory / "postings.starts.bin", np.int64, (term_count + 1,))
+        self._rows = map_array(directory / "postings.rows.bin", np.int32, (posting_count,))
+        self._frequencies = map_array(directory / "postings.frequencies.bin", np.int32, (posting_count,))
+        self.lengths = map_array(directory / "lengths.bin", np.int32, (node_count,))
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The rows that hold the term, ascending, and how often each does; both empty for an unknown term."""

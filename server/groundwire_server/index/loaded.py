@@ -14,7 +14,7 @@ from groundwire_server.index.vectors import VectorTable
 
 import numpy as np
 
-POLICY_COLUMN = "policy.npy"
+POLICY_COLUMN = "policy.bin"
 
 
 class LoadedIndex:
@@ -44,6 +44,15 @@ class LoadedIndex:
         return Scope(self.manifest.repository, self.manifest.branch, self.manifest.version)
 
 
+def open_version(directory: Path, scope: Scope) -> LoadedIndex:
+    """Opens the version that `scope` pins. Raises IndexDamagedError, also when the directory holds another one."""
+    index = LoadedIndex(directory)
+    if index.scope != scope:
+        built = f"{index.scope.active_index!r} of {index.scope.repository} {index.scope.branch}"
+        raise IndexDamagedError(f"{directory}: holds version {built}; move it back, or build anew")
+    return index
+
+
 def check_sizes(directory: Path, manifest: Manifest) -> None:
     """Raises IndexDamagedError when a file of the manifest is missing or has another size: torn or truncated."""
     for entry in manifest.files:
@@ -55,11 +64,11 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
             raise IndexDamagedError(f"{entry.name}: has {size} bytes; the manifest says {entry.bytes}")
 
 
-def verify(directory: Path) -> None:
-    """Reads every file of an index and compares its checksum. Raises IndexDamagedError naming the first bad file."""
+def verify(directory: Path) -> LoadedIndex:
+    """Reads every file of an index, compares its checksum and opens it. Raises IndexDamagedError naming a bad file."""
     manifest = Manifest.read(directory)
     check_sizes(directory, manifest)
     for entry in manifest.files:
         if sha256(directory / entry.name) != entry.sha256:
             raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
-    LoadedIndex(directory)
+    return LoadedIndex(directory)

@@ -1,6 +1,7 @@
 """The manifest: what an index is, what it was made from and with, and the checksum of every other file."""
 
-from dataclasses import asdict, dataclass
+import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from groundwire_server.index.errors import IndexDamagedError
 FORMAT = "groundwire-index"
 FORMAT_VERSION = 1
 MANIFEST_FILE = "manifest.json"
+CHECKSUM_FILE = "manifest.sha256"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,19 @@ class Manifest:
     files: tuple[FileEntry, ...]
 
     def write(self, directory: Path) -> None:
-        """Writes the manifest into an index directory."""
-        (directory / MANIFEST_FILE).write_bytes(_ADAPTER.dump_json(self, indent=1) + b"\n")
+        """Writes the manifest into an index directory, and its checksum as `sha256sum --check` reads it."""
+        content = _ADAPTER.dump_json(self, indent=1) + b"\n"
+        (directory / MANIFEST_FILE).write_bytes(content)
+        (directory / CHECKSUM_FILE).write_text(_checksum_line(content))
 
     @staticmethod
     def read(directory: Path) -> "Manifest":
         """Reads and checks the manifest of an index directory. Raises IndexDamagedError."""
         try:
             content = (directory / MANIFEST_FILE).read_bytes()
+            checksum = (directory / CHECKSUM_FILE).read_text(errors="replace")
         except OSError as error:
-            raise IndexDamagedError(f"{directory.name}: not an index, its {MANIFEST_FILE} is unreadable") from error
+            raise IndexDamagedError(f"{directory.name}: not an index, {error.filename} is unreadable") from error
         try:
             manifest = _ADAPTER.validate_json(content)
         except ValidationError as error:
@@ -77,7 +82,13 @@ class Manifest:
                 f"{MANIFEST_FILE}: format {manifest.format} {manifest.format_version}; this server reads "
                 f"{FORMAT} {FORMAT_VERSION}; build the index anew"
             )
+        if checksum != _checksum_line(content):
+            raise IndexDamagedError(f"{MANIFEST_FILE}: its content does not match {CHECKSUM_FILE}")
         return manifest
+
+
+def _checksum_line(content: bytes) -> str:
+    return f"{hashlib.sha256(content).hexdigest()}  {MANIFEST_FILE}\n"
 
 
 _ADAPTER: TypeAdapter[Manifest] = TypeAdapter(Manifest)

@@ -54,9 +54,9 @@ def write_node_table(directory: Path, nodes: Sequence[Node]) -> None:
         "char_count": [len(node.text) for node in nodes],
     }
     for name, values in numbers.items():
-        write_array(directory / f"{name}.npy", np.asarray(values, dtype=np.int32))
+        write_array(directory / f"{name}.bin", np.asarray(values, dtype=np.int32))
     hashes = np.frombuffer(b"".join(bytes.fromhex(node.location.content_hash) for node in nodes), dtype=np.uint8)
-    write_array(directory / "content_hash.npy", hashes.reshape(len(nodes), 32))
+    write_array(directory / "content_hash.bin", hashes.reshape(len(nodes), 32))
 
 
 class NodeTable:
@@ -70,8 +70,8 @@ class NodeTable:
         self.signatures = StringColumn.open(directory, "signature", count)
         self._metadata = StringColumn.open(directory, "metadata", count)
         self.categories = {name: _open_category(directory, name, count) for name in CATEGORIES}
-        self.numbers = {name: map_array(directory / f"{name}.npy", np.int32, (count,)) for name in NUMBERS}
-        self._hashes = map_array(directory / "content_hash.npy", np.uint8, (count, 32))
+        self.numbers = {name: map_array(directory / f"{name}.bin", np.int32, (count,)) for name in NUMBERS}
+        self._hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
 
     def location(self, row: int) -> Location:
         """Where the row's text stands in its source."""
@@ -97,14 +97,12 @@ def _write_category(directory: Path, name: str, values: Sequence[str]) -> None:
     distinct = sorted(set(values))
     positions = {value: position for position, value in enumerate(distinct)}
     StringColumn.write(directory, f"{name}.values", distinct)
-    write_array(directory / f"{name}.npy", np.asarray([positions[value] for value in values], dtype=np.int32))
+    write_array(directory / f"{name}.bin", np.asarray([positions[value] for value in values], dtype=np.int32))
 
 
 def _open_category(directory: Path, name: str, count: int) -> Category:
-    offsets_file = directory / f"{name}.values.offsets.npy"
-    try:
-        distinct = np.load(offsets_file, mmap_mode="r", allow_pickle=False).shape[0] - 1
-    except (OSError, ValueError) as error:
-        raise IndexDamagedError(f"{offsets_file.name}: {error}") from error
-    codes = map_array(directory / f"{name}.npy", np.int32, (count,))
-    return Category(StringColumn.open(directory, f"{name}.values", distinct), codes)
+    codes = map_array(directory / f"{name}.bin", np.int32, (count,))
+    values = StringColumn.open(directory, f"{name}.values")
+    if count and not 0 <= int(codes.min()) <= int(codes.max()) < len(values):
+        raise IndexDamagedError(f"{name}.bin: names values that {name}.values.utf8 does not have")
+    return Category(values, codes)

@@ -3,7 +3,7 @@
 A version is built in a hidden directory beside its place and moved there in one step; the active version is the
 content of one small file that is swapped in one step. A crash at any point leaves the versions and the pointer that
 were there before, and at most a hidden directory that the next build removes. A deleted version leaves a tombstone
-(its manifest and policy classes), so that its name is never given to another content and a pin of it is told apart
+(its policy classes), so that its name is never given to another content and a pin of it is told apart
 from a name that never was.
 """
 
@@ -19,13 +19,13 @@ from urllib.parse import unquote
 from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.scope import Scope, escaped
 from groundwire_server.index.files import make_durable, replace_durably
-from groundwire_server.index.loaded import verify
-from groundwire_server.index.manifest import MANIFEST_FILE
+from groundwire_server.index.loaded import open_version, verify
 from groundwire_server.index.policies import POLICIES_FILE
 
 _ACTIVE = ".active"
 _TOMBSTONES = ".deleted"
 _BUILDING = ".building-"
+_REMOVED = ".removed-"
 
 
 class IndexStore:
@@ -74,8 +74,9 @@ class IndexStore:
         branch = self._branch(scope)
         branch.mkdir(parents=True, exist_ok=True)
         with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
-            for leftover in branch.glob(f"{_BUILDING}*"):
-                shutil.rmtree(leftover)
+            with self._writing(scope):
+                for leftover in (*branch.glob(f"{_BUILDING}*"), *branch.glob(f"{_REMOVED}*")):
+                    shutil.rmtree(leftover)
             self.check_free(scope)
             building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
             building.chmod(0o755)
@@ -111,9 +112,10 @@ class IndexStore:
 
         Raises NotFoundError, PreconditionError when it was deleted, IndexDamagedError when it is not sound.
         """
-        verify(self.require(scope))
+        directory = self.require(scope)
+        verify(directory)
         with self._writing(scope):
-            self.require(scope)
+            open_version(self.require(scope), scope)
             previous = self.active(scope)
             replace_durably(self._branch(scope) / _ACTIVE, scope.active_index.encode())
         return previous
@@ -123,20 +125,26 @@ class IndexStore:
 
         Raises NotFoundError, or PreconditionError when it is active or was deleted before.
         """
-        tombstone = self.tombstone(scope)
-        directory = self.require(scope)
+        self.require(scope)
         with self._writing(scope):
+            directory = self.require(scope)
             if self.active(scope) == scope.active_index:
                 names = {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
                 raise PreconditionError(
                     Reason.INDEX_ACTIVE, f"index {scope.active_index!r} is active; activate another first", names
                 )
-            tombstone.parent.mkdir(exist_ok=True)
-            directory.rename(tombstone)
+            self._bury(scope, directory)
+            removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
             make_durable(self._branch(scope))
-        for path in tombstone.iterdir():
-            if path.name not in (MANIFEST_FILE, POLICIES_FILE):
-                path.unlink()
+            shutil.rmtree(removed.parent)
+
+    def _bury(self, scope: Scope, directory: Path) -> None:
+        """Keeps the version's policy classes, so that only who could see it is told that it was deleted."""
+        tombstone = self.tombstone(scope)
+        tombstone.mkdir(parents=True, exist_ok=True)
+        policies = directory / POLICIES_FILE
+        content = policies.read_bytes() if policies.is_file() else b"[]"  # of a damaged version nobody is told
+        replace_durably(tombstone / POLICIES_FILE, content)
 
     @contextmanager
     def _writing(self, scope: Scope) -> Iterator[None]:

@@ -20,17 +20,20 @@ class StringColumn:
 
     @staticmethod
     def write(directory: Path, name: str, values: Iterable[str]) -> None:
-        """Writes `<name>.utf8` and `<name>.offsets.npy`."""
+        """Writes `<name>.utf8` and `<name>.offsets.bin`."""
         offsets = [0]
         with (directory / f"{name}.utf8").open("wb") as file:
             for value in values:
                 offsets.append(offsets[-1] + file.write(value.encode()))
-        write_array(directory / f"{name}.offsets.npy", np.asarray(offsets, dtype=np.int64))
+        write_array(directory / f"{name}.offsets.bin", np.asarray(offsets, dtype=np.int64))
 
     @classmethod
-    def open(cls, directory: Path, name: str, count: int) -> "StringColumn":
-        """Maps a column of `count` strings. Raises IndexDamagedError when its two files do not fit together."""
-        offsets = map_array(directory / f"{name}.offsets.npy", np.int64, (count + 1,))
+    def open(cls, directory: Path, name: str, count: int | None = None) -> "StringColumn":
+        """Maps a column, of `count` strings if that is known. Raises IndexDamagedError when its files do not fit."""
+        offsets_file = directory / f"{name}.offsets.bin"
+        if count is None:
+            count = max(0, len(map_bytes(offsets_file)) // 8 - 1)
+        offsets = map_array(offsets_file, np.int64, (count + 1,))
         blob = map_bytes(directory / f"{name}.utf8")
         if offsets[0] != 0 or offsets[-1] != len(blob):
             raise IndexDamagedError(f"{name}.utf8: has {len(blob)} bytes; its offsets end at {offsets[-1]}")

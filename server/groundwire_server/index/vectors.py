@@ -10,7 +10,7 @@ from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
 
 VECTORS_FILE = "vectors.faiss"
-PRESENT_FILE = "vectors.present.npy"
+PRESENT_FILE = "vectors.present.bin"
 
 
 def write_vectors(directory: Path, vectors: NDArray[np.float32], present: NDArray[np.bool_]) -> None:

@@ -37,7 +37,7 @@ Stated = TypeVar("Stated")
 
 @dataclass(frozen=True, slots=True)
 class SqlHalf:
-    """The nodes of the SQL half, in order of first mention, and body files that belong to none of them."""
+    """The nodes of the SQL half, those of `nodes.csv` first, and body files that belong to none of them."""
 
     nodes: tuple[SourceNode, ...]
     unused: tuple[SkippedFile, ...]

@@ -10,7 +10,7 @@ from pathlib import Path
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.scope import SEPARATOR, Scope
-from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.loaded import LoadedIndex, open_version
 from groundwire_server.index.store import IndexStore
 from groundwire_server.ingest.jsonl import jsonl_line
 from groundwire_server.ingest.records import SourceEdge, SourceNode, StatedAccess
@@ -28,7 +28,7 @@ def export_index(data: Path, scope: Scope, output: Path) -> int:
     pinned = replace(scope, active_index=scope.active_index or store.active(scope))
     if not pinned.active_index:
         raise IngestError(f"{scope.repository} {scope.branch} has no active version in {data}; name one with --version")
-    index = LoadedIndex(store.require(pinned))
+    index = open_version(store.require(pinned), pinned)
     count = 0
     with nullcontext(sys.stdout) if output == STANDARD_OUTPUT else output.open("w", encoding="utf-8") as stream:
         for record in chain(_nodes(index), _edges(index)):

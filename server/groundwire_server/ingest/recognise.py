@@ -1,6 +1,7 @@
 """Which kind of source a path holds, told by its content."""
 
 from pathlib import Path
+from typing import BinaryIO
 
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.ingest.bundle import BundleSource
@@ -26,23 +27,21 @@ def recognise(path: Path) -> Source:
         return TreeSource(path) if open_bundle_files(path) is None else BundleSource(path)
     try:
         with path.open("rb") as stream:
-            start = stream.read(4)
-            stream.seek(0)
-            if start in _ZIP_STARTS:
+            if stream.read(4) in _ZIP_STARTS:
                 return BundleSource(path)
-            place, line = next(numbered_lines(stream, str(path)), (str(path), ""))
+            stream.seek(0)
+            _check_first_line(stream, str(path))
     except OSError as error:
         raise IngestError(f"{path}: cannot be read ({error.strerror}); name {_LOOKED_FOR}") from error
-    if not line:
-        raise IngestError(f"{path}: is empty; name {_LOOKED_FOR}")
-    _check_is_record(line, place)
     return JsonlSource(path)
 
 
-def _check_is_record(line: str, place: str) -> None:
+def _check_first_line(stream: BinaryIO, name: str) -> None:
+    """Refuses a stream whose first line that is not blank is no record of nodes and edges."""
     try:
+        place, line = next(numbered_lines(stream, name), (name, "null"))
         value = parse_json(line, place)
     except IngestError as error:
         raise IngestError(f"{error}; name {_LOOKED_FOR}") from error
     if not isinstance(value, dict) or "type" not in value:
-        raise IngestError(f"{place}: is no JSON object with a 'type'; name {_LOOKED_FOR}")
+        raise IngestError(f"{place}: holds no JSON object with a 'type'; name {_LOOKED_FOR}")

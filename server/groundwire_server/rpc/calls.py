@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 import grpc.aio
+import structlog
 
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import CancelledError, DeadlineError, LimitError, Reason
+from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError, LimitError, Reason
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -88,11 +89,13 @@ class CallRunner:
             async with deadline:
                 return await asyncio.shield(answer)
         except TimeoutError:
-            if deadline.expired():
-                raise DeadlineError from None
+            if not deadline.expired():
+                raise
+            _abandon(call, method, answer)
+            raise DeadlineError from None
+        except asyncio.CancelledError:
+            _abandon(call, method, answer)
             raise
-        finally:
-            call.abandon()
 
     def close(self) -> None:
         """Takes no more calls; the workers end after the calls they are at."""
@@ -120,3 +123,15 @@ class CallRunner:
         finally:
             with self._lock:
                 self._taken[method] -= 1
+
+
+def _abandon(call: RunningCall, method: str, answer: asyncio.Future[Response]) -> None:
+    """Lets the work stop, and sees to it that a defect it still runs into is logged."""
+
+    def end(answer: asyncio.Future[Response]) -> None:
+        error = answer.exception()
+        if error is not None and not isinstance(error, GroundwireError):
+            structlog.get_logger().error("abandoned call failed", method=method, exc_info=error)
+
+    call.abandon()
+    answer.add_done_callback(end)

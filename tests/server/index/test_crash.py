@@ -18,10 +18,13 @@ from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchType
 from groundwire_server.index.loaded import verify
+from groundwire_server.index.policies import POLICIES_FILE
 from groundwire_server.index.store import IndexStore
 
 SCOPE = Scope("shop", "main")
 PUBLIC = AccessContext()
+STEPS = 445
+"""About as often the disk is touched in building and activating a version and deleting the one before."""
 
 
 class CrashHost:
@@ -38,14 +41,14 @@ class CrashHost:
         )
         assert self._answer() == "ready"
 
-    def run_to_step(self, data: Path, first: int, step: int) -> None:
-        """Lets a worker run until it is about to touch the disk for the `step`-th time."""
-        self._start(data, first, step)
+    def build(self, data: Path, number: int, die_at_step: int = 0) -> None:
+        """Has a worker build a version, activate it and delete the one before, or die at a touch of the disk."""
+        self._start(data, number, 1, die_at_step)
         assert self._answer() == "ended"
 
-    def run_for(self, data: Path, first: int, seconds: float) -> None:
-        """Lets a worker run for a while and kills it."""
-        worker = self._start(data, first, 0)
+    def build_for(self, data: Path, number: int, seconds: float) -> None:
+        """Has a worker build one version after the other, and kills it after so long."""
+        worker = self._start(data, number, 1_000, 0)
         time.sleep(seconds)
         os.kill(worker, signal.SIGKILL)
         assert self._answer() == "ended"
@@ -58,9 +61,9 @@ class CrashHost:
         self._process.wait(timeout=10)
         self._process.stdout.close()
 
-    def _start(self, data: Path, first: int, step: int) -> int:
+    def _start(self, data: Path, number: int, versions: int, step: int) -> int:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{data} {first} {step}\n")
+        self._process.stdin.write(f"{data} {number} {versions} {step}\n")
         self._process.stdin.flush()
         return int(self._answer())
 
@@ -105,27 +108,70 @@ def check_after_a_crash(data: Path, serving: EmbeddedBackend, before: str) -> st
     return answered
 
 
+def branch_of(data: Path) -> Path:
+    return IndexStore(data).directory(replace(SCOPE, active_index="x")).parent
+
+
 def unused_number(data: Path) -> int:
     """A number above every version that is there or was deleted."""
-    branch = IndexStore(data).directory(replace(SCOPE, active_index="x")).parent
-    return 1 + max(number_of(path.name) for path in branch.glob("**/v*") if path.is_dir())
+    return 1 + max(number_of(path.name) for path in branch_of(data).glob("**/v*") if path.is_dir())
 
 
-def check_the_next_build_works(host: CrashHost, data: Path, before: str) -> str:
-    """A later worker builds on; what a killed build left behind is gone."""
-    seconds = 0.2
-    while IndexStore(data).active(SCOPE) == before:
-        host.run_for(data, unused_number(data), seconds)
-        seconds *= 2
-    return IndexStore(data).active(SCOPE)
+def beyond_the_tombstones(data: Path) -> list[Path]:
+    """What is left of deleted versions besides their tombstones."""
+    return [path for path in branch_of(data).glob(".removed-*/**/*") if path.is_file()]
 
 
-@pytest.fixture(scope="module")
-def data(host: CrashHost, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def check_the_next_build_works(host: CrashHost, data: Path) -> None:
+    number = unused_number(data)
+    host.build(data, number)
+    assert answered_version(EmbeddedBackend(data, [])) == f"v{number:05}"
+    assert not list(branch_of(data).glob(".building-*"))
+
+
+@pytest.fixture
+def data(host: CrashHost, tmp_path: Path) -> Path:
     """A data directory with a first version, active."""
-    directory = tmp_path_factory.mktemp("data")
-    seconds = 0.2
-    while not IndexStore(directory).active(SCOPE):
-        host.run_for(directory, 1, seconds)
-        seconds *= 2
-    return directory
+    host.build(tmp_path, 1)
+    return tmp_path
+
+
+@pytest.fixture
+def serving(data: Path) -> EmbeddedBackend:
+    """A server's backend that was there before every crash."""
+    return EmbeddedBackend(data, [])
+
+
+@pytest.mark.parametrize("step", random.Random(20251214).sample(range(1, STEPS), 20))
+def test_a_writer_killed_at_any_step_changes_nothing_or_everything(
+    host: CrashHost, data: Path, serving: EmbeddedBackend, step: int
+) -> None:
+    before = answered_version(serving)
+    number = unused_number(data)
+    host.build(data, number, die_at_step=step)
+    assert check_after_a_crash(data, serving, before) in (before, f"v{number:05}")
+    check_the_next_build_works(host, data)
+
+
+def test_the_steps_span_a_whole_build(host: CrashHost, data: Path) -> None:
+    """A worker that would die after the last step lives, and dies at one a little before: nothing goes untested."""
+    host.build(data, 2, die_at_step=STEPS)
+    assert beyond_the_tombstones(data) == []
+    host.build(data, 3, die_at_step=STEPS - 30)
+    assert beyond_the_tombstones(data) != []
+
+
+def test_the_files_of_a_killed_deletion_are_removed_by_the_next_build(host: CrashHost, data: Path) -> None:
+    host.build(data, 2, die_at_step=STEPS - 30)
+    host.build(data, 3)
+    assert beyond_the_tombstones(data) == []
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_writer_killed_at_any_time_leaves_whole_versions_only(
+    host: CrashHost, data: Path, serving: EmbeddedBackend, seed: int
+) -> None:
+    before = answered_version(serving)
+    host.build_for(data, unused_number(data), random.Random(seed).uniform(0.005, 0.2))
+    check_after_a_crash(data, serving, before)
+    check_the_next_build_works(host, data)

@@ -14,7 +14,6 @@ from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.manifest import MANIFEST_FILE
 from groundwire_server.index.policies import POLICIES_FILE
 from groundwire_server.index.store import IndexStore
 
@@ -99,7 +98,7 @@ def test_a_deleted_version_is_gone(store: IndexStore, put: Publish, action: str)
 def test_a_tombstone_keeps_only_what_a_refusal_needs(store: IndexStore, put: Publish) -> None:
     put(V1)
     store.delete(V1)
-    assert {path.name for path in store.tombstone(V1).iterdir()} == {MANIFEST_FILE, POLICIES_FILE}
+    assert {path.name for path in store.tombstone(V1).iterdir()} == {POLICIES_FILE}
 
 
 def test_the_active_version_is_not_deleted(store: IndexStore, put: Publish) -> None:

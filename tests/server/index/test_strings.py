@@ -44,6 +44,6 @@ def test_any_column_is_read_back(values: list[str]) -> None:
 @pytest.mark.parametrize("offsets", [[0, 1, 4], [1, 1, 3], [0, 1, 2]], ids=["beyond the blob", "late start", "short"])
 def test_offsets_that_do_not_fit_the_blob_are_refused(tmp_path: Path, offsets: list[int]) -> None:
     StringColumn.write(tmp_path, "x", ["a", "bc"])
-    write_array(tmp_path / "x.offsets.npy", np.asarray(offsets, dtype=np.int64))
+    write_array(tmp_path / "x.offsets.bin", np.asarray(offsets, dtype=np.int64))
     with pytest.raises(IndexDamagedError, match=r"x\.utf8: has 3 bytes; its offsets end at"):
         StringColumn.open(tmp_path, "x", 2)

@@ -13,7 +13,7 @@ from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.index.files import sha256
 from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.manifest import MANIFEST_FILE, Manifest
+from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.writer import IndexContent, write_index
 from hypothesis import given, settings
@@ -146,7 +146,7 @@ def content(make_node: Callable[..., Node], index_content: Callable[..., IndexCo
 def test_the_manifest_seals_every_other_file(tmp_path: Path, content: IndexContent) -> None:
     manifest = write_index(tmp_path, content)
     assert manifest == Manifest.read(tmp_path)
-    others = {path.name for path in tmp_path.iterdir()} - {MANIFEST_FILE}
+    others = {path.name for path in tmp_path.iterdir()} - {MANIFEST_FILE, CHECKSUM_FILE}
     assert {entry.name for entry in manifest.files} == others
     for entry in manifest.files:
         assert entry.bytes == (tmp_path / entry.name).stat().st_size

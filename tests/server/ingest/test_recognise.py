@@ -35,11 +35,11 @@ def test_any_other_folder_is_a_source_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is empty"),
-        (b" \n\n", "is empty"),
+        (b"", "thing.jsonl: holds no JSON object"),
+        (b" \n\n", "thing.jsonl: holds no JSON object"),
         (b"hello\n", ":1: is not valid JSON"),
-        (b"[1]\n", ":1: is no JSON object with a 'type'"),
-        (b'\n{"kind": "cs"}\n', ":2: is no JSON object with a 'type'"),
+        (b"[1]\n", ":1: holds no JSON object with a 'type'"),
+        (b'\n{"kind": "cs"}\n', ":2: holds no JSON object with a 'type'"),
         (b"\x7fELF\xff\xfe\n", ":1: is not UTF-8"),
     ],
 )

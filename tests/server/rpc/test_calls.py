@@ -1,6 +1,7 @@
 """Deadlines, cancellation and overload: nobody waits longer than allowed, and work that nobody waits for stops."""
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from unittest.mock import Mock
 
 import grpc
 import pytest
+import structlog
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
@@ -192,15 +194,57 @@ async def test_a_call_given_up_while_it_waits_is_never_worked_on_and_frees_its_p
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        running = asyncio.ensure_future(stub.SearchNodes(search_request))
-        assert await has_started(work)
-        with pytest.raises(grpc.aio.AioRpcError):
-            await stub.SearchNodes(search_request, timeout=0.1)
-        assert (await failed(stub.SearchNodes(search_request))).info.reason == "ERROR_REASON_OVERLOADED"
-        work.release.set()
-        await running
-        assert (await stub.SearchNodes(search_request)).index == "v1"
+        for _ in range(2):
+            work.release.clear()
+            running = asyncio.ensure_future(stub.SearchNodes(search_request))
+            assert await has_started(work)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await stub.SearchNodes(search_request, timeout=0.1)
+            assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert (await failed(stub.SearchNodes(search_request))).info.reason == "ERROR_REASON_OVERLOADED"
+            work.release.set()
+            assert (await running).index == "v1"
     assert engine.search.call_count == 2
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("end", "events"),
+    [(ZeroDivisionError("broken"), ["call", "abandoned call failed"]), (DeadlineError(), ["call"]), (None, ["call"])],
+    ids=["defect", "stopped", "answered"],
+)
+async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
+    serving: "Serving",
+    engine: Mock,
+    failed: "Failed",
+    search_request: retrieval_pb2.SearchNodesRequest,
+    end: Exception | None,
+    events: list[str],
+) -> None:
+    release, unhandled = threading.Event(), Mock()
+    asyncio.get_running_loop().set_exception_handler(unhandled)
+
+    def deaf_search(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        release.wait(LONG_SECONDS)
+        if end is not None:
+            raise end
+        return ANSWER
+
+    engine.search.side_effect = deaf_search
+    with structlog.testing.capture_logs() as lines:
+        async with (
+            serving(default_deadline_seconds=0.1, worker_threads=1) as server,
+            grpc.aio.insecure_channel(server.address) as channel,
+        ):
+            stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+            assert (await failed(stub.SearchNodes(search_request))).code is grpc.StatusCode.DEADLINE_EXCEEDED
+            release.set()
+            walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
+            await stub.ExpandDependencyTree(walk, timeout=SOON_SECONDS)
+    assert [line["event"] for line in lines][: len(events)] == events
+    assert len(lines) == len(events) + 1
+    gc.collect()
+    unhandled.assert_not_called()
 
 
 def test_a_checkpoint_lets_a_call_in_time_pass() -> None:

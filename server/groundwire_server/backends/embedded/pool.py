@@ -15,7 +15,7 @@ from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.loaded import LoadedIndex, open_version
 from groundwire_server.index.policies import read_policies
 from groundwire_server.index.store import IndexStore
 
@@ -71,7 +71,7 @@ class IndexPool:
                 raise IndexDamagedError("the directory is missing")
             entry = self._open.get(pinned)
             if entry is None:
-                index = LoadedIndex(directory)
+                index = open_version(directory, pinned)
                 entry = self._open[pinned] = (index, VisibilityCache(index))
                 if len(self._open) > MAX_OPEN_INDEXES:
                     self._open.popitem(last=False)

@@ -25,7 +25,7 @@ class SqlCatalog:
     def __init__(self) -> None:
         self._objects = ObjectIndex()
         self._mentions: list[Mention] = []
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
 
     def add(self, file: SourceFile) -> FileAnalysis:
         """The nodes of one SQL file, the edges between the parts of its long chunks, and what was not parsed.
@@ -60,11 +60,13 @@ class SqlCatalog:
         found = None if parsed is None else self._objects.find(parsed)
         return None if found is None else found.object.key
 
-    def find(
-        self, name: SqlName, admitted: frozenset[ObjectType], home_schema: str | None = None
-    ) -> Resolved | None:
+    def find(self, name: SqlName, admitted: frozenset[ObjectType], home_schema: str | None = None) -> Resolved | None:
         """The object of an admitted type that `name` means; see `ObjectIndex.find`."""
         return self._objects.find(name, admitted, home_schema)
+
+    def knows(self, bare_name: str) -> bool:
+        """Whether an object of any schema has this name, given without quotes; case does not matter."""
+        return self._objects.knows(bare_name)
 
     def _edges_of(self, mention: Mention) -> Iterable[SourceEdge]:
         target = self.find(mention.name, ADMITTED_TYPES[mention.relation], mention.home_schema)

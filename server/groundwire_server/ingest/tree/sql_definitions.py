@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
 from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_reader import dollar_body_tokens, query_after_as
+from groundwire_server.ingest.tree.sql_reader import query_after_as
+from groundwire_server.ingest.tree.sql_tokens import dollar_body_tokens, keyword_outside, keyword_set
 
 MAX_SIGNATURE_CHARACTERS = 300
 
@@ -42,17 +43,17 @@ _TYPES = {
 }
 _ROUTINES = frozenset({ObjectType.PROCEDURE, ObjectType.FUNCTION, ObjectType.TRIGGER})
 _REDEFINED_BY_ALTER = _ROUTINES | {ObjectType.VIEW}
-_MODIFIERS = frozenset(
-    "OR REPLACE ALTER GLOBAL LOCAL UNLOGGED EXTERNAL FOREIGN VIRTUAL UNIQUE CLUSTERED NONCLUSTERED COLUMNSTORE FULLTEXT "
-    "SPATIAL XML PRIMARY MATERIALIZED RECURSIVE CONSTRAINT ALGORITHM UNDEFINED MERGE TEMPTABLE SQL SECURITY DEFINER "
-    "INVOKER FORCE EDITIONABLE NONEDITIONABLE".split()
+_MODIFIERS = keyword_set(
+    "OR REPLACE ALTER GLOBAL LOCAL UNLOGGED EXTERNAL FOREIGN VIRTUAL UNIQUE CLUSTERED NONCLUSTERED COLUMNSTORE "
+    "FULLTEXT SPATIAL XML PRIMARY MATERIALIZED RECURSIVE CONSTRAINT ALGORITHM UNDEFINED MERGE TEMPTABLE SQL SECURITY DEFINER "
+    "INVOKER FORCE EDITIONABLE NONEDITIONABLE"
 )
 _USER_TOKENS = 6
-_BODY_VERBS = frozenset(
-    "BEGIN SELECT INSERT UPDATE DELETE REPLACE MERGE CALL RETURN SET IF WITH DECLARE TRUNCATE CASE WHILE".split()
+_BODY_VERBS = keyword_set(
+    "BEGIN SELECT INSERT UPDATE DELETE REPLACE MERGE CALL RETURN SET IF WITH DECLARE TRUNCATE CASE WHILE"
 )
-_TRIGGER_EVENT_AFTER = frozenset({"BEFORE", "AFTER", "OF", "OR", ",", "FOR"})
-_READABLE_LANGUAGES = frozenset({"SQL", "PLPGSQL"})
+_TRIGGER_EVENT_AFTER = keyword_set("BEFORE AFTER OF OR , FOR")
+_READABLE_LANGUAGES = keyword_set("SQL PLPGSQL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,7 @@ def signature(text: str, code: Sequence[Token]) -> str:
 
 def foreign_keys(text: str, code: Sequence[Token]) -> list[SqlName]:
     """The tables after REFERENCES in CREATE TABLE or ALTER TABLE."""
-    names = [
-        read_name(text, code, index + 1)[0] for index, token in enumerate(code) if token.keyword == "REFERENCES"
-    ]
+    names = [read_name(text, code, index + 1)[0] for index, token in enumerate(code) if token.keyword == "REFERENCES"]
     return [name for name in names if name is not None]
 
 
@@ -160,7 +159,7 @@ def _head_and_body(
     text: str, code: Sequence[Token], after: int, object_type: ObjectType, dialect: Dialect
 ) -> tuple[Sequence[Token], Sequence[Token]]:
     if object_type is ObjectType.VIEW:
-        opening = _keyword_outside(code, after, frozenset({"AS"}))
+        opening = keyword_outside(code, after, keyword_set("AS"))
         return code[:opening], code[opening + 1 :]
     if object_type is ObjectType.TABLE:
         return code, code[query_after_as(code) :]
@@ -181,7 +180,7 @@ def _head_and_body(
 def _body_verb(code: Sequence[Token], start: int) -> int:
     """The index of the first verb that is no event of a trigger (BEFORE INSERT OR UPDATE)."""
     index = start
-    while (index := _keyword_outside(code, index, _BODY_VERBS)) < len(code):
+    while (index := keyword_outside(code, index, _BODY_VERBS)) < len(code):
         if code[index - 1].keyword not in _TRIGGER_EVENT_AFTER:
             return index
         index += 1
@@ -191,22 +190,12 @@ def _body_verb(code: Sequence[Token], start: int) -> int:
 def _body_as(code: Sequence[Token], start: int) -> int:
     """The index of the AS that opens a T-SQL body: not that of a parameter's type or of EXECUTE AS."""
     index = start
-    while (index := _keyword_outside(code, index, frozenset({"AS"}))) < len(code):
+    while (index := keyword_outside(code, index, keyword_set("AS"))) < len(code):
         before = code[index - 1]
         if before.kind is not Kind.VARIABLE and before.keyword not in {"EXECUTE", "EXEC"}:
             return index
         index += 1
     return index
-
-
-def _keyword_outside(code: Sequence[Token], start: int, keywords: frozenset[str]) -> int:
-    """The index of the first of `keywords` outside parentheses; the length of `code` without one."""
-    depth = 0
-    for index in range(start, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[index].keyword, 0)
-        if depth <= 0 and code[index].keyword in keywords:
-            return index
-    return len(code)
 
 
 def _language(text: str, code: Sequence[Token]) -> str:

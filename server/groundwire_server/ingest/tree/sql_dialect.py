@@ -26,7 +26,10 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
         Dialect.POSTGRES: (
             (3, r"\$\w*\$"),
             (3, r"\bLANGUAGE\s+'?(?:plpgsql|sql)\b|\bRETURNS\s+(?:SETOF|TRIGGER|VOID)\b"),
-            (2, r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+\w+.*\s+AS\s+IDENTITY"),
+            (
+                2,
+                r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+\w+.*\s+AS\s+IDENTITY",
+            ),
             (2, r"\bTIMESTAMPTZ\b|\bJSONB\b|\bBYTEA\b|\bTEXT\s*\[\]|\bnextval\s*\(|\bwith(?:out)?\s+time\s+zone\b"),
             (2, r"\bOWNER\s+TO\b|\bCREATE\s+EXTENSION\b|\bpg_\w+|^\\\w"),
             (3, r"^COPY\s.*\bFROM\s+stdin\b"),
@@ -45,25 +48,31 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
         ),
     }.items()
 }
-_LITERALS = re.compile(r"'[^']*'|--[^\n]*|/\*(?!!)[\s\S]*?\*/")
+_LITERALS = re.compile(r"'[^']*(?:'|\Z)|--[^\n]*|/\*(?!!).*?(?:\*/|\Z)", re.DOTALL)
 MINIMUM_EVIDENCE = 2
 
 
 def detect_dialect(text: str) -> Dialect:
-    """The dialect with the most evidence in the first EVIDENCE_CHARACTERS, comments and strings left out.
+    """The dialect that `text` gives evidence of, else the one in which sqlglot parses most of its first statements.
 
-    Without MINIMUM_EVIDENCE, or when two dialects have the same, the dialect in which sqlglot parses the
-    most of the first TRIED_STATEMENTS; GENERIC (which evidence for SQLite or Oracle speaks for as well) when
-    none is better than the others.
+    GENERIC when no dialect parses more of the first TRIED_STATEMENTS than the others.
     """
     head = text[:EVIDENCE_CHARACTERS]
-    searched = _LITERALS.sub("''", head)
+    return evident_dialect(head) or _best_parser(head)
+
+
+def evident_dialect(text: str) -> Dialect | None:
+    """The dialect with the most evidence in `text`, its comments and strings left out; GENERIC for SQLite and Oracle.
+
+    None with less than MINIMUM_EVIDENCE, or when two dialects have the same.
+    """
+    searched = _LITERALS.sub("''", text)
     scores = {
         dialect: sum(weight for weight, pattern in patterns if pattern.search(searched))
         for dialect, patterns in _EVIDENCE.items()
     }
     best = _only_best(scores)
-    return best if best is not None and scores[best] >= MINIMUM_EVIDENCE else _best_parser(head)
+    return best if best is not None and scores[best] >= MINIMUM_EVIDENCE else None
 
 
 def _best_parser(head: str) -> Dialect:

@@ -56,8 +56,8 @@ class SqlFile:
     mentions: list[Mention]
 
 
-def read_sql_file(file: SourceFile, taken: set[str]) -> SqlFile:
-    """Reads `file`; `taken` holds the folded local ids used so far and receives those of this file.
+def read_sql_file(file: SourceFile, taken: dict[str, int]) -> SqlFile:
+    """Reads `file`; `taken` holds the folded local ids used so far, each with the last suffix given to it.
 
     An object defined again, here or in an earlier file, has the local id of the first with `~2`, `~3` ...
     """
@@ -67,7 +67,7 @@ def read_sql_file(file: SourceFile, taken: set[str]) -> SqlFile:
 class _FileReader:
     """Walks the units of one file and fills its SqlFile."""
 
-    def __init__(self, file: SourceFile, taken: set[str]) -> None:
+    def __init__(self, file: SourceFile, taken: dict[str, int]) -> None:
         self._path = file.path
         self._text = file.text
         self._dialect = detect_dialect(file.text)
@@ -124,11 +124,12 @@ class _FileReader:
         return nodes
 
     def _free_id(self, wanted: str) -> str:
-        local_id, number = wanted, 1
+        """`wanted`, or with the first suffix `~2`, `~3` ... that makes it new."""
+        folded, local_id = wanted.casefold(), wanted
         while local_id.casefold() in self._taken:
-            number += 1
-            local_id = f"{wanted}~{number}"
-        self._taken.add(local_id.casefold())
+            self._taken[folded] += 1
+            local_id = f"{wanted}~{self._taken[folded]}"
+        self._taken[local_id.casefold()] = 1
         return local_id
 
     def _node(self, local_id: str, span: Span, symbol: str, head: str) -> SourceNode:
@@ -187,9 +188,7 @@ class _FileReader:
             )
             self._result.skipped.append(SkippedFile(self._path, why))
 
-    def _mention(
-        self, owner: str | SqlName, relation: Relation, name: SqlName, confidence: float, offset: int
-    ) -> None:
+    def _mention(self, owner: str | SqlName, relation: Relation, name: SqlName, confidence: float, offset: int) -> None:
         if self._dialect is Dialect.TSQL and not name.schema and name.folded[1] in _TRIGGER_TABLES:
             return
         origin = f"{self._path}:{self._line(offset)}"

@@ -36,7 +36,7 @@ class Kind(IntEnum):
 class Token(NamedTuple):
     """A token at `text[start:end]`. `keyword` is the upper-cased word or the symbol, "" for every other kind.
 
-    BODY is a dollar-quoted string; VARIABLE is `@name` or `#temporary`; TERMINATOR ends a statement (`;` or
+    BODY is a dollar-quoted string; VARIABLE is `@name`, `#temporary` or `$1`; TERMINATOR ends a statement (`;` or
     the delimiter set by MySQL's DELIMITER) and, after COPY FROM stdin, covers the data rows too; BATCH is a
     line with GO. Client commands (`\\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned
     code are comments.
@@ -70,6 +70,7 @@ _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
         ("COMMENT", _LINE_COMMENT),
         ("CLIENT", r"\\[^\n]*"),
         ("STRING", rf"[eE]{_BACKSLASH_STRING}|{_STRING}"),
+        ("VARIABLE", r"\$\d+"),
         ("DOLLAR", r"\$(?:[^\W\d]\w*)?\$"),
         ("QUOTED", _DOUBLE_QUOTED),
         ("WORD", r"[^\W\d][\w$]*"),

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql_tokens import keyword_set
 
 MAX_NAME_CHARACTERS = 128
 DEFAULT_SCHEMAS = {Dialect.TSQL: "dbo", Dialect.POSTGRES: "public", Dialect.MYSQL: "", Dialect.GENERIC: ""}
 
-_NEVER_NAMES = frozenset(
+_NEVER_NAMES = keyword_set(
     "SELECT FROM WHERE SET VALUES INTO JOIN ON AS AND OR NOT CASE WHEN THEN ELSE END UNION GROUP ORDER BY HAVING WITH "
-    "INSERT UPDATE DELETE MERGE EXEC EXECUTE IF BEGIN CREATE ALTER DROP EXISTS IN IS NULL USING RETURNING".split()
+    "INSERT UPDATE DELETE MERGE EXEC EXECUTE IF BEGIN CREATE ALTER DROP EXISTS IN IS NULL USING RETURNING"
 )
 
 
@@ -37,7 +38,7 @@ def name_from_parts(parts: Sequence[str]) -> SqlName | None:
     None without a name, and for temporary tables and variables, which no other statement can mean.
     """
     cleaned = [" ".join(part.split())[:MAX_NAME_CHARACTERS] for part in parts]
-    if not cleaned or not cleaned[-1] or cleaned[-1][0] in "#@":
+    if not cleaned or not cleaned[-1] or cleaned[-1][0] in "#@$":
         return None
     return SqlName(cleaned[-1], cleaned[-2] if len(cleaned) > 1 else "", is_foreign=len(cleaned) > 2)
 
@@ -48,15 +49,17 @@ def unquoted(raw: str) -> str:
     return raw[1:-1].replace(closing * 2, closing)
 
 
-def read_name(text: str, tokens: Sequence[Token], index: int) -> tuple[SqlName | None, int]:
+def read_name(
+    text: str, tokens: Sequence[Token], index: int, reserved: frozenset[str] = _NEVER_NAMES
+) -> tuple[SqlName | None, int]:
     """The object name at `tokens[index]` and the index after it.
 
-    None where none stands there: a keyword, a subquery, a `#temporary` table or an `@variable`.
+    None where none stands there: a `reserved` word, a subquery, a `#temporary` table or an `@variable`.
     """
     parts: list[str] = []
     while index < len(tokens):
         part = _name_part(text, tokens[index], is_first=not parts)
-        if part is None:
+        if part is None or (not parts and tokens[index].keyword in reserved):
             break
         parts.append(part)
         index += tokens[index].keyword != "."
@@ -66,13 +69,17 @@ def read_name(text: str, tokens: Sequence[Token], index: int) -> tuple[SqlName |
     return name_from_parts(parts), index
 
 
+def identifier(text: str, token: Token) -> str:
+    """The name that one WORD or QUOTED token stands for."""
+    written = text[token.start : token.end]
+    return unquoted(written) if token.kind is Kind.QUOTED else written
+
+
 def _name_part(text: str, token: Token, is_first: bool) -> str | None:
     """One part of a dotted name; "" for the part left out in `Shop..Invoice`, None when the name ends before it."""
     if token.kind is Kind.QUOTED:
         return unquoted(text[token.start : token.end])
-    if token.kind is Kind.VARIABLE or (
-        token.kind is Kind.WORD and not (is_first and token.keyword in _NEVER_NAMES)
-    ):
+    if token.kind in {Kind.WORD, Kind.VARIABLE}:
         return text[token.start : token.end]
     return "" if token.keyword == "." and not is_first else None
 
@@ -81,5 +88,5 @@ def parse_name(written: str) -> SqlName | None:
     """The object name that `written` consists of, as a mapping or a literal states it; None when it is no name."""
     stripped = written.strip()
     tokens = tokenize(stripped, Dialect.GENERIC)
-    name, end = read_name(stripped, tokens, 0)
+    name, end = read_name(stripped, tokens, 0, reserved=frozenset())
     return name if end == len(tokens) else None

@@ -42,14 +42,19 @@ class Resolved:
 
 
 class ObjectIndex:
-    """Objects by folded name, in the order of their definition."""
+    """Objects by folded name; of several definitions of one object only the first."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, list[SqlObject]] = {}
+        self._by_name: dict[str, dict[tuple[str, ObjectType], SqlObject]] = {}
 
     def add(self, name: SqlName, defined: SqlObject) -> None:
-        """Makes `defined` known under `name`; the first of several definitions stays the one that is found."""
-        self._by_name.setdefault(name.folded[1], []).append(defined)
+        """Makes `defined` known under `name`, unless its schema has an object of that name and type already."""
+        same_name = self._by_name.setdefault(name.folded[1], {})
+        same_name.setdefault((defined.schema, defined.object_type), defined)
+
+    def knows(self, bare_name: str) -> bool:
+        """Whether an object of any schema has this name, given without quotes."""
+        return bare_name.casefold() in self._by_name
 
     def find(
         self, name: SqlName, admitted: frozenset[ObjectType] = _ANY, home_schema: str | None = None
@@ -61,7 +66,7 @@ class ObjectIndex:
         unknown schema, then the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
         """
         schema, bare = name.folded
-        objects = [found for found in self._by_name.get(bare, ()) if found.object_type in admitted]
+        objects = [found for found in self._by_name.get(bare, {}).values() if found.object_type in admitted]
         stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
         searched = [{home_schema}, _DEFAULT_SCHEMAS, {""}]
         if schema:

@@ -4,27 +4,33 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
 from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_parse import NotParsedError, parse_statement
-from groundwire_server.ingest.tree.sql_scan import Found, call_references, query_tokens_references, target_name
+from groundwire_server.ingest.tree.sql_query import plain_query, read_query
+from groundwire_server.ingest.tree.sql_scan import Found, call_references, target_name
 from groundwire_server.ingest.tree.sql_statements import body_statements, opens_common_expressions
-from groundwire_server.ingest.tree.sql_tree import Relation, tree_references
+from groundwire_server.ingest.tree.sql_tokens import (
+    closing_parenthesis,
+    code_tokens,
+    depth_change,
+    dollar_body_tokens,
+    keyword_at,
+    keyword_set,
+)
+from groundwire_server.ingest.tree.sql_tree import Relation
 
 PARSED_CONFIDENCE = 1.0
 SCANNED_CONFIDENCE = 0.7
 DYNAMIC_CONFIDENCE = 0.7
 
-_QUERY_VERBS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "PERFORM"})
-_VERBS = _QUERY_VERBS | {"EXEC", "EXECUTE", "CALL", "TRUNCATE", "COPY", "BULK"}
-_NO_REFERENCES = frozenset({"GRANT", "REVOKE", "DENY", "COMMENT", "DROP"})
-_ALSO_FUNCTIONS = frozenset({"UPDATE", "REPLACE", "INSERT", "TRUNCATE", "COPY"})
-_VERBS_FOR_PARSER = {"PERFORM": "SELECT", "REPLACE": "INSERT"}
-_DEFINES = frozenset({"CREATE", "ALTER"})
-_VIEW_OPTIONS = frozenset({"NO", "DATA", "CHECK", "CASCADED", "LOCAL", "READ"})
-_NO_VERB_AFTER = frozenset({".", "ON", "DO", "KEY", "FOR", "OF", "OR", "AFTER", "BEFORE", ","})
-_INSERTS_INTO = frozenset("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE".split())
-_AFTER_INTO_LIST = frozenset("FROM WHERE GROUP ORDER LIMIT UNION HAVING USING SELECT VALUES EXCEPT INTERSECT".split())
+_QUERY_VERBS = keyword_set("SELECT WITH INSERT UPDATE DELETE MERGE REPLACE PERFORM")
+_VERBS = _QUERY_VERBS | keyword_set("EXEC EXECUTE CALL TRUNCATE COPY BULK")
+_ALSO_FUNCTIONS = keyword_set("UPDATE REPLACE INSERT TRUNCATE COPY")
+_NO_REFERENCES = keyword_set("GRANT REVOKE DENY COMMENT DROP")
+_DEFINES = keyword_set("CREATE ALTER")
+_NO_VERB_AFTER = keyword_set(". ON DO KEY FOR OF OR AFTER BEFORE ,")
+_EXECUTES = keyword_set("EXEC EXECUTE")
+_ROWS = keyword_set("VALUES VALUE EXEC EXECUTE")
 _SQL_IN_STRING = re.compile(
     r"\b(?:SELECT\b.*\bFROM|INSERT\s+INTO|DELETE\s+FROM|UPDATE\b.*\bSET|MERGE\s+INTO|EXEC(?:UTE)?)\b",
     re.IGNORECASE | re.DOTALL,
@@ -75,22 +81,6 @@ def read_head_references(text: str, code: Sequence[Token], dialect: Dialect) -> 
     return reader.reading()
 
 
-def code_tokens(text: str, dialect: Dialect, start: int = 0, end: int | None = None) -> list[Token]:
-    """The tokens of `text[start:end]` without its comments; their offsets count from the start of `text`."""
-    piece = text[start:end]
-    return [
-        Token(token.kind, token.keyword, token.start + start, token.end + start)
-        for token in tokenize(piece, dialect)
-        if token.kind is not Kind.COMMENT
-    ]
-
-
-def dollar_body_tokens(text: str, body: Token, dialect: Dialect) -> list[Token]:
-    """The tokens inside a dollar-quoted `body`, with the offsets that they have in `text`."""
-    tag_length = text.index("$", body.start + 1) + 1 - body.start
-    return code_tokens(text, dialect, body.start + tag_length, body.end - tag_length)
-
-
 class _Reader:
     """Collects references; `reads_strings` says whether SQL inside string literals counts."""
 
@@ -127,7 +117,7 @@ class _Reader:
             self._target(rest)
         elif rest[0].keyword in {"INSERT", "REPLACE"} and (split := _after_insert_target(rest)) is not None:
             self._target(rest[:split])
-            _, written = self._plain_query(rest[:split])
+            _, written = plain_query(self._text, rest[:split], self._dialect)
             self._add([(Relation.WRITES, name) for name in written], rest[0].start, PARSED_CONFIDENCE)
             self._inserted(rest[split:])
         else:
@@ -141,7 +131,7 @@ class _Reader:
             token = code[index]
             if token.keyword == "(" and index + 1 < len(code) and code[index + 1].keyword in {"SELECT", "WITH"}:
                 self._add(call_references(self._text, code[start : index + 1]), token.start, PARSED_CONFIDENCE)
-                close = _closing(code, index)
+                close = closing_parenthesis(code, index)
                 self._query(code[index + 1 : close])
                 start = index = close
             elif token.kind is Kind.STRING and self._reads_strings:
@@ -152,7 +142,7 @@ class _Reader:
 
     def _inserted(self, code: Sequence[Token]) -> None:
         """What follows INSERT INTO target: rows are data, so strings among them are not read as SQL."""
-        if code[0].keyword in {"EXEC", "EXECUTE"}:
+        if code[0].keyword in _EXECUTES:
             self._execute(code)
             return
         reads_strings, self._reads_strings = self._reads_strings, False
@@ -175,54 +165,12 @@ class _Reader:
             self._add([(Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
 
     def _query(self, code: Sequence[Token]) -> None:
-        kept, written = self._plain_query(code)
+        reading = read_query(self._text, code, self._dialect)
         offset = code[0].start
-        self._add([(Relation.WRITES, name) for name in written], offset, PARSED_CONFIDENCE)
-        try:
-            tree = parse_statement(_joined(self._text, kept), self._dialect)
-        except NotParsedError as error:
-            self.unparsed.append(Unparsed(offset, str(error)))
-            self._add(query_tokens_references(self._text, kept), offset, SCANNED_CONFIDENCE)
-            return
-        self._add(tree_references(tree), offset, PARSED_CONFIDENCE)
-
-    def _plain_query(self, code: Sequence[Token]) -> tuple[list[Token], list[SqlName]]:
-        """The query without what sqlglot does not know, and the tables named in what was taken out.
-
-        Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), TOP (n) of a change,
-        the operator of T-SQL's compound assignments, and options at the end of a view.
-        """
-        kept: list[Token] = []
-        written: list[SqlName] = []
-        depth = index = 0
-        while index < len(code):
-            token = code[index]
-            depth += {"(": 1, ")": -1}.get(token.keyword, 0)
-            previous, following = _neighbours(code, index)
-            if token.keyword == "INTO" and depth == 0 and previous not in _INSERTS_INTO:
-                index = self._into(code, index, written)
-            elif token.keyword == "WITH" and depth == 0 and following in _VIEW_OPTIONS:
-                break
-            elif token.keyword == "TOP" and previous in {"INSERT", "UPDATE", "DELETE", "MERGE"}:
-                index = _closing(code, index + 1) + 1
-            elif self._dialect is Dialect.TSQL and _is_compound_assignment(code, index):
-                index += 1
-            else:
-                kept.append(token)
-                index += 1
-        return kept, written
-
-    def _into(self, code: Sequence[Token], index: int, written: list[SqlName]) -> int:
-        """The index after the INTO clause at `index`; in T-SQL it names a table, which is added to `written`."""
-        if self._dialect is Dialect.TSQL:
-            name, index = read_name(self._text, code, index + 1)
-            if name is not None:
-                written.append(name)
-            return _closing(code, index) + 1 if index < len(code) and code[index].keyword == "(" else index
-        index += 1
-        while index < len(code) and code[index].keyword not in _AFTER_INTO_LIST:
-            index += 1
-        return index
+        self._add(reading.certain, offset, PARSED_CONFIDENCE)
+        self._add(reading.scanned, offset, SCANNED_CONFIDENCE)
+        if reading.why_unparsed is not None:
+            self.unparsed.append(Unparsed(offset, reading.why_unparsed))
 
     def _dynamic(self, token: Token) -> None:
         """Reads a string that holds SQL, such as the argument of sp_executesql; what it lacks stays unread."""
@@ -244,16 +192,16 @@ def _verb_index(code: Sequence[Token]) -> int:
     """The index of the verb outside parentheses that makes `code` a query, a change or a call; its length if none."""
     depth = 0
     for index, token in enumerate(code):
-        depth += {"(": 1, ")": -1}.get(token.keyword, 0)
+        depth += depth_change(token)
         if depth == 0 and token.keyword in _VERBS and _is_verb(code, index):
             return index
     return len(code)
 
 
 def _is_verb(code: Sequence[Token], index: int) -> bool:
-    """False where the keyword at `index` is a clause (ON DELETE), a function (REPLACE(...)) or an option (WITH INIT)."""
+    """False where the keyword at `index` is a clause (ON DELETE), a function (REPLACE()) or an option (WITH INIT)."""
     keyword = code[index].keyword
-    previous, following = _neighbours(code, index)
+    previous, following = keyword_at(code, index - 1), keyword_at(code, index + 1)
     if keyword == "SELECT":
         return previous != "."
     if keyword == "WITH":
@@ -261,14 +209,6 @@ def _is_verb(code: Sequence[Token], index: int) -> bool:
     if previous in _NO_VERB_AFTER:
         return False
     return following != "STATISTICS" and not (keyword in _ALSO_FUNCTIONS and following == "(")
-
-
-def _neighbours(code: Sequence[Token], index: int) -> tuple[str, str]:
-    """The keywords before and after the token at `index`."""
-    return (
-        code[index - 1].keyword if index else "",
-        code[index + 1].keyword if index + 1 < len(code) else "",
-    )
 
 
 def query_after_as(code: Sequence[Token]) -> int:
@@ -283,42 +223,9 @@ def _after_insert_target(code: Sequence[Token]) -> int | None:
     """Where the rows or the procedure of INSERT begin; None when a query follows and is to be parsed."""
     depth = 0
     for index, token in enumerate(code):
-        depth += {"(": 1, ")": -1}.get(token.keyword, 0)
-        if depth == 0 and token.keyword in {"VALUES", "VALUE", "EXEC", "EXECUTE"}:
+        depth += depth_change(token)
+        if depth == 0 and token.keyword in _ROWS:
             return index
         if depth == 0 and token.keyword in {"SELECT", "WITH"}:
             return None
     return None
-
-
-def _closing(code: Sequence[Token], opening: int) -> int:
-    """The index of the parenthesis that closes the one at `opening`; the last index when none does."""
-    depth = 0
-    for index in range(opening, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[index].keyword, 0)
-        if depth == 0:
-            return index
-    return len(code) - 1
-
-
-def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
-    """Whether the operator at `index` is the first half of `+=`, `-=` ..."""
-    return (
-        code[index].keyword in set("+-*/%&|^")
-        and index + 1 < len(code)
-        and code[index + 1].keyword == "="
-        and code[index + 1].start == code[index].end
-    )
-
-
-def _joined(text: str, code: Sequence[Token]) -> str:
-    """The source of `code` with one space where white space, a comment or a token left out stood."""
-    pieces: list[str] = []
-    end = code[0].start if code else 0
-    for token in code:
-        if token.start != end:
-            pieces.append(" ")
-        written = text[token.start : token.end]
-        pieces.append(written if pieces else _VERBS_FOR_PARSER.get(token.keyword, written))
-        end = token.end
-    return "".join(pieces)

@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from groundwire_server.ingest.tree.sql_lexer import Kind, Token
 from groundwire_server.ingest.tree.sql_names import SqlName, read_name
+from groundwire_server.ingest.tree.sql_tokens import depth_change, keyword_set
 from groundwire_server.ingest.tree.sql_tree import Relation
 
-_BEFORE_TARGET = frozenset("INTO UPDATE TRUNCATE MERGE INSERT DELETE COPY REPLACE".split())
-_BEFORE_SOURCE = frozenset({"FROM", "JOIN", "USING", "APPLY"})
-_SKIPPED = frozenset("ONLY LATERAL TABLE INTO FROM IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE INSERT".split())
-_ENDS_SOURCES = frozenset("WHERE SELECT SET GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT ON VALUES WHEN".split())
-_FROM_ARGUMENT = frozenset({"EXTRACT", "SUBSTRING", "TRIM", "OVERLAY"})
+_BEFORE_TARGET = keyword_set("INTO UPDATE TRUNCATE MERGE INSERT DELETE COPY REPLACE")
+_BEFORE_SOURCE = keyword_set("FROM JOIN USING APPLY")
+_SKIPPED = keyword_set("ONLY LATERAL TABLE INTO FROM IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE INSERT")
+_ENDS_SOURCES = keyword_set("WHERE SELECT SET GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT ON VALUES WHEN")
+_FROM_ARGUMENT = keyword_set("EXTRACT SUBSTRING TRIM OVERLAY")
 
 Found = tuple[Relation, SqlName]
 
@@ -66,7 +67,7 @@ def _after_parentheses(code: Sequence[Token], index: int) -> int:
     """The index after the parenthesised group at `index`, or after the one token that stands there instead."""
     depth = 0
     while index < len(code):
-        depth += {"(": 1, ")": -1}.get(code[index].keyword, 0)
+        depth += depth_change(code[index])
         index += 1
         if depth <= 0:
             break
@@ -116,7 +117,13 @@ class _QueryScan:
         return self._keyword(opener - 1) not in _FROM_ARGUMENT
 
     def _opens_target(self, index: int) -> bool:
-        if self._keyword(index) in {"UPDATE", "DELETE"} and self._keyword(index - 1) in {"KEY", "ON", "DO", "FOR", "THEN"}:
+        if self._keyword(index) in {"UPDATE", "DELETE"} and self._keyword(index - 1) in {
+            "KEY",
+            "ON",
+            "DO",
+            "FOR",
+            "THEN",
+        }:
             return False
         return self._keyword(index + 1) != "INTO" and self._keyword(index) != "REPLACE"
 

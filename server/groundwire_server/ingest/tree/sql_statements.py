@@ -7,29 +7,31 @@ statement opens one, unless what stands before it says that it goes on (`INSERT 
 from collections.abc import Sequence
 
 from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql_tokens import keyword_set
 
-_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
-_PRIVILEGES = frozenset({"GRANT", "REVOKE", "DENY"})
-_BLOCKS = frozenset({"BEGIN", "END", "ELSE"})
-_TSQL_OPENERS = frozenset(
+_CHANGES = keyword_set("INSERT UPDATE DELETE MERGE")
+_PRIVILEGES = keyword_set("GRANT REVOKE DENY")
+_BLOCKS = keyword_set("BEGIN END ELSE")
+_TSQL_OPENERS = keyword_set(
     "SELECT INSERT UPDATE DELETE MERGE EXEC EXECUTE DECLARE SET IF ELSE WHILE BEGIN END RETURN PRINT RAISERROR THROW "
     "WITH TRUNCATE CREATE ALTER DROP GRANT REVOKE DENY OPEN CLOSE FETCH DEALLOCATE GOTO BREAK CONTINUE COMMIT ROLLBACK "
-    "SAVE USE WAITFOR BULK DBCC BACKUP RESTORE KILL RECONFIGURE".split()
+    "SAVE USE WAITFOR BULK DBCC BACKUP RESTORE KILL RECONFIGURE"
 )
 _BLOCK_OPENERS = _BLOCKS | {"THEN", "LOOP", "DO"}
-_BEFORE_CHANGE = frozenset({",", "OR", "OF", "AFTER", "BEFORE", "FOR", "BULK"})
-_BEFORE_SELECT = frozenset({"UNION", "ALL", "EXCEPT", "INTERSECT", "MINUS", "AS", "FOR", "IN", "QUERY"})
+_BEFORE_CHANGE = keyword_set(", OR OF AFTER BEFORE FOR BULK")
+_BEFORE_SELECT = keyword_set("UNION ALL EXCEPT INTERSECT MINUS AS FOR IN QUERY")
 _BEFORE_OPTION = {
-    "EXEC": frozenset({"WITH", ","}),
-    "EXECUTE": frozenset({"WITH", ","}),
-    "SET": frozenset({"UPDATE", "DELETE"}),
-    "FETCH": frozenset({"ROW", "ROWS"}),
-    "GRANT": frozenset({"WITH", "REVOKE"}),
-    "COMMIT": frozenset({"ON"}),
-    "IF": frozenset("TABLE VIEW PROC PROCEDURE FUNCTION TRIGGER INDEX SCHEMA DATABASE TYPE COLUMN CONSTRAINT".split()),
+    "EXEC": keyword_set("WITH ,"),
+    "EXECUTE": keyword_set("WITH ,"),
+    "SET": keyword_set("UPDATE DELETE"),
+    "FETCH": keyword_set("ROW ROWS"),
+    "GRANT": keyword_set("WITH REVOKE"),
+    "COMMIT": keyword_set("ON"),
+    "IF": keyword_set("TABLE VIEW PROC PROCEDURE FUNCTION TRIGGER INDEX SCHEMA DATABASE TYPE COLUMN CONSTRAINT"),
 }
-_ROUTINES = frozenset({"PROC", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"})
-_ALONE_IN_BATCH = frozenset({"PROC", "PROCEDURE", "FUNCTION", "TRIGGER", "VIEW"})
+_ALTERED_PARTS = keyword_set("COLUMN CONSTRAINT INDEX MEMBER PERIOD")
+_ROUTINES = keyword_set("PROC PROCEDURE FUNCTION TRIGGER EVENT")
+_ALONE_IN_BATCH = keyword_set("PROC PROCEDURE FUNCTION TRIGGER VIEW")
 _DEFINITION_HEAD_TOKENS = 24
 
 Range = tuple[int, int]
@@ -174,7 +176,8 @@ class _Splitter:
         if keyword == "SET":
             return self._awaits_set or self._verb in {"ALTER", "CREATE", "MERGE"}
         if keyword in {"ALTER", "DROP"}:
-            return previous == "OR" or self._verb == "ALTER" and following in {"COLUMN", "CONSTRAINT", "INDEX", "MEMBER", "PERIOD"}
+            is_option = self._verb == "ALTER" and following in _ALTERED_PARTS
+            return is_option or previous == "OR"
         if keyword == "THEN":
             return self._verb == "MERGE"
         return keyword == "DO" and self._verb in {"INSERT", "WITH"}

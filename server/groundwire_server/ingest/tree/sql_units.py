@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from groundwire_server.ingest.tree.sql_definitions import Definition, read_definition
 from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
 from groundwire_server.ingest.tree.sql_statements import file_statements
+from groundwire_server.ingest.tree.sql_tokens import keyword_set
 
 MAX_LEADING_CHARACTERS = 1500
 
-_LEADING = frozenset("SET USE IF BEGIN DROP PRINT ELSE START".split())
-_TRAILING = frozenset({"END", "COMMIT", "ROLLBACK"})
-_ABOUT_OBJECTS = frozenset({"ALTER", "COMMENT", "GRANT", "REVOKE", "DENY"})
+_LEADING = keyword_set("SET USE IF BEGIN DROP PRINT ELSE START")
+_TRAILING = keyword_set("END COMMIT ROLLBACK")
+_ABOUT_OBJECTS = keyword_set("ALTER COMMENT GRANT REVOKE DENY")
 _ABOUT_TOKENS = 10
 
 
@@ -111,8 +112,10 @@ def _is_about(text: str, unit: Unit, statement: Statement) -> bool:
 
 def _line_start(text: str, offset: int) -> int:
     """The start of the line of `offset` when only white space stands before it there; `offset` otherwise."""
-    start = text.rfind("\n", 0, offset) + 1
-    return offset if text[start:offset].strip() else start
+    start = offset
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    return start if start == 0 or text[start - 1] == "\n" else offset
 
 
 def _statements(text: str, dialect: Dialect) -> tuple[list[Statement], int]:

@@ -57,9 +57,13 @@ class NameRules(ABC):
     def sees(self, file: int, number: int) -> bool:
         """Whether what the file imports, or the file itself, holds a definition."""
 
-    def admits_by_wildcard(self, file: int, number: int) -> bool:
-        """Whether an import of a whole namespace or package, rather than of a file, brings a definition in."""
-        return False
+    def namespace_import(self, file: int, number: int) -> Import | None:
+        """The import of a whole namespace or package, rather than of a file, that brings a definition in."""
+        return None
+
+    def adopted(self) -> Iterator[tuple[int, int]]:
+        """Types and the members that they have in other files."""
+        return iter(())
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""

@@ -85,6 +85,10 @@ class SymbolTable:
         parts = self.parts(number)
         return tuple(found for part in parts if part in self._members for found in self._members[part].get(name, ()))
 
+    def has_members(self, number: int) -> bool:
+        """Whether anything is a member of a definition."""
+        return any(self._members.get(part) for part in self.parts(number))
+
     def variable(self, number: int, name: str) -> Binding | None:
         """The variable of that name that stands directly in a definition: a local or a parameter, or a field."""
         for part in self.parts(number):

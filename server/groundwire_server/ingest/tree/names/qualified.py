@@ -1,0 +1,138 @@
+"""C# and Java: types by their full names, through the namespace around a place and what its file imports."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
+
+
+class QualifiedNames(NameRules):
+    """A C# type whose declarations are all `partial` is one type; its number is that of the first."""
+
+    self_names = frozenset({"this"})
+    implicit_members = True
+
+    def __init__(self, table: SymbolTable) -> None:
+        super().__init__(table)
+        self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
+        self._namespace_of = [""] * len(table.definitions)
+        for number, definition in enumerate(table.definitions):
+            parent = table.parent_of(number)
+            if parent >= 0:
+                inside_type = table.parent_of(parent) >= 0
+                around = self._namespace_of[parent] if inside_type else definition.symbol.rpartition(".")[0]
+                self._namespace_of[number] = around
+                if definition.construct != "callable":
+                    self._types[definition.symbol] += (number,)
+        for symbol, numbers in self._types.items():
+            if len(numbers) > 1 and all(table.definitions[number].partial for number in numbers):
+                table.join(numbers)
+                self._types[symbol] = numbers[:1]
+        self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}
+        self._tree_wide = tuple(item for facts in table.files for item in facts.imports if item.tree_wide)
+        self._seen: dict[int, frozenset[str]] = {}
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        file = self.table.file_of(scope)
+        item = self.import_of(file, name)
+        if item is not None:
+            return self._imported(item)
+        for namespace in _with_outer(self._namespace_of[scope]):
+            found = self.member(namespace, name)
+            if found is not None:
+                in_file = any(self.table.file_of(number) == file for number in found.numbers)
+                return found if in_file else found.at_most(WILDCARD)
+        for item in (*self.wildcards_of(file), *self._tree_wide):
+            members = (member for number in self._types.get(item.module, ()) for member in self._own(number, name))
+            numbers = self._types.get(f"{item.module}.{name}", ()) or tuple(members)
+            if numbers:
+                return Found(numbers, WILDCARD)
+        return self.member("", name)
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        if isinstance(container, int):
+            numbers = self._own(container, name)
+            return Found(numbers, EXACT) if numbers else None
+        full_name = f"{container}.{name}" if container else name
+        if self._types.get(full_name):
+            return Found(self._types[full_name], EXACT)
+        return Found((full_name,), EXACT) if full_name in self._namespaces else None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        for item in self.table.files[file].imports:
+            numbers = self._types.get(item.module, ()) if item.name == "*" else ()
+            found = Found(numbers, EXACT) if numbers else self._imported(item)
+            if found is not None and found.numbers:
+                yield item, found
+
+    def sees(self, file: int, number: int) -> bool:
+        if self.table.file_of(number) == file:
+            return True
+        if file not in self._seen:
+            first, imports = self.table.module_of(file), self.table.files[file].imports
+            own = range(first, first + len(self.table.files[file].definitions))
+            around = {outer for inner in own for outer in _with_outer(self._namespace_of[inner])}
+            named = {f"{item.module}.{item.name}" for item in imports if item.name != "*"}
+            wide = {item.module for item in (*self.wildcards_of(file), *self._tree_wide)}
+            self._seen[file] = frozenset(around | named | wide) - {""}
+        type_number = self.table.enclosing_type(number)
+        symbol = "" if type_number is None else self.table.definitions[type_number].symbol
+        return bool(self._seen[file] & {symbol, self._namespace_of[number]})
+
+    def namespace_import(self, file: int, number: int) -> Import | None:
+        namespace = self._namespace_of[number]
+        return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
+
+    def _imported(self, item: Import) -> Found | None:
+        """The type, or the static member of a type, that an import names."""
+        if item.name == "*":
+            return None
+        numbers = self._types.get(f"{item.module}.{item.name}" if item.module else item.name, ())
+        owners = self._types.get(item.module, ())
+        numbers = numbers or tuple(member for owner in owners for member in self._own(owner, item.name))
+        return Found(numbers, EXACT) if numbers else None
+
+    def _own(self, number: int, name: str) -> tuple[int, ...]:
+        return self.table.members(number, name)
+
+
+class CSharpNames(QualifiedNames):
+    """C#."""
+
+    languages = frozenset({"csharp"})
+    super_names = frozenset({"base"})
+    common_methods = frozenset(
+        """Add AddRange All Any Append AsEnumerable AsQueryable Clear Clone Close CompareTo Concat ConfigureAwait
+        Contains ContainsKey Count CopyTo Dispose Distinct Equals Except Find First FirstOrDefault FirstOrDefaultAsync
+        ForEach Format Get GetAwaiter GetEnumerator GetHashCode GetType GroupBy IndexOf Insert Invoke Join Last
+        LastOrDefault Length Max Min Next OrderBy OrderByDescending Parse Read Remove RemoveAt Replace Reverse Run
+        Select SelectMany Set SetValue Single SingleOrDefault Skip Sort Split Start StartsWith Stop Substring Sum Take
+        ThenBy ToArray ToArrayAsync ToDictionary ToList ToListAsync ToLower ToString ToUpper Trim TryGetValue TryParse
+        Union Where Write WriteLine Zip""".split()
+    )
+
+
+class JavaNames(QualifiedNames):
+    """Java."""
+
+    languages = frozenset({"java"})
+    super_names = frozenset({"super"})
+    common_methods = frozenset(
+        """accept add addAll append apply build clear clone close collect compareTo contains containsKey copy count
+        endsWith entrySet equals execute filter find findFirst flush forEach format get getClass getKey getMessage
+        getName getOrDefault getValue hashCode indexOf intValue isEmpty isPresent iterator join keySet length map
+        matches max min next of orElse put putAll read remove replace reverse run set setValue size sort split start
+        startsWith stop stream substring test toArray toList toLowerCase toString toUpperCase trim update valueOf
+        values write""".split()
+    )
+
+
+def _with_outer(namespace: str) -> list[str]:
+    """The namespace and those around it, the innermost first, the global one (empty) last."""
+    names: list[str] = []
+    while namespace:
+        names.append(namespace)
+        namespace = namespace.rpartition(".")[0]
+    return [*names, ""]

@@ -1,0 +1,60 @@
+"""Edges across a source tree: which definition each import, base type and call refers to.
+
+Names are resolved within what a file's imports admit. An edge's confidence says how sure that is, and a
+chain of steps (a call on a field of an imported type) is as sure as its weakest:
+
+| confidence | when |
+| --- | --- |
+| 1.0 | the name is declared in the same file, imported by name, or a member of the type that `self`/`this` is; Go: declared in the same package |
+| 0.9 | it comes from a wildcard import, the same namespace or package, a base type, a variable or field whose type the source states, or a module found below another root than the importing file's |
+| 0.8 | the receiver is a variable whose type is that of the expression it was set to |
+| 0.5 | two or three overloads fit, or the receiver is unknown and a single type among the file and its imports has a method of that name |
+
+There is no edge where more than three definitions fit, where the receiver is known to come from outside the
+tree, or for a guess by a name that collections and strings of the language have too.
+
+`Imports` edges lead from file to file. An import of a whole namespace or package (C#, Java, Go) leads to those
+of its files whose types and functions the importing file names.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.family import FamilyEdges
+from groundwire_server.ingest.tree.names.go import GoNames
+from groundwire_server.ingest.tree.names.python import PythonNames
+from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
+from groundwire_server.ingest.tree.names.scripts import ScriptNames
+from groundwire_server.ingest.tree.names.table import SymbolTable
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLayout:
+    """What name resolution must know of a tree beside its code.
+
+    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each
+    folder that holds a go.mod. Paths are relative to the tree, its root being empty.
+    """
+
+    python_packages: frozenset[str]
+    go_modules: Mapping[str, str]
+
+
+def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Iterator[SourceEdge | EntityMapping]:
+    """The edges between the files' nodes, none twice, and the nodes that an ORM maps to tables.
+
+    The order is by language and path; the edges of a file are sorted.
+    """
+    by_path = sorted(files, key=lambda facts: facts.path)
+
+    def table(languages: frozenset[str]) -> SymbolTable:
+        return SymbolTable([facts for facts in by_path if facts.language in languages])
+
+    yield from FamilyEdges(PythonNames(table(PythonNames.languages), layout.python_packages)).edges()
+    yield from FamilyEdges(CSharpNames(table(CSharpNames.languages))).edges()
+    yield from FamilyEdges(ScriptNames(table(ScriptNames.languages))).edges()
+    yield from FamilyEdges(JavaNames(table(JavaNames.languages))).edges()
+    yield from FamilyEdges(GoNames(table(GoNames.languages), layout.go_modules)).edges()

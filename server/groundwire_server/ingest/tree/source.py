@@ -1,0 +1,131 @@
+"""A folder of source code as something that can be indexed."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceRecord
+from groundwire_server.ingest.tree.decoding import read_source
+from groundwire_server.ingest.tree.deploy import deploy_analysis
+from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
+from groundwire_server.ingest.tree.languages.go import GoSyntax, module_path
+from groundwire_server.ingest.tree.languages.java import JavaSyntax
+from groundwire_server.ingest.tree.languages.python import PythonSyntax
+from groundwire_server.ingest.tree.languages.reader import CodeReader
+from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
+from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
+from groundwire_server.ingest.tree.markdown import markdown_analysis
+from groundwire_server.ingest.tree.model import EntityMapping, FileAnalysis, SourceFile
+from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
+from groundwire_server.ingest.tree.sql import SqlCatalog
+from groundwire_server.ingest.tree.walk import ListedFile, list_tree
+
+_DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
+
+
+class TreeSource:
+    """The files below a folder: code, SQL, Markdown and deployment files, with the edges between them.
+
+    `read` yields what cannot be read and the nodes file by file, then every edge once, sorted. SQL files come
+    first, for the code of any file may name what they define. Nothing depends on the order in which the
+    operating system lists folders. Raises IngestError when `root` is no folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    @property
+    def description(self) -> str:
+        """`source tree` and the folder's name."""
+        return f"source tree {self._root.resolve().name}"
+
+    def read(self) -> Iterator[SourceRecord]:
+        """Nodes and skipped files, then edges between nodes that have been yielded."""
+        listed = list_tree(self._root)
+        yield from (item for item in listed if isinstance(item, SkippedFile))
+        files = [item for item in listed if isinstance(item, ListedFile)]
+        reading = _Reading()
+        for item in sorted(files, key=lambda item: item.language != "sql"):
+            source = read_source(self._root, item)
+            if isinstance(source, SkippedFile):
+                yield source
+                continue
+            analysis = reading.analyse(source)
+            yield from analysis.nodes
+            yield from analysis.skipped
+        packages = frozenset(_folder(item.path) for item in files if _file_name(item.path) == "__init__.py")
+        yield from reading.edges(packages)
+
+
+class _Reading:
+    """What one pass over the files gathers for the edges that cross them."""
+
+    def __init__(self) -> None:
+        self._catalog = SqlCatalog()
+        self._readers = {
+            "python": CodeReader(PythonSyntax()),
+            "csharp": CodeReader(CSharpSyntax()),
+            "typescript": CodeReader(TypeScriptSyntax()),
+            "tsx": CodeReader(TsxSyntax()),
+            "javascript": CodeReader(JavaScriptSyntax()),
+            "java": CodeReader(JavaSyntax()),
+            "go": CodeReader(GoSyntax()),
+        }
+        self._facts: list[CodeFacts] = []
+        self._go_modules: dict[str, str] = {}
+        self._edges: dict[tuple[str, str, str], SourceEdge] = {}
+
+    def analyse(self, file: SourceFile) -> FileAnalysis:
+        """The nodes of a file; its edges and all that is needed for further ones is kept."""
+        analysis = self._analysis(file)
+        for edge in analysis.edges:
+            self._add(edge)
+        return analysis
+
+    def edges(self, python_packages: frozenset[str]) -> Iterator[SourceEdge]:
+        """Every edge once, with the highest confidence it has been found with, sorted by its ends and type."""
+        mappings: list[EntityMapping] = []
+        for item in resolve(self._facts, TreeLayout(python_packages, self._go_modules)):
+            if isinstance(item, EntityMapping):
+                mappings.append(item)
+            else:
+                self._add(item)
+        for edge in (*self._catalog.edges(), *entity_edges(self._catalog, mappings)):
+            self._add(edge)
+        for place in sorted(self._edges):
+            yield self._edges[place]
+
+    def _analysis(self, file: SourceFile) -> FileAnalysis:
+        if file.language == "sql":
+            return self._catalog.add(file)
+        if file.language == "markdown":
+            return markdown_analysis(file)
+        if file.language in _DEPLOY_LANGUAGES:
+            return deploy_analysis(file)
+        if file.language == "gomod":
+            self._go_modules[_folder(file.path)] = module_path(file.text)
+            return FileAnalysis(skipped=(SkippedFile(file.path, "read for its module path only; it has no node"),))
+        return self._code(file)
+
+    def _code(self, file: SourceFile) -> FileAnalysis:
+        is_tsx = file.path.lower().endswith(".tsx")
+        analysis = self._readers["tsx" if is_tsx else file.language].read(file)
+        if analysis.facts is not None:
+            self._facts.append(analysis.facts)
+        for edge in literal_edges(self._catalog, analysis.literals):
+            self._add(edge)
+        return analysis.file
+
+    def _add(self, edge: SourceEdge) -> None:
+        place = (edge.from_key, edge.to_key, edge.edge_type)
+        known = self._edges.get(place)
+        if known is None or known.confidence < edge.confidence:
+            self._edges[place] = edge
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _file_name(path: str) -> str:
+    return PurePosixPath(path).name
