@@ -1,0 +1,1 @@
+"""YAML pipelines that drive a Groundwire server: load, validate, run."""

@@ -101,11 +101,11 @@ class Settings(BaseSettings):
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
 
-    max_top_k: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.max_top_k
+    max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k
     """The largest `top_k` admitted."""
     max_query_chars: Annotated[int, Field(ge=1, le=1_000_000)] = _LIMITS.max_query_chars
     """The longest query admitted, in characters."""
-    max_expand_nodes: Annotated[int, Field(ge=1, le=100_000)] = _LIMITS.max_expand_nodes
+    max_expand_nodes: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.max_expand_nodes
     """The largest `max_nodes` admitted."""
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
     """The largest request message admitted."""

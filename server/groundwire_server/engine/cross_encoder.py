@@ -5,6 +5,7 @@ from threading import Lock
 
 from sentence_transformers import CrossEncoder
 
+from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.engine.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
 
 
@@ -18,11 +19,12 @@ class CrossEncoderReranker:
         # A Hugging Face tokeniser must not be used by two threads at a time.
         self._lock = Lock()
 
-    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
-        """See `Reranker.scores`."""
-        if not candidates:
-            return []
-        pairs = [(query, candidate.text) for candidate in candidates]
+    def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
+        """See `Reranker.scores`; stops between two candidates."""
+        scores: list[float] = []
         with self._lock:
-            # One pair at a time: padding to the longest of a batch would change a score's last bits.
-            return [float(self._model.predict([pair], show_progress_bar=False)[0]) for pair in pairs]
+            for candidate in candidates:
+                checkpoint()
+                # One pair at a time: padding to the longest of a batch would change a score's last bits.
+                scores.append(float(self._model.predict([(query, candidate.text)], show_progress_bar=False)[0]))
+        return scores

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.text.code_tokenizer import tokenize
 
 DEFAULT_WIDEN_FACTOR = 6
@@ -28,7 +29,7 @@ class Reranker(Protocol):
     def widen_factor(self) -> int:
         """At least 1."""
 
-    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
+    def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         """One score a candidate, higher is better; deterministic."""
 
 
@@ -43,8 +44,9 @@ class KeywordReranker:
     alpha: float = 0.5
     beta: float = 0.5
 
-    def scores(self, query: str, candidates: Sequence[RerankCandidate]) -> list[float]:
+    def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         """See `Reranker.scores`."""
+        checkpoint()
         wanted = set(tokenize(query))
         return [
             self.alpha * candidate.similarity + self.beta * _coverage(wanted, candidate.text)

@@ -31,7 +31,7 @@ def search_nodes(
     if reranker is None:
         return result
     checkpoint()
-    hits = _rerank(request.query, result.hits, snapshot, reranker)
+    hits = _rerank(request.query, result.hits, snapshot, reranker, checkpoint)
     return replace(
         result, hits=tuple(_place(hit, rank, request.explain) for rank, hit in enumerate(hits[: request.top_k], 1))
     )
@@ -50,11 +50,15 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
 
 
 def _rerank(
-    query: str, hits: tuple[SearchHit, ...], snapshot: RetrievalSnapshot, reranker: Reranker
+    query: str,
+    hits: tuple[SearchHit, ...],
+    snapshot: RetrievalSnapshot,
+    reranker: Reranker,
+    checkpoint: Checkpoint,
 ) -> list[SearchHit]:
     texts = snapshot.fetch_texts([hit.id for hit in hits])
     candidates = [RerankCandidate(texts[hit.id].text, hit.score) for hit in hits]
-    scores = reranker.scores(query, candidates)
+    scores = reranker.scores(query, candidates, checkpoint)
     rescored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
     return sorted(rescored, key=lambda hit: (-hit.score, hit.rank))
 

@@ -116,9 +116,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         request: bytes,
         context: grpc.aio.ServicerContext[Request, Response],
     ) -> Response:
-        started = time.perf_counter()
         request_id = _request_id(context.invocation_metadata())
-        call = _CallLog(self._log, method, request_id, started)
+        call = _CallLog(self._log, method, request_id, time.perf_counter())
         behaviour = cast(
             "Callable[[Request, grpc.aio.ServicerContext[Request, Response]], Awaitable[Response]]",
             handler.unary_unary,

@@ -11,7 +11,7 @@ from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.access import TrustedAccess
 from groundwire_server.rpc.calls import CallBounds, CallRunner
-from groundwire_server.rpc.health import HealthServicer
+from groundwire_server.rpc.health_servicer import HealthServicer
 from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer

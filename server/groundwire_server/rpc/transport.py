@@ -10,7 +10,7 @@ import grpc.aio
 from groundwire_server.config import Settings, SettingsError, split_address
 
 # Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
-# the third such ping with GOAWAY "too_many_pings"; 5 s leaves room for jitter.
+# them with GOAWAY "too_many_pings" within a minute; 5 s leaves room for jitter.
 MIN_CLIENT_PING_INTERVAL_MS = 5_000
 # Finds callers that vanished without a FIN within about a minute, so that their work is cancelled.
 SERVER_PING_INTERVAL_MS = 40_000

@@ -121,7 +121,6 @@ def test_hits_of_any_vectors_are_the_best_in_order(gather_rows: int, slack: int,
         assert all(twin < row for twin in twins)
 
 
-@settings(max_examples=300)
 @given(data=st.data())
 def test_a_rows_score_is_the_same_bits_whatever_it_is_scored_with(data: st.DataObject) -> None:
     # Around the block sizes of vectorised and pairwise summation, where a sum's order could depend on the shape.
@@ -168,7 +167,7 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
     assert len({hit.score for hit in found}) == 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     vector=st.lists(
         st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=40

@@ -156,7 +156,7 @@ async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(servin
             health_pb2.HealthCheckRequest.SerializeToString,
             health_pb2.HealthCheckResponse.FromString,
         )
-        return method(health_pb2.HealthCheckRequest(service=service))
+        return method(health_pb2.HealthCheckRequest(service=service), timeout=20)
 
     settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 60}
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:

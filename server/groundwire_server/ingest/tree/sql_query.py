@@ -41,8 +41,8 @@ def read_query(text: str, code: Sequence[Token], dialect: Dialect) -> QueryReadi
 def plain_query(text: str, code: Sequence[Token], dialect: Dialect) -> tuple[list[Token], list[SqlName]]:
     """The query without what sqlglot does not know, and the tables named in what was taken out.
 
-    Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), TOP (n) of a change, the
-    operator of T-SQL's compound assignments, and options at the end of a view.
+    Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), options at the end of a
+    view, TOP (n) of a change, and T-SQL's table hints and the operators of its compound assignments.
     """
     kept: list[Token] = []
     written: list[SqlName] = []
@@ -56,6 +56,8 @@ def plain_query(text: str, code: Sequence[Token], dialect: Dialect) -> tuple[lis
         elif token.keyword == "WITH" and depth == 0 and keyword_at(code, index + 1) in _VIEW_OPTIONS:
             break
         elif token.keyword == "TOP" and previous in _CHANGES:
+            index = closing_parenthesis(code, index + 1) + 1
+        elif dialect is Dialect.TSQL and token.keyword == "WITH" and keyword_at(code, index + 1) == "(":
             index = closing_parenthesis(code, index + 1) + 1
         elif dialect is Dialect.TSQL and _is_compound_assignment(code, index):
             index += 1

@@ -6,7 +6,7 @@ import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, last_child, text_of, type_name
 
 DB_SET_CONFIDENCE = 0.8
 """Entity Framework names the table of a `DbSet<Entity> Name` property after the property unless told otherwise."""
@@ -98,7 +98,7 @@ class CSharpSyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         for node in nodes["using_directive"]:
             alias = text_of(node.child_by_field_name("name"))
-            target = type_name(node.named_child(node.named_child_count - 1))
+            target = type_name(last_child(node))
             tree_wide = any(child.type == "global" for child in node.children)
             module, name = (target.rpartition(".")[0], target.rpartition(".")[2]) if alias else (target, "*")
             if target:
@@ -136,7 +136,7 @@ class CSharpSyntax(Syntax):
         callee, arguments = self.callee(node), node.child_by_field_name("arguments")
         if callee is None or callee[1] != "ToTable" or arguments is None:
             return
-        values = [_plain_string(argument.named_child(0)) for argument in arguments.named_children[:2]]
+        values = [_plain_string(first_child(argument)) for argument in arguments.named_children[:2]]
         if values and values[0]:
             table = ".".join(filter(None, reversed(values)))
             entity = _entity_around(node) or configured
@@ -155,7 +155,7 @@ def _declared_variables(node: Node, places: Places) -> Iterator[Binding]:
     for variable in node.named_children:
         if variable.type != "variable_declarator":
             continue
-        value = variable.named_child(variable.named_child_count - 1)
+        value = last_child(variable)
         stated = declared is not None and declared.type != "implicit_type"
         made = value.child_by_field_name("type") if value and value.type == "object_creation_expression" else None
         name, type_of_value = text_of(variable.child_by_field_name("name")), type_name(declared if stated else made)
@@ -170,10 +170,10 @@ def _table_attributes(node: Node, places: Places) -> Iterator[TableMapping]:
         if type_name(attribute.child_by_field_name("name")).rpartition(".")[2] not in ("Table", "TableAttribute"):
             continue
         table = schema = ""
-        arguments = attribute.named_child(attribute.named_child_count - 1)
+        arguments = last_child(attribute)
         for argument in arguments.named_children if arguments else ():
-            value = _plain_string(argument.named_child(argument.named_child_count - 1))
-            if text_of(argument.child_by_field_name("name") or argument.named_child(0)) == "Schema":
+            value = _plain_string(last_child(argument))
+            if text_of(argument.child_by_field_name("name") or first_child(argument)) == "Schema":
                 schema = value
             elif argument.named_child_count == 1:
                 table = value

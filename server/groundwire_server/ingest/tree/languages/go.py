@@ -7,7 +7,7 @@ import tree_sitter_go
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of, type_name
 
 _MODULE_LINE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
@@ -57,7 +57,7 @@ class GoSyntax(Syntax):
         declared = node.child_by_field_name("type")
         if declared is None or declared.type not in ("struct_type", "interface_type"):
             return Shape(shape.name, "type", None)
-        return Shape(shape.name, "type", declared.child(1), declared)
+        return Shape(shape.name, "type", next(iter(declared.children[1:2]), None), declared)
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The types that a struct or an interface embeds."""
@@ -65,7 +65,7 @@ class GoSyntax(Syntax):
         declared = spec.child_by_field_name("type")
         if declared is None or declared.type not in ("struct_type", "interface_type"):
             return ()
-        fields = declared.named_child(0) if declared.type == "struct_type" else declared
+        fields = first_child(declared) if declared.type == "struct_type" else declared
         names: list[str] = []
         for field in fields.named_children if fields else ():
             if field.type == "field_declaration" and field.child_by_field_name("name") is None:
@@ -111,7 +111,7 @@ def module_path(text: str) -> str:
 
 def _receiver_type(node: Node) -> str:
     receiver = node.child_by_field_name("receiver")
-    parameter = receiver.named_child(0) if receiver else None
+    parameter = first_child(receiver)
     return type_name(parameter.child_by_field_name("type")) if parameter else ""
 
 

@@ -6,7 +6,7 @@ import tree_sitter_java
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, first_child, last_child, text_of, type_name
 
 _TYPES = (
     "class_declaration",
@@ -53,20 +53,20 @@ class JavaSyntax(Syntax):
     )
 
     def namespace(self, node: Node) -> str | None:
-        return text_of(node.named_child(node.named_child_count - 1)) if node.type == "package_declaration" else None
+        return text_of(last_child(node)) if node.type == "package_declaration" else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
         names: list[str] = []
         for clause in node.named_children:
             if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
-                listed = clause.named_child(0)
+                listed = first_child(clause)
                 bases = listed.named_children if listed and listed.type == "type_list" else (listed,)
                 names.extend(type_name(base) for base in bases)
         return tuple(name for name in names if name)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         for node in nodes["import_declaration"]:
-            name = text_of(node.named_child(0))
+            name = text_of(first_child(node))
             module, _, last = name.rpartition(".")
             line = node.start_point.row + 1
             if any(child.type == "asterisk" for child in node.named_children):
@@ -86,7 +86,7 @@ class JavaSyntax(Syntax):
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """`@Table(name = "x", schema = "s")` on a class."""
         for node in nodes["class_declaration"]:
-            modifiers = node.named_child(0)
+            modifiers = first_child(node)
             annotations = modifiers.named_children if modifiers and modifiers.type == "modifiers" else []
             for annotation in annotations:
                 if text_of(annotation.child_by_field_name("name")).rpartition(".")[2] == "Table":

@@ -8,7 +8,7 @@ import tree_sitter_python
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, first_child, text_of
 
 # The name that a type annotation starts with, whether quoted or wrapped in `Optional[...]` and the like.
 _ANNOTATION = re.compile(
@@ -98,7 +98,7 @@ class PythonSyntax(Syntax):
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
         parameters: dict[tuple[int, str], str] = {}
         for node in (*nodes["typed_parameter"], *nodes["typed_default_parameter"]):
-            name = text_of(node.child_by_field_name("name") or node.named_child(0))
+            name = text_of(node.child_by_field_name("name") or first_child(node))
             stated = _annotated(node.child_by_field_name("type"))
             if stated:
                 parameters.setdefault((places.scope(node), name), stated)
@@ -106,7 +106,7 @@ class PythonSyntax(Syntax):
         for node in nodes["assignment"]:
             yield from self._assigned(node, places, parameters)
         for node in nodes["as_pattern"]:
-            made, name = self._constructed(node.named_child(0)), text_of(node.child_by_field_name("alias"))
+            made, name = self._constructed(first_child(node)), text_of(node.child_by_field_name("alias"))
             if made and name.isidentifier():
                 yield Binding(places.scope(node), name, made, False)
 
@@ -169,7 +169,7 @@ def _statements(class_node: Node, statement_type: str) -> Iterator[Node]:
 
 def _class_values(class_node: Node) -> dict[str, Node | None]:
     """The values of the plain assignments in a class body, by name."""
-    assignments = (child.named_child(0) for child in _statements(class_node, "expression_statement"))
+    assignments = (first_child(child) for child in _statements(class_node, "expression_statement"))
     return {
         text_of(node.child_by_field_name("left")): node.child_by_field_name("right")
         for node in assignments

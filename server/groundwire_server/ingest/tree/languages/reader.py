@@ -12,7 +12,7 @@ from groundwire_server.ingest.tree.languages.chunks import cut_chunks
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect, count_children
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_ERROR_SHARE = 0.5
@@ -66,8 +66,7 @@ def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
             callee = syntax.callee(node)
             if callee is None:
                 continue
-            arguments = node.child_by_field_name(form.arguments) if form.arguments else None
-            count = arguments.named_child_count if arguments else 0
+            count = count_children(node.child_by_field_name(form.arguments)) if form.arguments else 0
             key = places.key(node)
             if (key, *callee, count) not in seen:
                 seen.add((key, *callee, count))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Import
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Syntax, text_of
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Syntax, first_child, text_of
 
 
 def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
@@ -31,12 +31,12 @@ def _import_statement(node: Node) -> Iterator[Import]:
     module, line = _quoted(node.child_by_field_name("source")), _line(node)
     for clause in node.named_children:
         if clause.type == "import_require_clause":
-            yield Import(_quoted(clause.child_by_field_name("source")), "", text_of(clause.named_child(0)), line)
+            yield Import(_quoted(clause.child_by_field_name("source")), "", text_of(first_child(clause)), line)
         for part in clause.named_children if clause.type == "import_clause" else ():
             if part.type == "identifier":
                 yield Import(module, "default", text_of(part), line)
             elif part.type == "namespace_import":
-                yield Import(module, "", text_of(part.named_child(0)), line)
+                yield Import(module, "", text_of(first_child(part)), line)
             else:
                 yield from _specifiers(part, module, line)
     if module:
@@ -49,7 +49,7 @@ def _export_statement(node: Node) -> Iterator[Import]:
     if "export_clause" in clauses:
         yield from _specifiers(clauses["export_clause"], module, line)
     elif "namespace_export" in clauses:
-        yield Import(module, "", text_of(clauses["namespace_export"].named_child(0)), line)
+        yield Import(module, "", text_of(first_child(clauses["namespace_export"])), line)
     elif module:
         yield Import(module, "*", "", line)
     if "default" in clauses:
@@ -110,7 +110,7 @@ def _required(node: Node | None) -> str:
     function = node.child_by_field_name("function")
     if arguments is None or function is None or text_of(function) not in ("require", "import"):
         return ""
-    return _quoted(arguments.named_child(0))
+    return _quoted(first_child(arguments))
 
 
 def _quoted(node: Node | None) -> str:

@@ -108,7 +108,7 @@ class Syntax(ABC):
     def parameter_count(self, node: Node) -> int | None:
         """How many parameters a declaration takes; None when it says nothing about overloads."""
         parameters = node.child_by_field_name("parameters")
-        return None if parameters is None else parameters.named_child_count
+        return None if parameters is None else count_children(parameters)
 
     def is_partial(self, node: Node) -> bool:
         """Whether a type declaration is one of several that make up the type."""
@@ -161,11 +161,11 @@ class Syntax(ABC):
                 called, node = "()", node.child_by_field_name(form.function)
                 continue
             if node.type in self.conditionals:
-                conditions.append(node.named_child(0))
-                node = node.named_child(node.named_child_count - 1)
+                conditions.append(first_child(node))
+                node = last_child(node)
                 continue
             if node.type in self.unwrapped:
-                node = node.named_child(0)
+                node = first_child(node)
                 continue
             name = text_of(node.child_by_field_name(member[1]) if member else node)
             if not name or not (member or node.type in self.words):
@@ -184,6 +184,21 @@ def text_of(node: Node | None) -> str:
     if node is None or node.end_byte - node.start_byte > MAX_NAME_BYTES or node.text is None:
         return ""
     return node.text.decode()
+
+
+def first_child(node: Node | None) -> Node | None:
+    """The node's first named child that is no comment."""
+    return next((child for child in node.named_children if not child.is_extra), None) if node else None
+
+
+def last_child(node: Node | None) -> Node | None:
+    """The node's last named child that is no comment."""
+    return next((child for child in reversed(node.named_children) if not child.is_extra), None) if node else None
+
+
+def count_children(node: Node | None) -> int:
+    """How many named children a node has, comments aside."""
+    return sum(not child.is_extra for child in node.named_children) if node else 0
 
 
 def type_name(node: Node | None) -> str:

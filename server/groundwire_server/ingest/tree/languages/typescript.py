@@ -8,7 +8,7 @@ from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of, type_name
 
 _MIN_VALUE_LINES = 4
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
@@ -97,7 +97,7 @@ class TypeScriptSyntax(Syntax):
             case "export_statement":
                 return _valued("default", node.child_by_field_name("value"))
             case "expression_statement":
-                return self._assigned(node.named_child(0))
+                return self._assigned(first_child(node))
         shape = super().shape(node)
         return shape and Shape(shape.name.strip("'\""), shape.construct, shape.body, shape.inside)
 
@@ -225,14 +225,14 @@ def _holds_functions(node: Node) -> bool:
 
 def _value_or_self(node: Node) -> Node:
     if node.type == "expression_statement":
-        assignment = node.named_child(0)
+        assignment = first_child(node)
         return (assignment.child_by_field_name("right") if assignment else None) or node
     return node.child_by_field_name("value") or node
 
 
 def _annotation(node: Node) -> str:
     annotation = node.child_by_field_name("type")
-    return type_name(annotation.named_child(0)) if annotation else ""
+    return type_name(first_child(annotation)) if annotation else ""
 
 
 def _constructed(value: Node | None) -> str:

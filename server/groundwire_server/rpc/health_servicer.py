@@ -40,7 +40,7 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
     ) -> None:
         """The service's status now and when it changes; SERVICE_UNKNOWN for a service that is not here."""
         if not self._drained.is_set():
-            pass
+            await context.write(self._status(request.service))
             await self._drained.wait()
         await context.write(self._status(request.service))
 

@@ -1,0 +1,45 @@
+"""What can go wrong with a pipeline: in its files, and while it runs."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a pipeline's files: where, under which key, and what to do. `line` is 1-based."""
+
+    file: str
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.key}: {self.message}"
+
+
+class PipelineError(Exception):
+    """Base of everything a pipeline can fail with."""
+
+
+class DefinitionError(PipelineError):
+    """The pipeline's files are wrong; nothing ran."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+class StepError(PipelineError):
+    """A step broke a rule of its action's contract, or what it calls failed; the run ended there.
+
+    `step_id` is "" until the engine that ran the step puts it there; `rule` is a stable name for tests and logs.
+    """
+
+    def __init__(self, rule: str, message: str, step_id: str = "") -> None:
+        super().__init__(f"step {step_id!r}: {message}" if step_id else message)
+        self.rule = rule
+        self.message = message
+        self.step_id = step_id
+
+
+class RunCancelledError(PipelineError):
+    """The run's deadline passed, or its caller gave it up, between two steps or inside one."""

@@ -1,0 +1,51 @@
+"""The settings of a pipeline (seed 001 §0.2), checked once when the pipeline is loaded."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
+
+
+class PipelineSettings(BaseModel):
+    """What `pipeline.settings` may hold. Absent ones that a step's action needs are errors of the validator.
+
+    Counts of tokens are in the unit of the shared token counter.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    entry_step_id: Annotated[str, Field(min_length=1)]
+    """The step that a run starts at."""
+    repository: str = ""
+    """The repository to ask; a run may name another."""
+    branch: str = ""
+    """The branch to ask; a run may name another."""
+    active_index: str = ""
+    """The index version to ask; empty for the active one, which is then pinned for the whole run."""
+    model_language: str = "en"
+    """The language that prompts and the model use."""
+    top_k: Annotated[int | None, Field(ge=1)] = None
+    """How many nodes a search returns, for steps that do not say."""
+    retrieval_modes: tuple[RetrievalMode, ...] = ("semantic", "semantic_rerank", "bm25", "hybrid")
+    """The modes that the server supports; a step of another mode fails."""
+    max_context_tokens: int | None = None
+    """The most tokens of evidence in an answer's prompt."""
+    max_history_tokens: Annotated[int | None, Field(ge=1)] = None
+    """The most tokens of conversation history in a prompt."""
+    max_turn_loops: Annotated[int | None, Field(ge=0)] = None
+    """The most follow-up retrievals for one question."""
+    graph_max_depth: Annotated[int | None, Field(ge=0)] = None
+    """How many edges an expansion may walk away from a seed."""
+    graph_max_nodes: Annotated[int | None, Field(ge=1)] = None
+    """The most nodes of an expansion, seeds included."""
+    graph_edge_allowlist: tuple[str, ...] | None = None
+    """The edge types an expansion follows; exactly `["*"]` follows all."""
+    node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
+    """How many nodes' texts may be fetched after an expansion; absent for no limit but the budget."""
+    history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"
+    """How a history over its budget is shortened (seed 001 §2.2)."""
+    max_steps: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """The most steps of one run; more is taken for a loop without end."""
+    deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
+    """How long a whole run may take."""

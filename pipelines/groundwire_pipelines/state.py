@@ -1,0 +1,72 @@
+"""The state that the steps of one run share (seed 000, "Data Contract for `PipelineState`"; seed 001).
+
+Every run has its own state; nothing else is shared between steps. Fields keep the seeds' names.
+"""
+
+from dataclasses import dataclass, field
+
+from groundwire_client import Access, DependencyEdge, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A finished exchange: the question as asked and in English, the answer in English and as given."""
+
+    question: str
+    question_en: str
+    answer_en: str
+    answer: str
+
+
+@dataclass(slots=True)
+class PipelineState:
+    """What a run knows so far. `repository`, `branch`, `access` and the ordinary filters come from its caller."""
+
+    user_question: str
+    repository: str
+    branch: str
+    is_english: bool = True
+    session_id: str = ""
+    user_id: str = ""
+    active_index: str = ""
+    """The pinned index version: the caller's, or that of the first response."""
+
+    retrieval_access: Access = field(default_factory=Access)
+    """The security part of the seeds' `retrieval_filters`: set by the caller, never by a step."""
+    retrieval_filter: Filter = field(default_factory=Filter)
+    """The ordinary part: set by the caller; a parsed query may only add to it."""
+
+    user_question_en: str = ""
+    last_model_response: str = ""
+    """The last model answer, stripped of its prefix once `handle_prefix` has run."""
+    retrieval_mode: str = ""
+    """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct` or "" before it chose."""
+
+    history: list[Turn] = field(default_factory=list)
+    """The newest turns that the summary does not cover, oldest first."""
+    history_summary: str = ""
+    history_for_prompt: str = ""
+
+    retrieval_seed_nodes: list[str] = field(default_factory=list)
+    retrieval_hits: list[Hit] = field(default_factory=list)
+    graph_seed_nodes: list[str] = field(default_factory=list)
+    graph_expanded_nodes: list[ExpandedNode] = field(default_factory=list)
+    graph_edges: list[DependencyEdge] = field(default_factory=list)
+    graph_debug: ExpandDebug | None = None
+    node_texts: list[NodeText] = field(default_factory=list)
+    context_blocks: list[str] = field(default_factory=list)
+
+    turn_loop_counter: int = 0
+    final_answer_en: str = ""
+    final_answer: str = ""
+
+    def clear_retrieval(self) -> None:
+        """Empties every artifact of an earlier retrieval (seed 000, "Step-start cleanup")."""
+        self.retrieval_seed_nodes = []
+        self.retrieval_hits = []
+        self.graph_seed_nodes = []
+        self.graph_expanded_nodes = []
+        self.graph_edges = []
+        self.graph_debug = None
+        self.node_texts = []
+        self.context_blocks = []

@@ -1,0 +1,177 @@
+"""Markdown files as sections: one node a heading, its text up to the next heading of any level."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from markdown_it import MarkdownIt
+
+from groundwire_server.ingest.records import SourceEdge, SourceNode
+from groundwire_server.ingest.tree.chunking import Span, lines_of, split_lines
+from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+
+KIND = "md"
+MAX_TITLE_CHARACTERS = 200
+MAX_SLUG_CHARACTERS = 100
+PATH_SEPARATOR = " > "
+
+_LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+_FRONT_MATTER_FENCE = re.compile(r"---[ \t]*\r?\n?")
+_FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\r?\n?")
+_OPERATIONS = re.compile(r"(?:^|[/_. -])(?:runbooks?|playbooks?|ops)(?:[/_. -]|$)")
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+_TEXT_INLINES = frozenset({"text", "code_inline"})
+_BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
+_INLINES = MarkdownIt("commonmark")
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading outside lists and quotes: its level (1 to 6), plain title and 0-based line."""
+
+    level: int
+    title: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A stretch of lines, 0-based and end-exclusive, and the titles that lead to it; none for what has no heading."""
+
+    first: int
+    end: int
+    titles: tuple[str, ...]
+    slug: str
+
+
+def markdown_analysis(file: SourceFile) -> FileAnalysis:
+    """The sections of a Markdown file: nodes of kind `md`, and a Contains edge from each to its subsections.
+
+    A section's local id is `<path>#<slug>`; what stands before the first heading is `<path>`, front matter
+    `<path>#front-matter`. The symbol and the metadata's `section_path` are the titles from the top down,
+    joined by PATH_SEPARATOR. Headings are those of CommonMark, so none is found in a code block.
+    """
+    lines = lines_of(file.text)
+    body_start = _front_matter_lines(lines)
+    headings, block_lines = _outline(lines, body_start)
+    return _Writer(file.path, lines, block_lines).write(_sections(headings, body_start, len(lines)))
+
+
+def _front_matter_lines(lines: Sequence[str]) -> int:
+    """How many lines at the top are front matter, fences included; 0 when there is none or it does not end."""
+    if not lines or _FRONT_MATTER_FENCE.fullmatch(lines[0]) is None:
+        return 0
+    return next((index + 1 for index in range(1, len(lines)) if _FRONT_MATTER_END.fullmatch(lines[index])), 0)
+
+
+def _outline(lines: Sequence[str], body_start: int) -> tuple[list[_Heading], list[int]]:
+    """The headings from line `body_start` on, and the 1-based lines where a block outside any other begins."""
+    body = "\n" * body_start + "".join(lines[body_start:])
+    tokens = _BLOCKS.parse(_LONE_CARRIAGE_RETURN.sub(" ", body))
+    outer = [(token, index) for index, token in enumerate(tokens) if token.level == 0 and token.map is not None]
+    headings = [
+        _Heading(int(token.tag[1]), _plain(tokens[index + 1].content), token.map[0])
+        for token, index in outer
+        if token.type == "heading_open" and token.map is not None
+    ]
+    return headings, [token.map[0] + 1 for token, _ in outer if token.map is not None]
+
+
+def _plain(title: str) -> str:
+    """A heading's text without emphasis, links and code marks."""
+    inlines = _INLINES.parseInline(title)
+    children = inlines[0].children or [] if inlines else []
+    text = "".join(child.content if child.type in _TEXT_INLINES else " " * (child.nesting == 0) for child in children)
+    return " ".join(text.split())[:MAX_TITLE_CHARACTERS]
+
+
+def _sections(headings: Sequence[_Heading], body_start: int, end: int) -> list[tuple[_Section, int | None]]:
+    """Every section with the position of the one that contains it, in the file's order."""
+    first_heading = headings[0].line if headings else end
+    sections: list[tuple[_Section, int | None]] = [
+        (_Section(0, body_start, ("front matter",), "front-matter"), None),
+        (_Section(body_start, first_heading, (), ""), None),
+    ]
+    open_headings: list[tuple[int, int]] = []
+    ends = [*(heading.line for heading in headings[1:]), end]
+    for heading, section_end in zip(headings, ends, strict=False):
+        while open_headings and open_headings[-1][0] >= heading.level:
+            open_headings.pop()
+        parent = open_headings[-1][1] if open_headings else None
+        titles = (*(sections[parent][0].titles if parent is not None else ()), heading.title)
+        open_headings.append((heading.level, len(sections)))
+        sections.append((_Section(heading.line, section_end, titles, _slug(heading.title)), parent))
+    return sections
+
+
+def _slug(title: str) -> str:
+    """The anchor that code hosts give a heading: lower case, punctuation left out, hyphens for spaces."""
+    slug = _NOT_IN_SLUG.sub("", title.lower()).strip().replace(" ", "-")
+    return slug[:MAX_SLUG_CHARACTERS] or "section"
+
+
+class _Writer:
+    """Makes the nodes and edges of one file; keeps its local ids unique."""
+
+    def __init__(self, path: str, lines: Sequence[str], block_lines: Sequence[int]) -> None:
+        self._path = path
+        self._lines = lines
+        self._block_lines = block_lines
+        self._corpus_type = _corpus_type(path)
+        self._taken: dict[str, int] = {}
+        self._nodes: list[SourceNode] = []
+        self._edges: list[SourceEdge] = []
+
+    def write(self, sections: Sequence[tuple[_Section, int | None]]) -> FileAnalysis:
+        written: list[SourceNode | None] = []
+        for section, parent in sections:
+            node = self._section(section)
+            written.append(node)
+            container = written[parent] if parent is not None else None
+            if container is not None and node is not None:
+                self._edges.append(SourceEdge(container.key, node.key, "Contains", node.origin))
+        return FileAnalysis(tuple(self._nodes), tuple(self._edges))
+
+    def _section(self, section: _Section) -> SourceNode | None:
+        """The node of a section, or of its first part when it is long; None when it holds nothing but white space."""
+        text = "".join(self._lines[section.first : section.end])
+        spans = split_lines(text, section.first + 1, self._block_lines)
+        if not spans:
+            return None
+        local_id = self._free_id(f"{self._path}#{section.slug}" if section.slug else self._path)
+        first = self._node(local_id, section, spans[0])
+        for number, span in enumerate(spans[1:], start=2):
+            part = self._node(f"{local_id}@{number}", section, span)
+            self._edges.append(SourceEdge(first.key, part.key, "Contains", part.origin))
+        return first
+
+    def _free_id(self, wanted: str) -> str:
+        self._taken[wanted] = count = self._taken.get(wanted, 0) + 1
+        return wanted if count == 1 else f"{wanted}~{count}"
+
+    def _node(self, local_id: str, section: _Section, span: Span) -> SourceNode:
+        section_path = PATH_SEPARATOR.join(section.titles)
+        node = SourceNode(
+            KIND,
+            local_id,
+            span.text,
+            f"{self._path}:{span.start_line}",
+            path=self._path,
+            start_line=span.start_line,
+            end_line=span.end_line,
+            symbol=section_path or PurePosixPath(self._path).name,
+            language="markdown",
+            data_type="doc",
+            corpus_type=self._corpus_type,
+            metadata={"section_path": section_path} if section_path else {},
+        )
+        self._nodes.append(node)
+        return node
+
+
+def _corpus_type(path: str) -> str:
+    """DOC_README for a readme, DOC_RUNBOOK where the path speaks of runbooks, playbooks or ops, else DOC_GENERAL."""
+    if PurePosixPath(path).stem.lower().startswith("readme"):
+        return "DOC_README"
+    return "DOC_RUNBOOK" if _OPERATIONS.search(path.lower()) else "DOC_GENERAL"

@@ -1,0 +1,373 @@
+"""The bounded walk against a plain breadth-first search, and against rustworkx for reachability and depth."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rustworkx
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.neighbours import Neighbours
+from groundwire_server.backends.embedded.traversal import Walker
+from groundwire_server.backends.interface import Walk
+from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import DeadlineError
+from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
+from groundwire_server.rpc.conversions.expansion import encode_expansion
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+SCOPE = Scope("shop", "main", "v1")
+PUBLIC = AccessContext()
+HIDDEN = NodeAccess(acl_tags=("finance",))
+TYPES = ["Calls", "FK", "cs_dep"]
+AMPLE = 1 << 22
+
+OpenBackend = Callable[..., AbstractContextManager[EmbeddedBackend]]
+MakeNode = Callable[..., Node]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A small graph; ids are single letters, the visible ones are those that the public may see."""
+
+    ids: list[str]
+    visible: set[str]
+    edges: list[tuple[str, str, str]]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Up to ten nodes, with circles, self loops, edges in parallel and hidden nodes; at least one is visible."""
+    ids = [chr(ord("A") + number) for number in range(draw(st.integers(1, 10)))]
+    hidden = draw(st.sets(st.sampled_from(ids), max_size=len(ids) - 1) | st.just(set()))
+    ends = st.sampled_from(ids)
+    edges = draw(st.lists(st.tuples(ends, ends, st.sampled_from(TYPES)), unique=True, max_size=30))
+    return Graph(ids, set(ids) - hidden, edges)
+
+
+@st.composite
+def walks(draw: st.DrawFn, ids: list[str]) -> Walk:
+    """A walk from seeds that may be repeated, hidden or absent."""
+    allowed = draw(st.none() | st.lists(st.sampled_from([*TYPES, "absent"]), min_size=1, max_size=3))
+    return Walk(
+        seed_ids=tuple(draw(st.lists(st.sampled_from([*ids, "absent"]), min_size=1, max_size=5))),
+        max_depth=draw(st.integers(0, 5)),
+        max_nodes=draw(st.integers(1, 12)),
+        edge_types=None if allowed is None else frozenset(name.casefold() for name in allowed),
+        direction=draw(st.sampled_from(Direction)),
+        max_bytes=AMPLE,
+    )
+
+
+def steps_from(graph: Graph, walk: Walk, node: str) -> list[tuple[str, str, tuple[str, str, str]]]:
+    """(edge type, other end, edge) of every edge that leads from a visible node to a visible node."""
+    steps = []
+    for edge in graph.edges:
+        from_id, to_id, edge_type = edge
+        if not {from_id, to_id} <= graph.visible:
+            continue
+        if walk.edge_types is not None and edge_type.casefold() not in walk.edge_types:
+            continue
+        if from_id == node and walk.direction is not Direction.INCOMING:
+            steps.append((edge_type, to_id, edge))
+        if to_id == node and walk.direction is not Direction.OUTGOING:
+            steps.append((edge_type, from_id, edge))
+    return steps
+
+
+@dataclass
+class Reached:
+    """What the oracle knows of a reached node."""
+
+    id: str
+    depth: int
+    parent: str
+    seed: int
+
+
+def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
+    """Level by level; a level is sorted by (seed, edge type, id), the first way to a node counts. And: truncated?"""
+    seeds = [id_ for id_ in dict.fromkeys(walk.seed_ids) if id_ in graph.visible]
+    level = [Reached(id_, 0, "", position) for position, id_ in enumerate(seeds)]
+    found = list(level)
+    for depth in range(1, walk.max_depth + 1):
+        ways = sorted(
+            (parent.seed, edge_type, other, place)
+            for place, parent in enumerate(level)
+            for edge_type, other, _ in steps_from(graph, walk, parent.id)
+        )
+        parents, level = level, []
+        for seed, _, other, place in ways:
+            if other not in {node.id for node in found}:
+                level.append(Reached(other, depth, parents[place].id, seed))
+                found.append(level[-1])
+        # Only what is returned is walked on from; but the places beyond the limit are taken by nothing deeper.
+        if len(found) > walk.max_nodes:
+            break
+    return found[: walk.max_nodes], len(found) > walk.max_nodes
+
+
+def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[tuple[str, str, str]]:
+    """As the proto states: every admitted edge that leaves, in the direction asked, a node of less than max_depth and
+    ends at a returned node; each once, ordered by the place of that node, edge type and the other end's id."""
+    returned = {node.id for node in nodes}
+    edges: list[tuple[str, str, str]] = []
+    for node in nodes:
+        if node.depth >= walk.max_depth:
+            continue
+        steps = steps_from(graph, walk, node.id)
+        # Two nodes that depend on each other by one type: the edge in the first one's own direction first.
+        for _, other, edge in sorted(steps, key=lambda step: (step[0], step[1], step[2][0] != node.id)):
+            if other in returned and edge not in edges:
+                edges.append(edge)
+    return edges
+
+
+def expected(graph: Graph, walk: Walk) -> Expansion:
+    nodes, truncated = oracle_nodes(graph, walk)
+    if not nodes:
+        return Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
+    return Expansion(
+        seed_ids=tuple(node.id for node in nodes if node.depth == 0),
+        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent) for node in nodes),
+        edges=tuple(Edge(*edge) for edge in oracle_edges(graph, walk, nodes)),
+        reason=ExpandReason.LIMIT_REACHED if truncated else ExpandReason.OK,
+        index="v1",
+    )
+
+
+PREFIX = "shop::main::cs::"
+
+
+def full(walk: Walk) -> Walk:
+    return replace(walk, seed_ids=tuple(f"{PREFIX}{id_}" for id_ in walk.seed_ids))
+
+
+def short(expansion: Expansion) -> Expansion:
+    """The same with local ids."""
+
+    def local(id_: str) -> str:
+        return id_.removeprefix(PREFIX)
+
+    return replace(
+        expansion,
+        seed_ids=tuple(map(local, expansion.seed_ids)),
+        nodes=tuple(replace(n, id=local(n.id), parent_id=local(n.parent_id)) for n in expansion.nodes),
+        edges=tuple(replace(e, from_id=local(e.from_id), to_id=local(e.to_id)) for e in expansion.edges),
+    )
+
+
+@pytest.fixture(scope="session")
+def opened(make_node: MakeNode, open_backend: OpenBackend) -> Callable[[Graph], AbstractContextManager[EmbeddedBackend]]:
+    """`with opened(graph) as backend`."""
+
+    def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
+        nodes = [make_node(id_, access=NodeAccess() if id_ in graph.visible else HIDDEN) for id_ in graph.ids]
+        edges = [Edge(f"{PREFIX}{from_id}", f"{PREFIX}{to_id}", edge_type) for from_id, to_id, edge_type in graph.edges]
+        return open_backend(nodes, edges, lexical=False)
+
+    return opener
+
+
+Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
+
+
+@settings(max_examples=300)
+@given(graph=graphs(), data=st.data())
+def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
+    with opened(graph) as backend:
+        snapshot = backend.open_graph(SCOPE, PUBLIC)
+        # Several walks a graph: building it costs more than walking it.
+        for _ in range(4):
+            walk = data.draw(walks(graph.ids))
+            found = short(snapshot.expand(full(walk), never_stop))
+            event(found.reason.value)
+            assert found == expected(graph, walk)
+            check_sound(found)
+
+
+def check_sound(found: Expansion) -> None:
+    """What holds of every expansion, whatever the graph."""
+    ids = [node.id for node in found.nodes]
+    assert len(set(ids)) == len(ids)
+    identities = [(edge.from_id, edge.to_id, edge.edge_type) for edge in found.edges]
+    assert len(set(identities)) == len(identities)
+    assert {end for edge in found.edges for end in (edge.from_id, edge.to_id)} <= set(ids)
+    depths = {node.id: node.depth for node in found.nodes}
+    assert list(depths.values()) == sorted(depths.values())
+    for node in found.nodes:
+        assert (node.parent_id == "") == (node.depth == 0)
+        if node.depth > 0:
+            assert depths[node.parent_id] == node.depth - 1
+
+
+@given(graph=graphs(), data=st.data())
+def test_without_a_node_limit_depths_are_those_of_rustworkx(
+    graph: Graph, data: st.DataObject, opened: Opened
+) -> None:
+    walk = replace(data.draw(walks(graph.ids)), max_nodes=100)
+    seeds = [id_ for id_ in dict.fromkeys(walk.seed_ids) if id_ in graph.visible]
+    assume(seeds)
+    reference: rustworkx.PyDiGraph[str, None] = rustworkx.PyDiGraph()
+    places = {id_: reference.add_node(id_) for id_ in sorted(graph.visible)}
+    for id_ in places:
+        for _, other, _ in steps_from(graph, walk, id_):
+            reference.add_edge(places[id_], places[other], None)
+    root = reference.add_node("root")
+    for seed in seeds:
+        reference.add_edge(root, places[seed], None)
+    lengths = rustworkx.digraph_dijkstra_shortest_path_lengths(reference, root, lambda _: 1.0)
+    reachable = {reference[place]: int(length) - 1 for place, length in lengths.items()}
+    with opened(graph) as backend:
+        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert {node.id: node.depth for node in found.nodes} == {
+        id_: depth for id_, depth in reachable.items() if depth <= walk.max_depth
+    }
+    assert not found.truncated
+
+
+@given(graph=graphs(), data=st.data())
+def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
+    graph: Graph, data: st.DataObject, opened: Opened
+) -> None:
+    walk = data.draw(walks(graph.ids))
+    limited = replace(walk, max_bytes=data.draw(st.integers(0, 1_500)))
+    with opened(graph) as backend:
+        snapshot = backend.open_graph(SCOPE, PUBLIC)
+        whole = short(snapshot.expand(full(walk), never_stop))
+        raw = snapshot.expand(full(limited), never_stop)
+    found = short(raw)
+    check_sound(found)
+    assert found.nodes == whole.nodes[: len(found.nodes)]
+    kept = [Reached(node.id, node.depth, node.parent_id, 0) for node in found.nodes]
+    edges_among = tuple(Edge(*edge) for edge in oracle_edges(graph, walk, kept))
+    assert found.edges == edges_among[: len(found.edges)]
+    cut = len(found.nodes) < len(whole.nodes) or len(found.edges) < len(whole.edges)
+    assert found.reason is (ExpandReason.RESPONSE_LIMIT if cut else whole.reason)
+    event("cut" if cut else "whole")
+    encoded = encode_expansion(raw)
+    encoded.ClearField("debug")
+    encoded.ClearField("index")
+    assert encoded.ByteSize() <= limited.max_bytes
+
+
+def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
+    walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
+    with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
+        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert found == Expansion(("A",), (ExpandedNode("A", 0, ""),), (), ExpandReason.OK, "v1")
+
+
+@pytest.mark.parametrize(("max_nodes", "truncated"), [(2, True), (3, False)])
+@pytest.mark.parametrize("hidden_too", [False, True], ids=["all visible", "one more hidden"])
+def test_truncated_tells_only_of_visible_nodes_that_had_no_place(
+    opened: Opened, max_nodes: int, truncated: bool, hidden_too: bool
+) -> None:
+    edges = [("A", "B", "Calls"), ("A", "C", "Calls"), *([("A", "D", "Calls")] if hidden_too else [])]
+    walk = Walk(("A",), 3, max_nodes, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B", "C", "D"], {"A", "B", "C"}, edges)) as backend:
+        assert backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop).truncated is truncated
+
+
+def test_a_full_walk_is_not_truncated_by_edges_back_to_what_it_holds(opened: Opened) -> None:
+    edges = [("A", "B", "Calls"), ("B", "A", "Calls"), ("B", "B", "FK")]
+    walk = Walk(("A",), 9, 2, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B"], {"A", "B"}, edges)) as backend:
+        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert found.reason is ExpandReason.OK
+    assert [(e.from_id, e.to_id, e.edge_type) for e in found.edges] == [
+        ("A", "B", "Calls"),
+        ("B", "A", "Calls"),
+        ("B", "B", "FK"),
+    ]
+
+
+def test_an_edges_confidence_is_told(make_node: MakeNode, open_backend: OpenBackend) -> None:
+    a, b = make_node("A"), make_node("B")
+    with open_backend([a, b], [Edge(a.id, b.id, "Calls", 0.25)], lexical=False) as backend:
+        walk = Walk((a.id,), 1, 9, None, Direction.OUTGOING, AMPLE)
+        assert backend.open_graph(SCOPE, PUBLIC).expand(walk, never_stop).edges == (Edge(a.id, b.id, "Calls", 0.25),)
+
+
+def test_work_stops_between_levels(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls"), ("C", "D", "Calls")]
+    calls: list[int] = []
+
+    def stop_at_the_second() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise DeadlineError
+
+    with opened(Graph(["A", "B", "C", "D"], set("ABCD"), chain)) as backend, pytest.raises(DeadlineError):
+        backend.open_graph(SCOPE, PUBLIC).expand(
+            full(Walk(("A",), 9, 9, None, Direction.OUTGOING, AMPLE)), stop_at_the_second
+        )
+
+
+class CountedReads:
+    """A column that notes how many of its values are gathered; a slice is only another view of it."""
+
+    def __init__(self, values: np.ndarray, log: list[int]) -> None:
+        self._values = values
+        self._log = log
+
+    def __getitem__(self, key: object) -> np.ndarray:
+        values: np.ndarray = self._values[key]
+        if not isinstance(key, slice):
+            self._log.append(values.size)
+        return values
+
+
+HUB_DEGREE = 100_000
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Adjacency:
+    """Row 0 has edges of two types to 100,000 rows, half of each type."""
+    directory = tmp_path_factory.mktemp("hub")
+    edges = [EdgeRow(0, row, row % 2, 1.0) for row in range(1, HUB_DEGREE + 1)]
+    edges += [EdgeRow(row, 0, 0, 1.0) for row in range(1, 20)]
+    write_adjacency(Path(directory), HUB_DEGREE + 1, edges)
+    return Adjacency(Path(directory), "outgoing", HUB_DEGREE + 1, len(edges))
+
+
+@pytest.mark.parametrize("max_nodes", [10, 200, 2_000])
+def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> None:
+    log: list[int] = []
+    counted = Adjacency.__new__(Adjacency)
+    counted.starts = hub.starts
+    counted.ends = CountedReads(hub.ends, log)  # type: ignore[assignment]
+    counted.types = CountedReads(hub.types, log)  # type: ignore[assignment]
+    counted.confidences = CountedReads(hub.confidences, log)  # type: ignore[assignment]
+    everything = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
+    walker = Walker(Neighbours(counted, *everything), None, max_depth=3, max_nodes=max_nodes, checkpoint=never_stop)
+    reached = walker.walk([0])
+    assert [node.row for node in reached] == [0, *range(2, 2 * max_nodes, 2)]
+    assert walker.limit_reached
+    edges = list(walker.edges())
+    back = [row for row in range(2, 20, 2) if row < 2 * max_nodes]
+    assert len(edges) == max_nodes - 1 + len(back)
+    # Three columns, read in pieces that double: at most 256 and twice what is needed, for the nodes and for the edges.
+    assert sum(log) <= 3 * (256 + 4 * max_nodes) + 3 * 2 * max_nodes
+    assert sum(log) < HUB_DEGREE
+
+
+def test_a_hubs_edges_into_few_rows_are_found_by_either_way_of_looking(hub: Adjacency) -> None:
+    visible = np.ones(HUB_DEGREE + 1, dtype=np.bool_)
+    visible[500] = False
+    neighbours = Neighbours(hub, np.asarray([True, True]), visible)
+    chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
+    wanted = set(chosen.tolist())
+    looked_up = list(neighbours.among(0, chosen))
+    assert looked_up == [neighbour for neighbour in neighbours.of(0) if neighbour.row in wanted]
+    assert [(n.edge_type, n.row) for n in looked_up] == [(0, 2), (0, HUB_DEGREE), (1, 1), (1, 499), (1, 501)]
+    only_second = Neighbours(hub, np.asarray([False, True]), visible)
+    assert [n.row for n in only_second.among(0, chosen)] == [1, 499, 501]
