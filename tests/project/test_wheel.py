@@ -67,7 +67,7 @@ def test_wheel_brings_protos_stubs_and_vocabularies(names: list[str]) -> None:
         for import_root, pattern in (
             ("protos", "groundwire/v1/*.proto"),
             ("protos", "groundwire/v1/*_pb2*"),
-            ("server", "groundwire_server/text/vocabularies/*"),
+            ("server", "groundwire/tokens/vocabularies/*"),
         )
         for path in (ROOT / import_root).glob(pattern)
     }

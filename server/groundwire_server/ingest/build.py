@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from groundwire.tokens import TokenCounter
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import Location, Node, content_hash
 from groundwire_server.domain.scope import Scope
@@ -22,7 +23,6 @@ from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write
 from groundwire_server.ingest.collect import Collected, collect, node_access
 from groundwire_server.ingest.records import SkippedFile, Source, SourceNode, SourceRecord
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from groundwire_server.text.token_counter import TokenCounter
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 

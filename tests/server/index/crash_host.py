@@ -1,8 +1,9 @@
 """The process that crash tests kill: loads the libraries once, then forks a child for every line it reads.
 
 A line is `<data> <first version> <versions> <step>`. The child builds and activates so many versions in a row and deletes
-the one before each. It kills itself at its `step`-th touch of the disk, never with step 0. The host writes the child's
-process id at once, and one more line when the child has ended.
+the one before each. It kills itself at its `step`-th touch of the data, never with step 0; when it lives, the file
+`.steps` says how often it touched the data. The host writes the child's process id at once, and one more line when the
+child has ended.
 """
 
 import os
@@ -11,17 +12,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
+from groundwire.tokens import TokenCounter
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.store import IndexStore
 from groundwire_server.ingest.build import BuildOptions, build_index
 from groundwire_server.ingest.records import SourceEdge, SourceNode, SourceRecord
-from groundwire_server.text.token_counter import TokenCounter
 
 SCOPE = Scope("shop", "main")
-TOUCHES = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"}
+TOUCHES = {"open", "os.rename", "os.mkdir", "os.chmod"}
+REMOVALS = {"os.remove", "os.rmdir"}
+"""These may name a file within an open directory, without its path."""
 
 
 class TenNodes:
@@ -59,15 +61,19 @@ def work(data: Path, numbers: range) -> None:
             store.delete(replace(SCOPE, active_index=previous))
 
 
-def die_at(step: int, data: Path) -> None:
-    """Arranges that the process kills itself just before its `step`-th touch of a file under `data`."""
-    touches = count(1)
+def die_at(step: int, data: Path) -> Callable[[], int]:
+    """Has the process kill itself just before its `step`-th touch of a file under `data`; returns a count of touches."""
+    touched = 0
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
-        if event in TOUCHES and str(arguments[0]).startswith(str(data)) and next(touches) == step:
-            os.kill(os.getpid(), signal.SIGKILL)
+        nonlocal touched
+        if event in REMOVALS or (event in TOUCHES and str(arguments[0]).startswith(str(data))):
+            touched += 1
+            if touched == step:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
+    return lambda: touched
 
 
 def main() -> None:
@@ -80,9 +86,9 @@ def main() -> None:
         data, first, versions, step = line.split()
         child = os.fork()
         if child == 0:
-            if int(step):
-                die_at(int(step), Path(data))
+            touches = die_at(int(step), Path(data))
             work(Path(data), range(int(first), int(first) + int(versions)))
+            (Path(data) / ".steps").write_text(str(touches()))
             os._exit(0)
         print(child, flush=True)
         os.waitpid(child, 0)

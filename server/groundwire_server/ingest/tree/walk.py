@@ -115,9 +115,7 @@ def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
             yield _listing_of(path, entry, folder.in_chart)
 
 
-def _rules_of(
-    folder: _Folder, entries: list[os.DirEntry[str]]
-) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
+def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
     for entry in entries:
         if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
             text = Path(entry.path).read_bytes().decode("utf-8-sig", errors="surrogateescape")

@@ -107,7 +107,9 @@ def nodes_of(
         )
 
 
-def contains_edges(nodes: Sequence[SourceNode], chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> Iterator[SourceEdge]:
+def contains_edges(
+    nodes: Sequence[SourceNode], chunks: Sequence[Chunk], definitions: Sequence[Definition]
+) -> Iterator[SourceEdge]:
     """From a file to its types and functions, from a type to its members, and from a first part to the others."""
     for node, chunk in zip(nodes, chunks, strict=True):
         definition = definitions[chunk.place.index]
@@ -131,7 +133,9 @@ def _after_adornments(syntax: Syntax, node: Node) -> int:
     """Where a declaration starts once the annotations before it are passed over."""
     for child in node.children:
         if child.type == "modifiers":
-            return _after_adornments(syntax, child) if child.children[-1].type not in syntax.adornments else child.end_byte
+            return (
+                _after_adornments(syntax, child) if child.children[-1].type not in syntax.adornments else child.end_byte
+            )
         if child.type not in syntax.adornments:
             return child.start_byte
     return node.end_byte

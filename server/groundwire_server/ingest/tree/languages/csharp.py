@@ -6,13 +6,21 @@ import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, last_child, text_of, type_name
-
-DB_SET_CONFIDENCE = 0.8
-"""Entity Framework names the table of a `DbSet<Entity> Name` property after the property unless told otherwise."""
-
-_MAX_ANCESTORS = 10
-_TYPES = ("class_declaration", "struct_declaration", "interface_declaration", "record_declaration")
+from groundwire_server.ingest.tree.languages.entity_framework import (
+    TYPE_NODES,
+    base_types,
+    entity_framework_mappings,
+)
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Shape,
+    Syntax,
+    last_child,
+    text_of,
+    type_name,
+)
 
 
 class CSharpSyntax(Syntax):
@@ -22,7 +30,7 @@ class CSharpSyntax(Syntax):
     language = "csharp"
     grammar = Language(tree_sitter_c_sharp.language())
     declarations = {
-        **dict.fromkeys((*_TYPES, "enum_declaration"), "type"),
+        **dict.fromkeys((*TYPE_NODES, "enum_declaration"), "type"),
         "method_declaration": "callable",
         "constructor_declaration": "callable",
         "destructor_declaration": "callable",
@@ -53,7 +61,7 @@ class CSharpSyntax(Syntax):
     )
     facts = frozenset(
         {
-            *_TYPES,
+            *TYPE_NODES,
             "using_directive",
             "variable_declaration",
             "parameter",
@@ -93,7 +101,7 @@ class CSharpSyntax(Syntax):
         return "@" in prefix or len(quote) > 1
 
     def bases(self, node: Node) -> tuple[str, ...]:
-        return tuple(filter(None, (type_name(base) for base in _base_types(node))))
+        return tuple(filter(None, (type_name(base) for base in base_types(node))))
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         for node in nodes["using_directive"]:
@@ -115,39 +123,7 @@ class CSharpSyntax(Syntax):
                 yield Binding(places.scope(node), name, stated, True)
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        configured: dict[int, str] = {}
-        for node_type in _TYPES:
-            for node in nodes[node_type]:
-                for base in _base_types(node):
-                    if type_name(base).rpartition(".")[2] == "IEntityTypeConfiguration":
-                        configured[places.scope(node)] = _type_argument(base)
-                yield from _table_attributes(node, places)
-        for node in nodes["property_declaration"]:
-            declared = node.child_by_field_name("type")
-            entity = _type_argument(declared) if type_name(declared) in ("DbSet", "IDbSet") else ""
-            if entity:
-                table = text_of(node.child_by_field_name("name"))
-                yield TableMapping(places.key(node), places.scope(node), entity, table, DB_SET_CONFIDENCE)
-        for node in nodes["invocation_expression"]:
-            yield from self._to_table(node, places, configured.get(places.type_scope(node), ""))
-
-    def _to_table(self, node: Node, places: Places, configured: str) -> Iterator[TableMapping]:
-        """`Entity<Invoice>().ToTable("x", "schema")`, or in a configuration class for the entity `configured`."""
-        callee, arguments = self.callee(node), node.child_by_field_name("arguments")
-        if callee is None or callee[1] != "ToTable" or arguments is None:
-            return
-        values = [_plain_string(first_child(argument)) for argument in arguments.named_children[:2]]
-        if values and values[0]:
-            table = ".".join(filter(None, reversed(values)))
-            entity = _entity_around(node) or configured
-            yield TableMapping(places.key(node), places.scope(node), entity, table, 1.0)
-
-
-def _base_types(node: Node) -> Iterator[Node]:
-    for child in node.named_children:
-        if child.type == "base_list":
-            for base in child.named_children:
-                yield base.child_by_field_name("type") or base
+        return entity_framework_mappings(self, nodes, places)
 
 
 def _declared_variables(node: Node, places: Places) -> Iterator[Binding]:
@@ -161,63 +137,3 @@ def _declared_variables(node: Node, places: Places) -> Iterator[Binding]:
         name, type_of_value = text_of(variable.child_by_field_name("name")), type_name(declared if stated else made)
         if name and type_of_value:
             yield Binding(places.scope(variable), name, type_of_value, stated)
-
-
-def _table_attributes(node: Node, places: Places) -> Iterator[TableMapping]:
-    """`[Table("x", Schema = "s")]` on a type."""
-    lists = (child for child in node.named_children if child.type == "attribute_list")
-    for attribute in (item for listed in lists for item in listed.named_children if item.type == "attribute"):
-        if type_name(attribute.child_by_field_name("name")).rpartition(".")[2] not in ("Table", "TableAttribute"):
-            continue
-        table = schema = ""
-        arguments = last_child(attribute)
-        for argument in arguments.named_children if arguments else ():
-            value = _plain_string(last_child(argument))
-            if text_of(argument.child_by_field_name("name") or first_child(argument)) == "Schema":
-                schema = value
-            elif argument.named_child_count == 1:
-                table = value
-        if table:
-            yield TableMapping(places.key(node), places.scope(node), "", ".".join(filter(None, (schema, table))), 1.0)
-
-
-def _entity_around(node: Node) -> str:
-    """The type argument of the `Entity<...>` call that a call is chained to or stands in a lambda of."""
-    for step in (_chain(node), _ancestors(node)):
-        for call in step:
-            function = call.child_by_field_name("function")
-            name = function.child_by_field_name("name") if function else None
-            if name is not None and name.type == "generic_name" and type_name(name) == "Entity":
-                return _type_argument(name)
-    return ""
-
-
-def _chain(node: Node) -> Iterator[Node]:
-    """The calls that a call is chained to, from the last to the first."""
-    current: Node | None = node
-    for _ in range(_MAX_ANCESTORS):
-        function = current.child_by_field_name("function") if current else None
-        current = function.child_by_field_name("expression") if function else None
-        if current is None or current.type != "invocation_expression":
-            return
-        yield current
-
-
-def _ancestors(node: Node) -> Iterator[Node]:
-    current: Node | None = node
-    for _ in range(_MAX_ANCESTORS):
-        current = current.parent if current else None
-        if current is not None and current.type == "invocation_expression":
-            yield current
-
-
-def _type_argument(node: Node | None) -> str:
-    """The name of a generic type's only argument; empty when there is none or more."""
-    text = text_of(node)
-    arguments = text.partition("<")[2].rstrip("?> ")
-    return arguments.rpartition(".")[2] if arguments.replace(".", "").isidentifier() else ""
-
-
-def _plain_string(node: Node | None) -> str:
-    text = text_of(node)
-    return text[1:-1] if node is not None and node.type == "string_literal" and "\\" not in text else ""

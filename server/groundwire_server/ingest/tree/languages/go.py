@@ -7,9 +7,18 @@ import tree_sitter_go
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Shape,
+    Syntax,
+    first_child,
+    text_of,
+    type_name,
+)
 
-_MODULE_LINE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
 _SPECS = frozenset({"type_spec", "type_alias"})
 

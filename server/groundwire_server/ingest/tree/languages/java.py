@@ -6,7 +6,16 @@ import tree_sitter_java
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, first_child, last_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Syntax,
+    first_child,
+    last_child,
+    text_of,
+    type_name,
+)
 
 _TYPES = (
     "class_declaration",

@@ -65,7 +65,7 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
         if not child.is_named:
             last_row = end_row(child)
             continue
-        start = lead_start if 0 <= lead_start and lead_end >= row - 1 else row
+        start = lead_start if lead_start >= 0 and lead_end >= row - 1 else row
         start = start if first_row is None else min(first_row, start)
         lead_start, last_row = -1, end_row(child)
         shape = syntax.shape(child)

@@ -7,6 +7,7 @@ from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.syntax import end_row
 
 MIN_MEMBER_LINES = 4
+MAX_SYMBOL_CHARACTERS = 500
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +41,8 @@ def assign_places(declared: Sequence[Declared], row_count: int) -> tuple[Place, 
 
     `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted
     from 1. A member that only states a type or a signature in fewer than MIN_MEMBER_LINES lines gets no
-    place: it reads better inside its type.
+    place: it reads better inside its type. Neither does one whose symbol is longer than MAX_SYMBOL_CHARACTERS,
+    which no node id could hold.
     """
     file = Place(None, 0, 0, -1, row_count - 1)
     places = [file]
@@ -49,7 +51,8 @@ def assign_places(declared: Sequence[Declared], row_count: int) -> tuple[Place, 
         outer = home[item.parent] if item.parent else file
         free_row = (outer.inner[-1].last_row if outer.inner else outer.head_row) + 1
         row, last_row = item.node.start_point.row, end_row(item.node)
-        if row < free_row or (_is_slight(item) and last_row - row + 1 < MIN_MEMBER_LINES):
+        is_slight = _is_slight(item) and last_row - row + 1 < MIN_MEMBER_LINES
+        if row < free_row or is_slight or len(item.symbol) > MAX_SYMBOL_CHARACTERS:
             home[item] = outer
             continue
         name = item.node.child_by_field_name("name")

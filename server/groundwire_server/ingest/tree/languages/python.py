@@ -110,9 +110,7 @@ class PythonSyntax(Syntax):
             if made and name.isidentifier():
                 yield Binding(places.scope(node), name, made, False)
 
-    def _assigned(
-        self, node: Node, places: Places, parameters: Mapping[tuple[int, str], str]
-    ) -> Iterator[Binding]:
+    def _assigned(self, node: Node, places: Places, parameters: Mapping[tuple[int, str], str]) -> Iterator[Binding]:
         """`x = Foo()`, `x: Foo`, and the same for `self.x`, to which a typed parameter may be assigned as well."""
         value = node.child_by_field_name("right")
         stated = _annotated(node.child_by_field_name("type"))

@@ -1,5 +1,6 @@
 """Analysing one code file: from its text to nodes, definitions, calls and string literals."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node, Parser
@@ -90,12 +91,14 @@ def _errors(root: Node) -> list[Node]:
 def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
     """How many bytes stand in `errors` and in no declaration that was recognised inside of them."""
     total = sum(error.end_byte - error.start_byte for error in errors)
+    starts = [error.start_byte for error in errors]
     counted_to = 0
     for item in declared:
         start, end = max(item.node.start_byte, counted_to), item.node.end_byte
-        if any(error.start_byte <= start and end <= error.end_byte for error in errors):
-            total -= max(end - start, 0)
-            counted_to = max(counted_to, end)
+        around = bisect_right(starts, start) - 1
+        if around >= 0 and start < end <= errors[around].end_byte:
+            total -= end - start
+            counted_to = end
     return total
 
 

@@ -9,14 +9,12 @@ from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.model import StringLiteral
 
 _LITERAL = re.compile(r"""([A-Za-z@$]*)("{3,}|'{3}|["'`])(.*?)\2(?:u8)?""", re.DOTALL)
-_JOINED = re.compile(rb"\s*\+?\s*(?:\\\r?\n)?\s*")
+_JOINED = re.compile(rb"\s*+(?:\+\s*+)?(?:\\\r?\n\s*+)?")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(\r?\n)|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v": "\v", "a": "\a"}
 
 
-def string_literals(
-    syntax: Syntax, nodes: Sequence[Node], source: bytes, places: Places
-) -> Iterator[StringLiteral]:
+def string_literals(syntax: Syntax, nodes: Sequence[Node], source: bytes, places: Places) -> Iterator[StringLiteral]:
     """The values of the string `nodes`, which are in document order, strings inside another left out.
 
     Literals with nothing but `+` or white space between them are one. What is put into a string at run time

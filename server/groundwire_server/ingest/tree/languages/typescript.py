@@ -8,7 +8,16 @@ from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Import
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Shape,
+    Syntax,
+    first_child,
+    text_of,
+    type_name,
+)
 
 _MIN_VALUE_LINES = 4
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})

@@ -60,7 +60,7 @@ class CallResolution:
     def _guess(self, scope: int, name: str) -> Found | None:
         """The method of that name when a single type that the file sees has it."""
         candidates = self._methods.get(name, [])
-        if name in self._rules.common_methods or len(candidates) > MAX_SAME_NAMED:
+        if name in self._rules.common_methods or name.startswith("__") or len(candidates) > MAX_SAME_NAMED:
             return None
         file = self._table.file_of(scope)
         seen = tuple(number for number in candidates if self._rules.sees(file, number))

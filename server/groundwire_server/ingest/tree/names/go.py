@@ -16,8 +16,7 @@ class GoNames(NameRules):
     super_names = frozenset[str]()
     implicit_members = False
     common_methods = frozenset(
-        """Add Close Done Error Errorf Fatal Fatalf Get Len Less Lock Log Logf Name Next Print Printf Println Put
-        Read Reset Run Scan Set Start Stop String Swap Unlock Unwrap Wait Write""".split()
+        ["Add", "Close", "Done", "Error", "Errorf", "Fatal", "Fatalf", "Get", "Len", "Less", "Lock", "Log", "Logf", "Name", "Next", "Print", "Printf", "Println", "Put", "Read", "Reset", "Run", "Scan", "Set", "Start", "Stop", "String", "Swap", "Unlock", "Unwrap", "Wait", "Write"]
     )
 
     def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:

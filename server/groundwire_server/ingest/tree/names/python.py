@@ -23,10 +23,7 @@ class PythonNames(NameRules):
     super_names = frozenset({"super()"})
     implicit_members = False
     common_methods = frozenset(
-        """add append clear close copy count decode discard encode endswith extend find flush format get group
-        groups index insert items join keys lower lstrip match open partition pop popitem read readline readlines
-        remove replace reverse rfind rpartition rsplit rstrip search seek setdefault sort split splitlines start
-        startswith strip sub tell title translate union update upper values write writelines""".split()
+        ["add", "append", "clear", "close", "copy", "count", "decode", "discard", "encode", "endswith", "extend", "find", "flush", "format", "get", "group", "groups", "index", "insert", "items", "join", "keys", "lower", "lstrip", "match", "open", "partition", "pop", "popitem", "read", "readline", "readlines", "remove", "replace", "reverse", "rfind", "rpartition", "rsplit", "rstrip", "search", "seek", "setdefault", "sort", "split", "splitlines", "start", "startswith", "strip", "sub", "tell", "title", "translate", "union", "update", "upper", "values", "write", "writelines"]
     )
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:

@@ -104,13 +104,7 @@ class CSharpNames(QualifiedNames):
     languages = frozenset({"csharp"})
     super_names = frozenset({"base"})
     common_methods = frozenset(
-        """Add AddRange All Any Append AsEnumerable AsQueryable Clear Clone Close CompareTo Concat ConfigureAwait
-        Contains ContainsKey Count CopyTo Dispose Distinct Equals Except Find First FirstOrDefault FirstOrDefaultAsync
-        ForEach Format Get GetAwaiter GetEnumerator GetHashCode GetType GroupBy IndexOf Insert Invoke Join Last
-        LastOrDefault Length Max Min Next OrderBy OrderByDescending Parse Read Remove RemoveAt Replace Reverse Run
-        Select SelectMany Set SetValue Single SingleOrDefault Skip Sort Split Start StartsWith Stop Substring Sum Take
-        ThenBy ToArray ToArrayAsync ToDictionary ToList ToListAsync ToLower ToString ToUpper Trim TryGetValue TryParse
-        Union Where Write WriteLine Zip""".split()
+        ["Add", "AddRange", "All", "Any", "Append", "AsEnumerable", "AsQueryable", "Clear", "Clone", "Close", "CompareTo", "Concat", "ConfigureAwait", "Contains", "ContainsKey", "Count", "CopyTo", "Dispose", "Distinct", "Equals", "Except", "Find", "First", "FirstOrDefault", "FirstOrDefaultAsync", "ForEach", "Format", "Get", "GetAwaiter", "GetEnumerator", "GetHashCode", "GetType", "GroupBy", "IndexOf", "Insert", "Invoke", "Join", "Last", "LastOrDefault", "Length", "Max", "Min", "Next", "OrderBy", "OrderByDescending", "Parse", "Read", "Remove", "RemoveAt", "Replace", "Reverse", "Run", "Select", "SelectMany", "Set", "SetValue", "Single", "SingleOrDefault", "Skip", "Sort", "Split", "Start", "StartsWith", "Stop", "Substring", "Sum", "Take", "ThenBy", "ToArray", "ToArrayAsync", "ToDictionary", "ToList", "ToListAsync", "ToLower", "ToString", "ToUpper", "Trim", "TryGetValue", "TryParse", "Union", "Where", "Write", "WriteLine", "Zip"]
     )
 
 
@@ -120,12 +114,7 @@ class JavaNames(QualifiedNames):
     languages = frozenset({"java"})
     super_names = frozenset({"super"})
     common_methods = frozenset(
-        """accept add addAll append apply build clear clone close collect compareTo contains containsKey copy count
-        endsWith entrySet equals execute filter find findFirst flush forEach format get getClass getKey getMessage
-        getName getOrDefault getValue hashCode indexOf intValue isEmpty isPresent iterator join keySet length map
-        matches max min next of orElse put putAll read remove replace reverse run set setValue size sort split start
-        startsWith stop stream substring test toArray toList toLowerCase toString toUpperCase trim update valueOf
-        values write""".split()
+        ["accept", "add", "addAll", "append", "apply", "build", "clear", "clone", "close", "collect", "compareTo", "contains", "containsKey", "copy", "count", "endsWith", "entrySet", "equals", "execute", "filter", "find", "findFirst", "flush", "forEach", "format", "get", "getClass", "getKey", "getMessage", "getName", "getOrDefault", "getValue", "hashCode", "indexOf", "intValue", "isEmpty", "isPresent", "iterator", "join", "keySet", "length", "map", "matches", "max", "min", "next", "of", "orElse", "put", "putAll", "read", "remove", "replace", "reverse", "run", "set", "setValue", "size", "sort", "split", "start", "startsWith", "stop", "stream", "substring", "test", "toArray", "toList", "toLowerCase", "toString", "toUpperCase", "trim", "update", "valueOf", "values", "write"]
     )
 
 

@@ -36,9 +36,7 @@ class NameRules(ABC):
 
     def __init__(self, table: SymbolTable) -> None:
         self.table = table
-        self._imports = [
-            {item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files
-        ]
+        self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
         self._wildcards = [tuple(item for item in facts.imports if item.name == "*") for facts in table.files]
 
     @abstractmethod

@@ -22,11 +22,7 @@ class ScriptNames(NameRules):
     super_names = frozenset({"super"})
     implicit_members = False
     common_methods = frozenset(
-        """add addEventListener append apply bind call catch clear click close concat delete emit end endsWith
-        entries error every exec filter finally find findIndex flatMap forEach get getItem has html includes indexOf
-        info join keys log map match next on once open parse pop post push put reduce remove replace request resolve
-        reverse send set setItem shift show slice some sort splice split start startsWith stop stringify subscribe
-        substring test text then toLowerCase toString toUpperCase trim unshift update val values warn write""".split()
+        ["add", "addEventListener", "append", "apply", "bind", "call", "catch", "clear", "click", "close", "concat", "delete", "emit", "end", "endsWith", "entries", "error", "every", "exec", "filter", "finally", "find", "findIndex", "flatMap", "forEach", "get", "getItem", "has", "html", "includes", "indexOf", "info", "join", "keys", "log", "map", "match", "next", "on", "once", "open", "parse", "pop", "post", "push", "put", "reduce", "remove", "replace", "request", "resolve", "reverse", "send", "set", "setItem", "shift", "show", "slice", "some", "sort", "splice", "split", "start", "startsWith", "stop", "stringify", "subscribe", "substring", "test", "text", "then", "toLowerCase", "toString", "toUpperCase", "trim", "unshift", "update", "val", "values", "warn", "write"]
     )
 
     def __init__(self, table: SymbolTable) -> None:

@@ -106,11 +106,11 @@ class SymbolTable:
         return self._parts.get(number, (number,))
 
     def nearest(self, file: int, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Of several definitions those whose paths share the most folders with the file's."""
+        """Of several definitions those in the file itself, or whose paths share the most folders with the file's."""
         if len(numbers) < 2:
             return numbers
-        folders = self.files[file].path.split("/")[:-1]
-        shared = [_common_length(folders, self.path_of(number).split("/")[:-1]) for number in numbers]
+        folders = self.files[file].path.split("/")
+        shared = [_common_length(folders, self.path_of(number).split("/")) for number in numbers]
         return tuple(number for number, length in zip(numbers, shared, strict=True) if length == max(shared))
 
 

@@ -11,8 +11,8 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.text import token_counter
-from groundwire_server.text.token_counter import PIECE_LENGTH, TokenCounter, TokenCounterError
+from groundwire.tokens import token_counter
+from groundwire.tokens.token_counter import PIECE_LENGTH, TokenCounter, TokenCounterError
 
 VOCABULARIES = Path(token_counter.__file__).parent / "vocabularies"
 NAMES = ["o200k_base", "cl100k_base"]
