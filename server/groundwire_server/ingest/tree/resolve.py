@@ -3,12 +3,13 @@
 Names are resolved within what a file's imports admit. An edge's confidence says how sure that is, and a
 chain of steps (a call on a field of an imported type) is as sure as its weakest:
 
-| confidence | when |
-| --- | --- |
-| 1.0 | the name is declared in the same file, imported by name, or a member of the type that `self`/`this` is; Go: declared in the same package |
-| 0.9 | it comes from a wildcard import, the same namespace or package, a base type, a variable or field whose type the source states, or a module found below another root than the importing file's |
-| 0.8 | the receiver is a variable whose type is that of the expression it was set to |
-| 0.5 | two or three overloads fit, or the receiver is unknown and a single type among the file and its imports has a method of that name |
+1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of
+     the type that `self` or `this` is;
+0.9  it comes from a wildcard import, the same namespace, a base type, a variable or field whose type the source
+     states, or a module found below another folder than the importing file's own;
+0.8  the receiver is a variable whose type is that of the expression it was set to;
+0.5  two or three definitions fit, such as overloads, or the receiver is unknown and just one type among the
+     file's own and its imports has a method of that name.
 
 There is no edge where more than three definitions fit, where the receiver is known to come from outside the
 tree, or for a guess by a name that collections and strings of the language have too.

@@ -25,15 +25,18 @@ class RowPlaces(Places):
 
     keys: Sequence[str]
     scopes: Sequence[int]
-    definitions: Sequence[Definition]
+    definitions: tuple[Definition, ...]
 
     def key(self, node: Node) -> str:
+        """The key of the chunk that holds the node's first line."""
         return self.keys[node.start_point.row]
 
     def scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node."""
         return self.scopes[node.start_point.row]
 
     def type_scope(self, node: Node) -> int:
+        """The index of the innermost type around the node; 0, the file, when there is none."""
         scope = self.scope(node)
         while scope and self.definitions[scope].construct != "type":
             scope = self.definitions[scope].parent
@@ -43,7 +46,7 @@ class RowPlaces(Places):
 def row_places(
     syntax: Syntax, file: SourceFile, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
 ) -> RowPlaces:
-    """What stands where in the file. `chunks` are in the order of `cut_chunks`, an outer place before its inner ones."""
+    """What stands where in the file. `chunks` are in the order in which `cut_chunks` yields them."""
     keys, scopes = [""] * row_count, [0] * row_count
     first_keys: dict[int, str] = {}
     for chunk in chunks:

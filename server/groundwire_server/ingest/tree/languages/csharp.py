@@ -1,11 +1,12 @@
 """C#: namespaces, types with their members, and the tables that Entity Framework maps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
 from groundwire_server.ingest.tree.languages.entity_framework import (
     TYPE_NODES,
     base_types,
@@ -29,7 +30,7 @@ class CSharpSyntax(Syntax):
     kind = "cs"
     language = "csharp"
     grammar = Language(tree_sitter_c_sharp.language())
-    declarations = {
+    declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys((*TYPE_NODES, "enum_declaration"), "type"),
         "method_declaration": "callable",
         "constructor_declaration": "callable",
@@ -44,7 +45,7 @@ class CSharpSyntax(Syntax):
     transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
     leading = frozenset({"comment"})
     adornments = frozenset({"attribute_list"})
-    members = {
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "member_access_expression": ("expression", "name"),
         "member_binding_expression": ("expression", "name"),
         "qualified_name": ("qualifier", "name"),
@@ -52,7 +53,7 @@ class CSharpSyntax(Syntax):
     words = frozenset({"identifier", "generic_name", "this", "base"})
     unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression"})
     conditionals = frozenset({"conditional_access_expression"})
-    calls = {
+    calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
     }
@@ -72,6 +73,7 @@ class CSharpSyntax(Syntax):
     )
 
     def shape(self, node: Node) -> Shape | None:
+        """Types and members; indexers are `this[]`, operators `operator +`, destructors `~Name`."""
         construct = self.declarations.get(node.type)
         if construct is None:
             return None
@@ -90,20 +92,25 @@ class CSharpSyntax(Syntax):
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
 
     def namespace(self, node: Node) -> str | None:
+        """A namespace with braces, or one for the rest of the file."""
         if node.type in ("namespace_declaration", "file_scoped_namespace_declaration"):
             return text_of(node.child_by_field_name("name"))
         return None
 
     def is_partial(self, node: Node) -> bool:
+        """Whether the declaration has the modifier `partial`."""
         return any(child.type == "modifier" and child.text == b"partial" for child in node.children)
 
     def is_raw(self, prefix: str, quote: str) -> bool:
+        """Verbatim strings and raw string literals."""
         return "@" in prefix or len(quote) > 1
 
     def bases(self, node: Node) -> tuple[str, ...]:
+        """The base class and the interfaces."""
         return tuple(filter(None, (type_name(base) for base in base_types(node))))
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`using N` and `using static N.T` bring everything in N or T, `using A = N.T` one type."""
         for node in nodes["using_directive"]:
             alias = text_of(node.child_by_field_name("name"))
             target = type_name(last_child(node))
@@ -113,6 +120,7 @@ class CSharpSyntax(Syntax):
                 yield Import(module, name, alias, node.start_point.row + 1, tree_wide)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Fields, properties, parameters, locals, loop and pattern variables."""
         for node in nodes["variable_declaration"]:
             yield from _declared_variables(node, places)
         named = (*nodes["parameter"], *nodes["property_declaration"], *nodes["declaration_pattern"])
@@ -123,6 +131,7 @@ class CSharpSyntax(Syntax):
                 yield Binding(places.scope(node), name, stated, True)
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells Entity Framework."""
         return entity_framework_mappings(self, nodes, places)
 
 

@@ -1,12 +1,13 @@
 """Go: packages, types, functions and methods."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import tree_sitter_go
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Import
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -29,7 +30,7 @@ class GoSyntax(Syntax):
     kind = "go"
     language = "go"
     grammar = Language(tree_sitter_go.language())
-    declarations = {
+    declarations: ClassVar[Mapping[str, Construct]] = {
         "function_declaration": "callable",
         "method_declaration": "callable",
         "method_elem": "callable",
@@ -39,10 +40,13 @@ class GoSyntax(Syntax):
     transparent = frozenset({"type_declaration"})
     wrappers = frozenset({"type_declaration"})
     leading = frozenset({"comment"})
-    members = {"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")}
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "selector_expression": ("operand", "field"),
+        "qualified_type": ("package", "name"),
+    }
     words = frozenset({"identifier", "type_identifier", "package_identifier"})
     unwrapped = frozenset({"parenthesized_expression"})
-    calls = {"call_expression": CallForm("function", "arguments")}
+    calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
     strings = frozenset({"interpreted_string_literal", "raw_string_literal"})
     facts = frozenset(
         {
@@ -55,6 +59,7 @@ class GoSyntax(Syntax):
     )
 
     def shape(self, node: Node) -> Shape | None:
+        """Functions, methods with the type of their receiver, and types, `type (...)` groups one by one."""
         if node.type == "type_declaration":
             specs = [child for child in node.named_children if child.type in _SPECS]
             return self.shape(specs[0]) if len(specs) == 1 else None
@@ -84,9 +89,11 @@ class GoSyntax(Syntax):
         return tuple(name for name in names if name)
 
     def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings in backquotes."""
         return quote == "`"
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Packages by path; a dot import brings everything in."""
         for node in nodes["import_spec"]:
             module = text_of(node.child_by_field_name("path")).strip('"`')
             alias = text_of(node.child_by_field_name("name")) or _package_name(module)
@@ -97,6 +104,7 @@ class GoSyntax(Syntax):
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Parameters, struct fields, and variables with a stated type or set to a composite literal."""
         for kind in ("parameter_declaration", "field_declaration", "var_spec"):
             for node in nodes[kind]:
                 stated = type_name(node.child_by_field_name("type"))

@@ -1,11 +1,12 @@
 """Java: packages, types with their members, and the tables that JPA maps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import tree_sitter_java
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -32,7 +33,7 @@ class JavaSyntax(Syntax):
     kind = "java"
     language = "java"
     grammar = Language(tree_sitter_java.language())
-    declarations = {
+    declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys(_TYPES, "type"),
         "method_declaration": "callable",
         "constructor_declaration": "callable",
@@ -41,10 +42,13 @@ class JavaSyntax(Syntax):
     transparent = frozenset({"enum_body_declarations"})
     leading = frozenset({"line_comment", "block_comment"})
     adornments = frozenset({"annotation", "marker_annotation"})
-    members = {"field_access": ("object", "field"), "method_invocation": ("object", "name")}
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "field_access": ("object", "field"),
+        "method_invocation": ("object", "name"),
+    }
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"parenthesized_expression"})
-    calls = {
+    calls: ClassVar[Mapping[str, CallForm]] = {
         "method_invocation": CallForm("", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
     }
@@ -62,9 +66,11 @@ class JavaSyntax(Syntax):
     )
 
     def namespace(self, node: Node) -> str | None:
+        """The package, for the rest of the file."""
         return text_of(last_child(node)) if node.type == "package_declaration" else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
+        """The superclass and the interfaces."""
         names: list[str] = []
         for clause in node.named_children:
             if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
@@ -74,6 +80,7 @@ class JavaSyntax(Syntax):
         return tuple(name for name in names if name)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Types, static members, and everything of a package or type."""
         for node in nodes["import_declaration"]:
             name = text_of(first_child(node))
             module, _, last = name.rpartition(".")
@@ -84,6 +91,7 @@ class JavaSyntax(Syntax):
                 yield Import(module, last, last, line)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Fields, parameters, locals, loop variables and resources."""
         for kind in ("field_declaration", "local_variable_declaration"):
             for node in nodes[kind]:
                 for variable in node.children_by_field_name("declarator"):

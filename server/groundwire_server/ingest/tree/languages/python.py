@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 import tree_sitter_python
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Import, TableMapping
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
 from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, first_child, text_of
 
 # The name that a type annotation starts with, whether quoted or wrapped in `Optional[...]` and the like.
@@ -25,7 +26,7 @@ class PythonSyntax(Syntax):
     kind = "py"
     language = "python"
     grammar = Language(tree_sitter_python.language())
-    declarations = {"class_definition": "type", "function_definition": "callable"}
+    declarations: ClassVar[Mapping[str, Construct]] = {"class_definition": "type", "function_definition": "callable"}
     transparent = frozenset(
         {
             "decorated_definition",
@@ -46,10 +47,10 @@ class PythonSyntax(Syntax):
     )
     wrappers = frozenset({"decorated_definition"})
     leading = frozenset({"comment", "decorator"})
-    members = {"attribute": ("object", "attribute")}
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {"attribute": ("object", "attribute")}
     words = frozenset({"identifier"})
     unwrapped = frozenset({"parenthesized_expression", "await"})
-    calls = {"call": CallForm("function", "arguments")}
+    calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
     facts = frozenset(
         {
@@ -64,25 +65,31 @@ class PythonSyntax(Syntax):
     )
 
     def module_symbol(self, path: str) -> str:
+        """The path with dots, a package being named by its folder."""
         parts = PurePosixPath(path).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
     def parameter_count(self, node: Node) -> int | None:
+        """Python has no overloads."""
         return None
 
     def is_documentation(self, node: Node) -> bool:
+        """A string that is a statement of its own."""
         return node.parent is not None and node.parent.type == "expression_statement"
 
     def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings with the prefix `r`."""
         return "r" in prefix.lower()
 
     def bases(self, node: Node) -> tuple[str, ...]:
+        """The base classes; keywords such as `metaclass` are none."""
         arguments = node.child_by_field_name("superclasses")
         listed = arguments.named_children if arguments else []
         names = (_annotated(child) for child in listed if child.type != "keyword_argument")
         return tuple(name for name in names if name)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`import`, `from ... import` and wildcard imports, wherever in the file they stand."""
         for node in nodes["import_statement"]:
             for child in node.children_by_field_name("name"):
                 yield from _plain_import(child, node.start_point.row + 1)
@@ -96,6 +103,7 @@ class PythonSyntax(Syntax):
                 yield Import(module, "*", "", line)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Annotated parameters and variables, and those set to a call, attributes of `self` included."""
         parameters: dict[tuple[int, str], str] = {}
         for node in (*nodes["typed_parameter"], *nodes["typed_default_parameter"]):
             name = text_of(node.child_by_field_name("name") or first_child(node))
@@ -130,6 +138,7 @@ class PythonSyntax(Syntax):
         return "" if "(" in name else name
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """`__tablename__` of SQLAlchemy, with its schema, and `db_table` of Django's `Meta`."""
         for node in nodes["class_definition"]:
             values = _class_values(node)
             table = _plain_string(values.get("__tablename__"))

@@ -74,7 +74,7 @@ class Syntax(ABC):
     leading: ClassVar[frozenset[str]]
     # What stands before a signature inside the declaration's node: annotations and attributes.
     adornments: ClassVar[frozenset[str]] = frozenset()
-    # Dotted paths: (object field, name field) of a member access, first segments, nodes of no meaning to a path, `a?.b`.
+    # Dotted paths: (object field, name field) of a member access, first segments, what means nothing, and `a?.b`.
     members: ClassVar[Mapping[str, tuple[str, str]]]
     words: ClassVar[frozenset[str]]
     unwrapped: ClassVar[frozenset[str]] = frozenset()

@@ -1,12 +1,13 @@
 """TypeScript and JavaScript, JSX included: ES modules, CommonJS, classes, functions and objects of functions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Import
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
@@ -34,7 +35,7 @@ class TypeScriptSyntax(Syntax):
     kind = "ts"
     language = "typescript"
     grammar = Language(tree_sitter_typescript.language_typescript())
-    declarations = {
+    declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys((*_CLASSES, "interface_declaration", "enum_declaration", "internal_module", "module"), "type"),
         "type_alias_declaration": "value",
         "function_declaration": "callable",
@@ -67,14 +68,14 @@ class TypeScriptSyntax(Syntax):
     wrappers = frozenset({"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"})
     leading = frozenset({"comment", "decorator"})
     adornments = frozenset({"decorator"})
-    members = {
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "member_expression": ("object", "property"),
         "nested_type_identifier": ("module", "name"),
         "nested_identifier": ("object", "property"),
     }
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"non_null_expression", "parenthesized_expression", "await_expression"})
-    calls = {
+    calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "new_expression": CallForm("constructor", "arguments", constructs=True),
         "jsx_opening_element": CallForm("name", ""),
@@ -96,6 +97,7 @@ class TypeScriptSyntax(Syntax):
     )
 
     def shape(self, node: Node) -> Shape | None:
+        """Declarations, and names given to functions, classes and objects of functions."""
         match node.type:
             case "variable_declarator":
                 return _variable(node)
@@ -123,6 +125,7 @@ class TypeScriptSyntax(Syntax):
         return _valued(names[-1], value, ".".join(names[:-1])) if names else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
+        """What a class or an interface extends and implements."""
         declaration = _value_or_self(node)
         names: list[str] = []
         for heritage in declaration.named_children:
@@ -134,17 +137,21 @@ class TypeScriptSyntax(Syntax):
         return tuple(name for name in names if name)
 
     def parameter_count(self, node: Node) -> int | None:
+        """The parameters of a function, or of the function that a variable is set to."""
         return super().parameter_count(_value_or_self(node))
 
     def callee(self, node: Node) -> tuple[str, str] | None:
+        """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
         found = super().callee(node)
         is_element = node.type.startswith("jsx_")
         return None if found and is_element and not found[0] and found[1][:1].islower() else found
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Imports and exports of ES modules and of CommonJS."""
         return script_imports(self, nodes)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Parameters, variables and fields with a type, or set to `new Type()`."""
         parameters: dict[tuple[int, str], str] = {}
         for node in (*nodes["required_parameter"], *nodes["optional_parameter"]):
             name, stated = text_of(node.child_by_field_name("pattern")), _annotation(node)
@@ -222,14 +229,17 @@ def _valued(name: str, value: Node | None, owner: str = "") -> Shape | None:
 
 def _holds_functions(node: Node) -> bool:
     """Whether an object has a function as a member, directly or one object further down."""
-    for member in node.named_children:
-        value = member.child_by_field_name("value") if member.type == "pair" else None
-        if member.type == "method_definition" or (value is not None and value.type in _FUNCTIONS):
-            return True
-        if value is not None and value.type == "object":
-            if any(inner.type == "method_definition" for inner in value.named_children):
-                return True
-    return False
+    return any(_is_function(member) or any(map(_is_function, _members(member))) for member in node.named_children)
+
+
+def _is_function(member: Node) -> bool:
+    value = member.child_by_field_name("value") if member.type == "pair" else None
+    return member.type == "method_definition" or (value is not None and value.type in _FUNCTIONS)
+
+
+def _members(pair: Node) -> list[Node]:
+    value = pair.child_by_field_name("value")
+    return value.named_children if value is not None and value.type == "object" else []
 
 
 def _value_or_self(node: Node) -> Node:

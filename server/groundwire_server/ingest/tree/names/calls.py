@@ -46,8 +46,8 @@ class CallResolution:
 
     def _may_guess(self, scope: int, receiver: str) -> bool:
         """Whether a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
-        first, dot, _ = receiver.partition(".")
-        if first in ("", "?"):
+        first = receiver.partition(".")[0]
+        if first == "?":
             return True
         if self._rules.import_of(self._table.file_of(scope), first.removesuffix("()")) is not None:
             return False

@@ -7,6 +7,7 @@ from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.calls import CallResolution
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.table import NOTHING
 
 
 class FamilyEdges:
@@ -43,8 +44,8 @@ class FamilyEdges:
         first = self._table.module_of(file)
         for number, definition in enumerate(self._table.files[file].definitions, first):
             for name in definition.bases:
-                found = self._lookup.type_named(number, name)
-                for base in found.numbers if found else ():
+                found = self._lookup.type_named(number, name) or NOTHING
+                for base in found.numbers:
                     edges.add(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
                     used.add(base)
         return used
@@ -54,8 +55,8 @@ class FamilyEdges:
         used: set[int] = set()
         first = self._table.module_of(file)
         for call in self._table.files[file].calls:
-            found = self._calls.called(first + call.scope, call)
-            for number in found.numbers if found else ():
+            found = self._calls.called(first + call.scope, call) or NOTHING
+            for number in found.numbers:
                 edges.add(call.from_key, self._key(number), "Calls", call.line, found.confidence)
                 used.add(number)
         return used

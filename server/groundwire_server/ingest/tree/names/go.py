@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -15,9 +16,7 @@ class GoNames(NameRules):
     self_names = frozenset[str]()
     super_names = frozenset[str]()
     implicit_members = False
-    common_methods = frozenset(
-        ["Add", "Close", "Done", "Error", "Errorf", "Fatal", "Fatalf", "Get", "Len", "Less", "Lock", "Log", "Logf", "Name", "Next", "Print", "Printf", "Println", "Put", "Read", "Reset", "Run", "Scan", "Set", "Start", "Stop", "String", "Swap", "Unlock", "Unwrap", "Wait", "Write"]
-    )
+    common_methods = everyday.GO
 
     def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:
         """`modules` has the module path of each folder that holds a go.mod; the tree's root is the empty folder."""
@@ -37,6 +36,7 @@ class GoNames(NameRules):
                 self._adopted.append((owners[0], number))
 
     def visible(self, scope: int, name: str) -> Found | None:
+        """A name of the same package, of a package imported with a dot, or an imported package."""
         file = self.table.file_of(scope)
         found = self.member(self._folder(file), name)
         if found is not None:
@@ -50,23 +50,28 @@ class GoNames(NameRules):
         return next((member for member in members if member is not None), None)
 
     def member(self, container: Ref, name: str) -> Found | None:
+        """What the package in a folder declares."""
         if isinstance(container, int):
             return None
         numbers = self._packages[container].get(name, ()) if container in self._packages else ()
         return Found(numbers, EXACT) if numbers else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """None: an import names a package, not a file."""
         return iter(())
 
     def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the same package or in one that is imported."""
         folder = self._folder(self.table.file_of(number))
         return folder == self._folder(file) or self.namespace_import(file, number) is not None
 
     def namespace_import(self, file: int, number: int) -> Import | None:
+        """The import of the package that holds a definition."""
         folder = self._folder(self.table.file_of(number))
         return next((item for item in self.table.files[file].imports if self._folder_of(item.module) == folder), None)
 
     def adopted(self) -> Iterator[tuple[int, int]]:
+        """Types and their methods, for each method found to belong to a type."""
         return iter(self._adopted)
 
     def _folder(self, file: int) -> str:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -22,9 +23,7 @@ class PythonNames(NameRules):
     self_names = frozenset({"self", "cls"})
     super_names = frozenset({"super()"})
     implicit_members = False
-    common_methods = frozenset(
-        ["add", "append", "clear", "close", "copy", "count", "decode", "discard", "encode", "endswith", "extend", "find", "flush", "format", "get", "group", "groups", "index", "insert", "items", "join", "keys", "lower", "lstrip", "match", "open", "partition", "pop", "popitem", "read", "readline", "readlines", "remove", "replace", "reverse", "rfind", "rpartition", "rsplit", "rstrip", "search", "seek", "setdefault", "sort", "split", "splitlines", "start", "startswith", "strip", "sub", "tell", "title", "translate", "union", "update", "upper", "values", "write", "writelines"]
-    )
+    common_methods = everyday.PYTHON
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
         """`packages` are the paths of the folders that hold an `__init__.py`, blank or not."""
@@ -42,12 +41,15 @@ class PythonNames(NameRules):
         self._seen: dict[int, frozenset[int]] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
+        """An attribute of the file's own module."""
         return self.member(self.table.module_of(self.table.file_of(scope)), name)
 
     def member(self, container: Ref, name: str) -> Found | None:
+        """An attribute of a module, or a module in a folder."""
         return self._member(container, name, MAX_IMPORT_STEPS)
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Every import of a module of the tree; `from package import module` names the latter."""
         for item in self.table.files[file].imports:
             module = self._module(file, item.module)
             if module is not None and item.name not in ("", "*"):
@@ -56,12 +58,14 @@ class PythonNames(NameRules):
                 yield item, module
 
     def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file or in a module that it imports."""
         if file not in self._seen:
             modules = [number for _, found in self.imported(file) for number in found.numbers]
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
         return self.table.file_of(number) in self._seen[file]
 
     def constructor_name(self, type_number: int) -> str:
+        """`__init__`."""
         return "__init__"
 
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -35,6 +36,7 @@ class QualifiedNames(NameRules):
         self._seen: dict[int, frozenset[str]] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
+        """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
         file = self.table.file_of(scope)
         item = self.import_of(file, name)
         if item is not None:
@@ -52,6 +54,7 @@ class QualifiedNames(NameRules):
         return self.member("", name)
 
     def member(self, container: Ref, name: str) -> Found | None:
+        """A type or namespace in a namespace, or a member of a type."""
         if isinstance(container, int):
             numbers = self._own(container, name)
             return Found(numbers, EXACT) if numbers else None
@@ -61,6 +64,7 @@ class QualifiedNames(NameRules):
         return Found((full_name,), EXACT) if full_name in self._namespaces else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Imports of a type, or of the static members of one."""
         for item in self.table.files[file].imports:
             numbers = self._types.get(item.module, ()) if item.name == "*" else ()
             found = Found(numbers, EXACT) if numbers else self._imported(item)
@@ -68,6 +72,7 @@ class QualifiedNames(NameRules):
                 yield item, found
 
     def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file, in a namespace around or imported, or in an imported type."""
         if self.table.file_of(number) == file:
             return True
         if file not in self._seen:
@@ -82,6 +87,7 @@ class QualifiedNames(NameRules):
         return bool(self._seen[file] & {symbol, self._namespace_of[number]})
 
     def namespace_import(self, file: int, number: int) -> Import | None:
+        """The import of the namespace that holds a definition."""
         namespace = self._namespace_of[number]
         return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
 
@@ -103,9 +109,7 @@ class CSharpNames(QualifiedNames):
 
     languages = frozenset({"csharp"})
     super_names = frozenset({"base"})
-    common_methods = frozenset(
-        ["Add", "AddRange", "All", "Any", "Append", "AsEnumerable", "AsQueryable", "Clear", "Clone", "Close", "CompareTo", "Concat", "ConfigureAwait", "Contains", "ContainsKey", "Count", "CopyTo", "Dispose", "Distinct", "Equals", "Except", "Find", "First", "FirstOrDefault", "FirstOrDefaultAsync", "ForEach", "Format", "Get", "GetAwaiter", "GetEnumerator", "GetHashCode", "GetType", "GroupBy", "IndexOf", "Insert", "Invoke", "Join", "Last", "LastOrDefault", "Length", "Max", "Min", "Next", "OrderBy", "OrderByDescending", "Parse", "Read", "Remove", "RemoveAt", "Replace", "Reverse", "Run", "Select", "SelectMany", "Set", "SetValue", "Single", "SingleOrDefault", "Skip", "Sort", "Split", "Start", "StartsWith", "Stop", "Substring", "Sum", "Take", "ThenBy", "ToArray", "ToArrayAsync", "ToDictionary", "ToList", "ToListAsync", "ToLower", "ToString", "ToUpper", "Trim", "TryGetValue", "TryParse", "Union", "Where", "Write", "WriteLine", "Zip"]
-    )
+    common_methods = everyday.CSHARP
 
 
 class JavaNames(QualifiedNames):
@@ -113,9 +117,7 @@ class JavaNames(QualifiedNames):
 
     languages = frozenset({"java"})
     super_names = frozenset({"super"})
-    common_methods = frozenset(
-        ["accept", "add", "addAll", "append", "apply", "build", "clear", "clone", "close", "collect", "compareTo", "contains", "containsKey", "copy", "count", "endsWith", "entrySet", "equals", "execute", "filter", "find", "findFirst", "flush", "forEach", "format", "get", "getClass", "getKey", "getMessage", "getName", "getOrDefault", "getValue", "hashCode", "indexOf", "intValue", "isEmpty", "isPresent", "iterator", "join", "keySet", "length", "map", "matches", "max", "min", "next", "of", "orElse", "put", "putAll", "read", "remove", "replace", "reverse", "run", "set", "setValue", "size", "sort", "split", "start", "startsWith", "stop", "stream", "substring", "test", "toArray", "toList", "toLowerCase", "toString", "toUpperCase", "trim", "update", "valueOf", "values", "write"]
-    )
+    common_methods = everyday.JAVA
 
 
 def _with_outer(namespace: str) -> list[str]:

@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterator
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -21,9 +22,7 @@ class ScriptNames(NameRules):
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     implicit_members = False
-    common_methods = frozenset(
-        ["add", "addEventListener", "append", "apply", "bind", "call", "catch", "clear", "click", "close", "concat", "delete", "emit", "end", "endsWith", "entries", "error", "every", "exec", "filter", "finally", "find", "findIndex", "flatMap", "forEach", "get", "getItem", "has", "html", "includes", "indexOf", "info", "join", "keys", "log", "map", "match", "next", "on", "once", "open", "parse", "pop", "post", "push", "put", "reduce", "remove", "replace", "request", "resolve", "reverse", "send", "set", "setItem", "shift", "show", "slice", "some", "sort", "splice", "split", "start", "startsWith", "stop", "stringify", "subscribe", "substring", "test", "text", "then", "toLowerCase", "toString", "toUpperCase", "trim", "unshift", "update", "val", "values", "warn", "write"]
-    )
+    common_methods = everyday.SCRIPT
 
     def __init__(self, table: SymbolTable) -> None:
         super().__init__(table)
@@ -32,22 +31,27 @@ class ScriptNames(NameRules):
         self._exports: dict[tuple[int, str], Found | None] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
+        """What the file's module declares or imports."""
         return self._export(self.table.module_of(self.table.file_of(scope)), name, MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
+        """What a module exports; what it keeps to itself is not told apart."""
         return self._export(container, name, MAX_IMPORT_STEPS) if isinstance(container, int) else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Every import of a module of the tree."""
         for item in self.table.files[file].imports:
             found = self._module(file, item.module) if item.module else None
             if found is not None:
                 yield item, found
 
     def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file or in a module that it imports."""
         other = self.table.module_of(self.table.file_of(number))
         return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
 
     def constructor_name(self, type_number: int) -> str:
+        """`constructor`."""
         return "constructor"
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:

@@ -28,6 +28,10 @@ class Found:
         return tuple(ref for ref in self.refs if isinstance(ref, int))
 
 
+NOTHING = Found((), 1.0)
+"""What a name outside the tree refers to."""
+
+
 class SymbolTable:
     """Definitions by number. A file's own definition, the module, has the number `module_of(file)`."""
 

@@ -1,0 +1,45 @@
+"""Methods that every program calls on collections, strings and streams: their name alone says nothing of a tree."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PYTHON = _words(
+    """add append clear close copy count decode discard encode endswith extend find flush format get group groups
+    index insert items join keys lower lstrip match open partition pop popitem read readline readlines remove
+    replace reverse rfind rpartition rsplit rstrip search seek setdefault sort split splitlines start startswith
+    strip sub tell title translate union update upper values write writelines"""
+)
+
+CSHARP = _words(
+    """Add AddRange All Any Append AsEnumerable AsQueryable Clear Clone Close CompareTo Concat ConfigureAwait
+    Contains ContainsKey CopyTo Count Dispose Distinct Equals Except Find First FirstOrDefault FirstOrDefaultAsync
+    ForEach Format Get GetAwaiter GetEnumerator GetHashCode GetType GroupBy IndexOf Insert Invoke Join Last
+    LastOrDefault Length Max Min Next OrderBy OrderByDescending Parse Read Remove RemoveAt Replace Reverse Run
+    Select SelectMany Set SetValue Single SingleOrDefault Skip Sort Split Start StartsWith Stop Substring Sum Take
+    ThenBy ToArray ToArrayAsync ToDictionary ToList ToListAsync ToLower ToString ToUpper Trim TryGetValue TryParse
+    Union Where Write WriteLine Zip"""
+)
+
+JAVA = _words(
+    """accept add addAll append apply build clear clone close collect compareTo contains containsKey copy count
+    endsWith entrySet equals execute filter find findFirst flush forEach format get getClass getKey getMessage
+    getName getOrDefault getValue hashCode indexOf intValue isEmpty isPresent iterator join keySet length map
+    matches max min next of orElse put putAll read remove replace reverse run set setValue size sort split start
+    startsWith stop stream substring test toArray toList toLowerCase toString toUpperCase trim update valueOf
+    values write"""
+)
+
+SCRIPT = _words(
+    """add addEventListener append apply bind call catch clear click close concat delete emit end endsWith entries
+    error every exec filter finally find findIndex flatMap forEach get getItem has html includes indexOf info join
+    keys log map match next on once open parse pop post push put reduce remove replace request resolve reverse
+    send set setItem shift show slice some sort splice split start startsWith stop stringify subscribe substring
+    test text then toLowerCase toString toUpperCase trim unshift update val values warn write"""
+)
+
+GO = _words(
+    """Add Close Done Error Errorf Fatal Fatalf Get Len Less Lock Log Logf Name Next Print Printf Println Put Read
+    Reset Run Scan Set Start Stop String Swap Unlock Unwrap Wait Write"""
+)

@@ -1,0 +1,181 @@
+"""What a caller sees: masks, filters, counts, and the one point that every id leaves through."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from groundwire_server.backends.embedded import visibility as visibility_module
+from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
+from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.policies import visible_classes
+from groundwire_server.index.store import IndexStore
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SCOPE = Scope("shop", "main", "v1")
+MakeNode = Callable[..., Node]
+Publish = Callable[..., None]
+
+accesses = st.builds(
+    NodeAccess,
+    tenant_id=st.sampled_from(["", "t"]),
+    acl_tags=st.lists(st.sampled_from("ab"), max_size=2).map(tuple),
+    classification_labels=st.lists(st.sampled_from("xy"), max_size=2).map(tuple),
+    clearance_level=st.integers(0, 2),
+)
+callers = st.builds(
+    AccessContext,
+    tenant_id=st.sampled_from(["", "t"]),
+    acl_tags_any=st.frozensets(st.sampled_from("ab")),
+    classification_labels_all=st.frozensets(st.sampled_from("xy")),
+    clearance_level=st.integers(0, 2),
+)
+
+
+def published(publish: Publish, data: str, nodes: list[Node], edges: tuple[Edge, ...] = ()) -> LoadedIndex:
+    publish(Path(data), nodes, edges, activate=False)
+    return LoadedIndex(IndexStore(Path(data)).directory(SCOPE))
+
+
+@settings(max_examples=100)
+@given(demands=st.lists(accesses, min_size=1, max_size=12), pairs=st.data(), seen_by=st.lists(callers, min_size=1, max_size=4))
+def test_masks_and_counts_equal_those_of_every_node_judged_by_itself(
+    demands: list[NodeAccess],
+    pairs: st.DataObject,
+    seen_by: list[AccessContext],
+    make_node: MakeNode,
+    publish: Publish,
+) -> None:
+    nodes = [make_node(f"N{row:02}", "word " * row, access=demand) for row, demand in enumerate(demands)]
+    ends = st.integers(0, len(nodes) - 1)
+    edges = pairs.draw(st.lists(st.tuples(ends, ends), unique=True, max_size=12))
+    with TemporaryDirectory() as data:
+        index = published(publish, data, nodes, tuple(Edge(nodes[a].id, nodes[b].id, "Calls") for a, b in edges))
+        cache = VisibilityCache(index)
+        for caller in seen_by:
+            seen = [may_see(demand, caller) for demand in demands]
+            visible = cache.get(caller)
+            assert visible.mask.tolist() == seen
+            assert visible.count == sum(seen)
+            assert visible.edge_count == sum(seen[a] and seen[b] for a, b in edges)
+            rows = {node.id: row for row, node in enumerate(nodes) if seen[row]}
+            assert visible.rows_of([*(node.id for node in nodes), "absent"]) == rows
+            assert visible.ids_of(list(rows.values())) == list(rows)
+            # The words of row n are n; a stop word would be none.
+            lengths = [row for row, may in enumerate(seen) if may]
+            assert visible.mean_length == pytest.approx(max(1.0, sum(lengths) / len(lengths)) if lengths else 1.0)
+
+
+FIELDS = {
+    "kinds": "kind",
+    "data_types": "data_type",
+    "corpus_types": "corpus_type",
+    "languages": "language",
+    "collection_ids": "collection_id",
+    "document_ids": "document_id",
+}
+values = st.sampled_from(["a", "ab", "b", "B", "ä"])
+node_values = st.sampled_from(["", "a", "ab", "b", "B", "ä"])
+filters = st.builds(
+    Filter, **{field.name: st.lists(values, max_size=2).map(tuple) for field in fields(Filter)}
+)
+
+
+def passes(node: Node, filter_: Filter) -> bool:
+    """Values of one field are alternatives, fields must all hold, an empty field does not filter."""
+    for field, column in FIELDS.items():
+        wanted = getattr(filter_, field)
+        if wanted and getattr(node, column) not in wanted:
+            return False
+    prefixes = filter_.path_prefixes
+    return not prefixes or any(node.location.path.startswith(prefix) for prefix in prefixes)
+
+
+@st.composite
+def filtered_nodes(draw: st.DrawFn, make_node: MakeNode) -> list[Node]:
+    nodes = []
+    for row in range(draw(st.integers(1, 10))):
+        node = make_node(f"N{row}", path=draw(node_values) + draw(node_values))
+        columns = {column: draw(node_values) for column in FIELDS.values() if column != "kind"}
+        nodes.append(replace(node, kind=draw(st.sampled_from(["a", "ab", "b"])), **columns))
+    return nodes
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, publish: Publish) -> None:
+    nodes = data.draw(filtered_nodes(make_node))
+    with TemporaryDirectory() as directory:
+        visible = VisibilityCache(published(publish, directory, nodes)).get(AccessContext())
+        for _ in range(5):
+            filter_ = data.draw(filters)
+            assert visible.narrowed(filter_).tolist() == [passes(node, filter_) for node in nodes]
+
+
+@pytest.fixture
+def index(tmp_path: Path, make_node: MakeNode, publish: Publish) -> LoadedIndex:
+    """Two public nodes and one of finance."""
+    nodes = [make_node("A"), make_node("B", access=NodeAccess(acl_tags=("finance",))), make_node("C")]
+    return published(publish, str(tmp_path), nodes)
+
+
+FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
+
+
+def test_a_filter_never_widens(index: LoadedIndex) -> None:
+    visible = VisibilityCache(index).get(AccessContext())
+    assert visible.narrowed(Filter(kinds=("cs",))).tolist() == [True, False, True]
+    assert visible.narrowed(Filter()).tolist() == [True, False, True]
+    assert visible.mask.tolist() == [True, False, True]
+
+
+def test_a_hidden_row_cannot_leave(index: LoadedIndex) -> None:
+    visible = VisibilityCache(index).get(AccessContext())
+    assert visible.ids_of([0, 2]) == ["shop::main::cs::A", "shop::main::cs::C"]
+    with pytest.raises(PermissionError, match="a hidden row was about to leave"):
+        visible.ids_of([0, 1])
+
+
+def test_callers_who_see_the_same_share_one_mask(index: LoadedIndex) -> None:
+    cache = VisibilityCache(index)
+    public = cache.get(AccessContext())
+    assert cache.get(AccessContext(tenant_id="t", clearance_level=9)) is public
+    finance = cache.get(FINANCE)
+    assert finance is not public
+    assert cache.get(AccessContext(acl_tags_any=frozenset({"finance", "sales"}))) is finance
+
+
+def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[AccessContext] = []
+
+    def counted(classes: tuple[NodeAccess, ...], caller: AccessContext) -> np.ndarray:
+        judged.append(caller)
+        return visible_classes(classes, caller)
+
+    monkeypatch.setattr(visibility_module, "visible_classes", counted)
+    monkeypatch.setattr(visibility_module, "MAX_CACHED_CALLERS", 2)
+    cache = VisibilityCache(index)
+    others = [AccessContext(tenant_id=f"t{number}") for number in range(3)]
+    for caller in (FINANCE, others[0], FINANCE, others[1], FINANCE):
+        cache.get(caller)
+    assert judged == [FINANCE, others[0], others[1]], "the least recently seen caller is the one forgotten"
+    cache.get(others[0])
+    assert judged == [FINANCE, others[0], others[1], others[0]]
+
+
+def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(
+    index: LoadedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visibility_module, "MAX_CACHED_CALLERS", 1)
+    cache = VisibilityCache(index)
+    first = cache.get(FINANCE)
+    cache.get(AccessContext())
+    assert isinstance(cache.get(FINANCE), Visibility)
+    assert cache.get(FINANCE).mask.tolist() == first.mask.tolist() == [True, True, True]
