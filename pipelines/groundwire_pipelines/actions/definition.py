@@ -33,6 +33,7 @@ class Action(Generic[Settings]):
 
     `transitions` are the names of the ways out, in the order of the documentation: `next`, or `on_...` where the step's
     outputs decide; a step must name a target for each, except that an action whose transitions are empty ends the run.
+    `transitions_of`, where an action has it, tells them for one step from its keys, each of them one of `transitions`.
     `required_settings` are the pipeline settings that must not be absent for any step of this action; `settings_needed`
     tells more of them for one step, from its keys. `run` reads and writes the state and raises StepError when a rule of
     the contract is broken.
@@ -45,4 +46,5 @@ class Action(Generic[Settings]):
     transitions: tuple[str, ...] = ("next",)
     required_settings: tuple[str, ...] = ()
     settings_needed: Callable[[Settings], tuple[str, ...]] = lambda _: ()
+    transitions_of: Callable[[Settings], tuple[str, ...]] | None = None
     guards_loops: bool = False

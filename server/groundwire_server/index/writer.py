@@ -19,6 +19,8 @@ from groundwire_server.index.node_table import write_node_table
 from groundwire_server.index.policies import intern, write_policies
 from groundwire_server.index.vectors import write_vectors
 
+SKIPPED_FILE = "skipped.tsv"
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -39,7 +41,10 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True)
 class IndexContent:
-    """All that goes into an index. Nodes are sorted by id and distinct; edges are distinct and name nodes of it."""
+    """All that goes into an index. Nodes are sorted by id and distinct; edges are distinct and name nodes of it.
+
+    `skipped` are paths of the source that could not be used, in whole or part, and why.
+    """
 
     scope: Scope
     created: datetime
@@ -50,6 +55,7 @@ class IndexContent:
     edges: Sequence[Edge]
     vectors: Vectors | None
     lexicon: Lexicon | None
+    skipped: Sequence[tuple[str, str]] = ()
 
 
 def write_index(directory: Path, content: IndexContent) -> Manifest:
@@ -64,6 +70,9 @@ def write_index(directory: Path, content: IndexContent) -> Manifest:
         write_vectors(directory, content.vectors.rows, content.vectors.present)
     term_count, posting_count = (
         (0, 0) if content.lexicon is None else write_lexical(directory, content.lexicon.documents)
+    )
+    (directory / SKIPPED_FILE).write_text(
+        "".join(f"{path}\t{why}\n" for path, why in content.skipped), encoding="utf-8"
     )
     manifest = Manifest(
         format=FORMAT,

@@ -89,6 +89,7 @@ def build_index(source: Source, options: BuildOptions, progress: Progress) -> Bu
         edges=collected.edges,
         vectors=vectors,
         lexicon=Lexicon(TOKENIZER_FINGERPRINT, documents),
+        skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
     )
     with progress.stage("Writing"), store.build(options.scope) as directory:
         write_index(directory, content)

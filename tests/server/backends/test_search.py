@@ -36,7 +36,7 @@ PATHS = ["", "src/a", "src/b", "db"]
 @st.composite
 def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tuple[float, ...] | None]]:
     """Nodes whose texts and vectors repeat, so that ties abound; some hidden, some without a vector."""
-    size = draw(st.integers(1, 25))
+    size = draw(st.integers(1, 16))
     nodes = [
         make_node(
             f"N{number:02}",

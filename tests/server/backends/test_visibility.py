@@ -1,9 +1,9 @@
 """What a caller sees: masks, filters, counts, and the one point that every id leaves through."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 SCOPE = Scope("shop", "main", "v1")
 MakeNode = Callable[..., Node]
 Publish = Callable[..., None]
+Scratch = Callable[[], AbstractContextManager[Path]]
 
 accesses = st.builds(
     NodeAccess,
@@ -39,9 +40,9 @@ callers = st.builds(
 )
 
 
-def published(publish: Publish, data: str, nodes: list[Node], edges: tuple[Edge, ...] = ()) -> LoadedIndex:
-    publish(Path(data), nodes, edges, activate=False)
-    return LoadedIndex(IndexStore(Path(data)).directory(SCOPE))
+def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge, ...] = ()) -> LoadedIndex:
+    publish(data, nodes, edges, activate=False)
+    return LoadedIndex(IndexStore(data).directory(SCOPE))
 
 
 @settings(max_examples=100)
@@ -52,11 +53,12 @@ def test_masks_and_counts_equal_those_of_every_node_judged_by_itself(
     seen_by: list[AccessContext],
     make_node: MakeNode,
     publish: Publish,
+    scratch: Scratch,
 ) -> None:
     nodes = [make_node(f"N{row:02}", "word " * row, access=demand) for row, demand in enumerate(demands)]
     ends = st.integers(0, len(nodes) - 1)
     edges = pairs.draw(st.lists(st.tuples(ends, ends), unique=True, max_size=12))
-    with TemporaryDirectory() as data:
+    with scratch() as data:
         index = published(publish, data, nodes, tuple(Edge(nodes[a].id, nodes[b].id, "Calls") for a, b in edges))
         cache = VisibilityCache(index)
         for caller in seen_by:
@@ -110,9 +112,9 @@ def filtered_nodes(draw: st.DrawFn, make_node: MakeNode) -> list[Node]:
 
 @settings(max_examples=100)
 @given(data=st.data())
-def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, publish: Publish) -> None:
+def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, publish: Publish, scratch: Scratch) -> None:
     nodes = data.draw(filtered_nodes(make_node))
-    with TemporaryDirectory() as directory:
+    with scratch() as directory:
         visible = VisibilityCache(published(publish, directory, nodes)).get(AccessContext())
         for _ in range(5):
             filter_ = data.draw(filters)
@@ -123,7 +125,7 @@ def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode
 def index(tmp_path: Path, make_node: MakeNode, publish: Publish) -> LoadedIndex:
     """Two public nodes and one of finance."""
     nodes = [make_node("A"), make_node("B", access=NodeAccess(acl_tags=("finance",))), make_node("C")]
-    return published(publish, str(tmp_path), nodes)
+    return published(publish, tmp_path, nodes)
 
 
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))

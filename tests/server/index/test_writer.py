@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "main", "v1")
+Scratch = Callable[[], AbstractContextManager[Path]]
 CONFIDENCES = [0.25, 0.5, 1.0]
 
 words = st.text(max_size=6)
@@ -103,14 +104,15 @@ def edges_of(index: LoadedIndex) -> list[Edge]:
     ]
 
 
+@settings(max_examples=100)
 @given(content=contents())
 def test_nodes_and_edges_are_read_back(
-    content: tuple[list[Node], list[Edge]], index_content: Callable[..., IndexContent]
+    content: tuple[list[Node], list[Edge]], index_content: Callable[..., IndexContent], scratch: Scratch
 ) -> None:
     chosen, edges = content
-    with TemporaryDirectory() as directory, patch("os.fsync"):
-        write_index(Path(directory), index_content(chosen, edges))
-        index = LoadedIndex(Path(directory))
+    with scratch() as directory, patch("os.fsync"):
+        write_index(directory, index_content(chosen, edges))
+        index = LoadedIndex(directory)
         assert nodes_of(index) == sorted(chosen, key=lambda node: node.id)
         assert sorted(edges_of(index), key=repr) == sorted(edges, key=repr)
         assert index.nodes.numbers["char_count"].tolist() == [len(node.text) for node in nodes_of(index)]
@@ -124,16 +126,19 @@ def files_of(directory: Path) -> dict[str, bytes]:
 @settings(max_examples=50)
 @given(content=contents(), data=st.data())
 def test_the_same_content_gives_the_same_bytes(
-    content: tuple[list[Node], list[Edge]], data: st.DataObject, index_content: Callable[..., IndexContent]
+    content: tuple[list[Node], list[Edge]],
+    data: st.DataObject,
+    index_content: Callable[..., IndexContent],
+    scratch: Scratch,
 ) -> None:
     chosen, edges = content
     vectors = [(1.0, float(position)) for position in range(len(chosen))]
     order = data.draw(st.permutations(range(len(chosen))))
     shuffled = ([chosen[i] for i in order], data.draw(st.permutations(edges)), [vectors[i] for i in order])
-    with TemporaryDirectory() as first, TemporaryDirectory() as second, patch("os.fsync"):
-        write_index(Path(first), index_content(chosen, edges, vectors))
-        write_index(Path(second), index_content(*shuffled))
-        assert files_of(Path(first)) == files_of(Path(second))
+    with scratch() as first, scratch() as second, patch("os.fsync"):
+        write_index(first, index_content(chosen, edges, vectors))
+        write_index(second, index_content(*shuffled))
+        assert files_of(first) == files_of(second)
 
 
 @pytest.fixture

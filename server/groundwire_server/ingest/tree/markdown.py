@@ -1,6 +1,7 @@
 """Markdown files as sections: one node a heading, its text up to the next heading of any level."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -136,7 +137,10 @@ class _Writer:
     def _section(self, section: _Section) -> SourceNode | None:
         """The node of a section, or of its first part when it is long; None when it holds nothing but white space."""
         text = "".join(self._lines[section.first : section.end])
-        spans = split_lines(text, section.first + 1, self._block_lines)
+        blocks = self._block_lines[
+            bisect_left(self._block_lines, section.first + 1) : bisect_right(self._block_lines, section.end)
+        ]
+        spans = split_lines(text, section.first + 1, blocks)
         if not spans:
             return None
         local_id = self._free_id(f"{self._path}#{section.slug}" if section.slug else self._path)

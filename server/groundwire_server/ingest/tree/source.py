@@ -7,12 +7,8 @@ from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceReco
 from groundwire_server.ingest.tree.decoding import read_source
 from groundwire_server.ingest.tree.deploy import deploy_analysis
 from groundwire_server.ingest.tree.facts import CodeFacts
-from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
-from groundwire_server.ingest.tree.languages.go import GoSyntax, module_path
-from groundwire_server.ingest.tree.languages.java import JavaSyntax
-from groundwire_server.ingest.tree.languages.python import PythonSyntax
-from groundwire_server.ingest.tree.languages.reader import CodeReader
-from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
+from groundwire_server.ingest.tree.languages.go import module_path
+from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
 from groundwire_server.ingest.tree.model import EntityMapping, FileAnalysis, SourceFile
@@ -53,7 +49,7 @@ class TreeSource:
             analysis = reading.analyse(source)
             yield from analysis.nodes
             yield from analysis.skipped
-        packages = frozenset(_folder(item.path) for item in files if _file_name(item.path) == "__init__.py")
+        packages = frozenset(_folder(item.path) for item in files if PurePosixPath(item.path).name == "__init__.py")
         yield from reading.edges(packages)
 
 
@@ -62,15 +58,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self._catalog = SqlCatalog()
-        self._readers = {
-            "python": CodeReader(PythonSyntax()),
-            "csharp": CodeReader(CSharpSyntax()),
-            "typescript": CodeReader(TypeScriptSyntax()),
-            "tsx": CodeReader(TsxSyntax()),
-            "javascript": CodeReader(JavaScriptSyntax()),
-            "java": CodeReader(JavaSyntax()),
-            "go": CodeReader(GoSyntax()),
-        }
+        self._readers = CodeReaders()
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
         self._edges: dict[tuple[str, str, str], SourceEdge] = {}
@@ -108,8 +96,7 @@ class _Reading:
         return self._code(file)
 
     def _code(self, file: SourceFile) -> FileAnalysis:
-        is_tsx = file.path.lower().endswith(".tsx")
-        analysis = self._readers["tsx" if is_tsx else file.language].read(file)
+        analysis = self._readers.read(file)
         if analysis.facts is not None:
             self._facts.append(analysis.facts)
         for edge in literal_edges(self._catalog, analysis.literals):
@@ -125,7 +112,3 @@ class _Reading:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-def _file_name(path: str) -> str:
-    return PurePosixPath(path).name

@@ -54,7 +54,8 @@ class CodeReader:
             calls=tuple(_calls(syntax, found, places)),
             mappings=tuple(syntax.mappings(found, places)),
         )
-        strings = sorted((node for kind in syntax.strings for node in found[kind]), key=lambda node: node.start_byte)
+        strings = [node for kind in sorted(syntax.strings) for node in found[kind]]
+        strings.sort(key=lambda node: (node.start_byte, -node.end_byte))
         literals = tuple(string_literals(syntax, strings, source, places))
         return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
 

@@ -1,0 +1,24 @@
+"""The reader of each language."""
+
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
+from groundwire_server.ingest.tree.languages.go import GoSyntax
+from groundwire_server.ingest.tree.languages.java import JavaSyntax
+from groundwire_server.ingest.tree.languages.python import PythonSyntax
+from groundwire_server.ingest.tree.languages.reader import CodeReader
+from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
+from groundwire_server.ingest.tree.model import SourceFile
+
+
+class CodeReaders:
+    """One reader for each language of code; TypeScript with JSX has a grammar of its own."""
+
+    def __init__(self) -> None:
+        syntaxes = (PythonSyntax(), CSharpSyntax(), TypeScriptSyntax(), JavaScriptSyntax(), JavaSyntax(), GoSyntax())
+        self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
+        self._tsx = CodeReader(TsxSyntax())
+
+    def read(self, file: SourceFile) -> CodeAnalysis:
+        """The analysis of a code file. Raises KeyError for a language that is none of code."""
+        is_tsx = file.path.lower().endswith(".tsx")
+        return (self._tsx if is_tsx else self._readers[file.language]).read(file)

@@ -1,0 +1,69 @@
+"""Builders of source trees, of analyses of single files, and of the edges between several."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from groundwire_server.ingest.records import SourceEdge, SourceNode
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_server.ingest.tree.languages.readers import CodeReaders
+from groundwire_server.ingest.tree.model import EntityMapping, SourceFile
+from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
+from groundwire_server.ingest.tree.walk import language_of
+
+TreeMaker: TypeAlias = Callable[[Mapping[str, str | bytes]], Path]
+Analyser: TypeAlias = Callable[[str, str], CodeAnalysis]
+Resolver: TypeAlias = Callable[..., list[SourceEdge | EntityMapping]]
+
+
+@pytest.fixture
+def make_tree(tmp_path: Path) -> TreeMaker:
+    """Writes files by path below a fresh folder and returns it."""
+
+    def make(files: Mapping[str, str | bytes]) -> Path:
+        root = tmp_path / "shop"
+        root.mkdir(exist_ok=True)
+        for path, content in files.items():
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return root
+
+    return make
+
+
+@pytest.fixture
+def analyse() -> Analyser:
+    """Analyses one file of code, whose language its name tells."""
+    readers = CodeReaders()
+
+    def analyse(path: str, text: str) -> CodeAnalysis:
+        language = language_of(path)
+        assert language is not None
+        return readers.read(SourceFile(path, text, language))
+
+    return analyse
+
+
+@pytest.fixture
+def resolved(analyse: Analyser) -> Resolver:
+    """The edges across files of code, and the mappings, by path; those within a file aside."""
+
+    def resolve_files(
+        files: Mapping[str, str],
+        go_modules: Mapping[str, str] | None = None,
+        packages: frozenset[str] | None = None,
+    ) -> list[SourceEdge | EntityMapping]:
+        facts = [analyse(path, text).facts for path, text in files.items()]
+        inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
+        layout = TreeLayout(packages or frozenset(folder for folder, _, _ in inits), go_modules or {})
+        return list(resolve([item for item in facts if item is not None], layout))
+
+    return resolve_files
+
+
+def by_id(analysis: CodeAnalysis) -> dict[str, SourceNode]:
+    """The nodes of an analysis by local id."""
+    return {node.local_id: node for node in analysis.file.nodes}

@@ -1,0 +1,147 @@
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.tree.walk import ListedFile, language_of, list_tree
+
+TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
+
+
+def listed_paths(root: Path) -> list[str]:
+    return [item.path for item in list_tree(root) if isinstance(item, ListedFile)]
+
+
+def skipped(root: Path) -> dict[str, str]:
+    return {item.path: item.why for item in list_tree(root) if isinstance(item, SkippedFile)}
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("a/b.py", "python"),
+        ("b.pyi", "python"),
+        ("A.cs", "csharp"),
+        ("a.ts", "typescript"),
+        ("a.tsx", "typescript"),
+        ("a.mts", "typescript"),
+        ("a.d.ts", "typescript"),
+        ("a.js", "javascript"),
+        ("a.jsx", "javascript"),
+        ("a.cjs", "javascript"),
+        ("A.java", "java"),
+        ("a.go", "go"),
+        ("go.mod", "gomod"),
+        ("db/a.SQL", "sql"),
+        ("README.md", "markdown"),
+        ("a.yml", "yaml"),
+        ("Dockerfile", "dockerfile"),
+        ("Dockerfile.prod", "dockerfile"),
+        ("web.Dockerfile", "dockerfile"),
+        ("_helpers.tpl", "helm"),
+        ("a.rb", None),
+        ("Makefile", None),
+    ],
+)
+def test_language_by_name(path: str, language: str | None) -> None:
+    assert language_of(path) == language
+
+
+def test_paths_are_sorted_as_whole_strings(make_tree: TreeMaker) -> None:
+    root = make_tree({"b.py": "x", "a/z.py": "x", "a.py": "x", "a-b/c.py": "x", "A.py": "x"})
+    assert listed_paths(root) == ["A.py", "a-b/c.py", "a.py", "a/z.py", "b.py"]
+
+
+def test_gitignore_holds_at_every_level_and_inner_negations_win(make_tree: TreeMaker) -> None:
+    root = make_tree(
+        {
+            ".gitignore": "*.gen.py\n/build/\n# comment\n!keep.gen.py\n",
+            "a.gen.py": "x",
+            "keep.gen.py": "x",
+            "build/out.py": "x",
+            "sub/build/kept.py": "x",
+            "sub/.gitignore": "!b.gen.py\nlocal.py\n",
+            "sub/b.gen.py": "x",
+            "sub/c.gen.py": "x",
+            "sub/local.py": "x",
+            "local.py": "x",
+        }
+    )
+    assert listed_paths(root) == ["keep.gen.py", "local.py", "sub/b.gen.py", "sub/build/kept.py"]
+
+
+def test_nothing_is_re_included_below_an_ignored_folder(make_tree: TreeMaker) -> None:
+    root = make_tree({".gitignore": "out/\n", "out/.gitignore": "!a.py\n", "out/a.py": "x", "b.py": "x"})
+    assert listed_paths(root) == ["b.py"]
+
+
+def test_line_of_gitignore_that_is_no_pattern_is_named_and_the_others_hold(make_tree: TreeMaker) -> None:
+    root = make_tree({".gitignore": "!\na.py\n", "a.py": "x", "b.py": "x"})
+    assert listed_paths(root) == ["b.py"]
+    notes = [item.why for item in list_tree(root) if item.path == ".gitignore" and isinstance(item, SkippedFile)]
+    assert "line 1 is not a pattern and is passed over: '!'" in notes
+
+
+def test_version_control_folders_are_passed_over(make_tree: TreeMaker) -> None:
+    root = make_tree({".git/a.py": "x", "sub/.hg/a.py": "x", ".svn/a.py": "x", ".github/a.py": "x"})
+    assert [item.path for item in list_tree(root)] == [".github/a.py"]
+
+
+def test_every_file_without_a_reader_is_named(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.rb": "x", "LICENSE": "x", "b.rb": "x"})
+    assert skipped(root) == {
+        "LICENSE": "no reader for 'LICENSE' files",
+        "a.rb": "no reader for '.rb' files",
+        "b.rb": "no reader for '.rb' files",
+    }
+
+
+def test_symbolic_links_are_named_and_never_followed(make_tree: TreeMaker, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.py").write_text("x")
+    root = make_tree({"a/b.py": "x"})
+    (root / "out").symlink_to(outside)
+    (root / "loop").symlink_to(root)
+    (root / "c.py").symlink_to(outside / "secret.py")
+    assert listed_paths(root) == ["a/b.py"]
+    assert set(skipped(root)) == {"c.py", "loop", "out"}
+    assert skipped(root)["c.py"] == "a symbolic link; links are not followed"
+
+
+def test_what_is_neither_file_nor_folder_is_named(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.py": "x"})
+    os.mkfifo(root / "pipe.py")
+    assert skipped(root) == {"pipe.py": "neither a file nor a folder"}
+
+
+def test_file_name_that_is_not_utf_8_is_named_with_escapes(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.py": "x"})
+    Path(os.fsdecode(os.fsencode(root) + b"/caf\xe9.py")).write_text("x")
+    assert skipped(root) == {"caf\\xe9.py": "the file's name is not UTF-8"}
+
+
+def test_yaml_in_a_charts_templates_is_helm(make_tree: TreeMaker) -> None:
+    root = make_tree(
+        {
+            "chart/Chart.yaml": "a: 1",
+            "chart/values.yaml": "a: 1",
+            "chart/templates/web/deployment.yaml": "a: 1",
+            "other/templates/x.yaml": "a: 1",
+        }
+    )
+    languages = {item.path: item.language for item in list_tree(root) if isinstance(item, ListedFile)}
+    assert languages == {
+        "chart/Chart.yaml": "yaml",
+        "chart/templates/web/deployment.yaml": "helm",
+        "chart/values.yaml": "yaml",
+        "other/templates/x.yaml": "yaml",
+    }
+
+
+def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match="not a folder"):
+        list_tree(tmp_path / "absent")
