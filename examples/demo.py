@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from groundwire_client import Expansion, FetchResult, GroundwireClient, Scope, SearchResult
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
+
+from groundwire_client import Expansion, FetchResult, GroundwireClient, Scope, SearchResult
 
 PACKAGES = ("json", "http", "urllib", "email", "logging")
 QUESTION = "how does the HTTP client follow chunked transfer encoding when it reads a response?"
@@ -71,7 +72,9 @@ def show(console: Console, found: SearchResult, graph: Expansion, evidence: Fetc
         legs = ", ".join(f"{leg.leg.value} #{leg.rank}" for leg in hit.legs)
         hits.add_row(str(hit.rank), f"{hit.score:.4f}", legs, _local(hit.id))
     console.print(hits)
-    edges = Table("from", "edge", "to", "confidence", title=f"Expand: {len(graph.nodes)} nodes, {len(graph.edges)} edges")
+    edges = Table(
+        "from", "edge", "to", "confidence", title=f"Expand: {len(graph.nodes)} nodes, {len(graph.edges)} edges"
+    )
     for edge in graph.edges[:12]:
         edges.add_row(_local(edge.from_id), edge.edge_type, _local(edge.to_id), f"{edge.confidence:.2f}")
     console.print(edges)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from groundwire_client import AsyncGroundwireClient
-
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import Turn
 
@@ -84,5 +83,3 @@ class Runtime:
     model: Model | None = None
     history: History | None = None
     on_answer: Callable[[str], None] | None = None
-
-

@@ -56,6 +56,13 @@ class PipelineState:
     node_texts: list[NodeText] = field(default_factory=list)
     context_blocks: list[str] = field(default_factory=list)
 
+    earlier_context_blocks: list[str] = field(default_factory=list)
+    """Evidence of the question's earlier loops, which the answer is given along with `context_blocks`."""
+    earlier_node_ids: list[str] = field(default_factory=list)
+    """The ids of the nodes that the earlier evidence shows."""
+    data_requests: list[str] = field(default_factory=list)
+    """What the model asked to see beyond the first retrieval, oldest first."""
+
     turn_loop_counter: int = 0
     final_answer_en: str = ""
     final_answer: str = ""

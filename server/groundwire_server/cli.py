@@ -4,8 +4,8 @@ A bare install has the client only, so nothing here imports the server's librari
 """
 
 import typer
-from groundwire_client.cli import register
 
+from groundwire_client.cli import register
 from groundwire_server.commands.build import export, index
 from groundwire_server.commands.serve import serve
 from groundwire_server.commands.versions import activate, delete, indexes, verify

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from support.program import Server, run_ok, write_jsonl
 
@@ -47,13 +48,17 @@ SHOP = [
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder: `shop main` (two versions and a deleted one), `shop texts` without vectors, `shop vault` all hidden."""
+    """A data folder: `shop main` (two versions, one deleted), `shop texts` without vectors, `shop vault` all hidden."""
     folder = tmp_path_factory.mktemp("contract")
     data = folder / "data"
     sources = {
         "main": write_jsonl(folder / "main.jsonl", SHOP),
-        "texts": write_jsonl(folder / "texts.jsonl", [{k: v for k, v in record.items() if k != "vector"} for record in SHOP]),
-        "vault": write_jsonl(folder / "vault.jsonl", [node("Key", "class Key { }", [1.0, 0, 0, 0], acl_tags=["vault"])]),
+        "texts": write_jsonl(
+            folder / "texts.jsonl", [{k: v for k, v in record.items() if k != "vector"} for record in SHOP]
+        ),
+        "vault": write_jsonl(
+            folder / "vault.jsonl", [node("Key", "class Key { }", [1.0, 0, 0, 0], acl_tags=["vault"])]
+        ),
     }
     common = ("--repository", "shop", "--embedder", "none", "--data", data)
     for version in ("gone", "old", "v1"):

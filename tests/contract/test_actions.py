@@ -1,6 +1,7 @@
 """The three actions and the index service, over the wire, on one small shop."""
 
 import pytest
+
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1 import retrieval_pb2 as messages
@@ -148,7 +149,13 @@ def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> Non
         budget_tokens=1000,
     )
     first, second = response.texts
-    assert (first.id, first.is_seed, first.depth, first.parent_id, first.symbol) == (CREATE, True, 0, "", "InvoiceService.Create")
+    assert (first.id, first.is_seed, first.depth, first.parent_id, first.symbol) == (
+        CREATE,
+        True,
+        0,
+        "",
+        "InvoiceService.Create",
+    )
     assert first.text == "class InvoiceService { void CreateInvoice() { } }"
     location = first.location
     assert (location.path, location.start_line, location.end_line) == ("src/InvoiceService.cs", 3, 9)
@@ -210,9 +217,7 @@ def test_indexes_show_what_the_caller_sees(indexes: index_pb2_grpc.IndexServiceS
     assert (finance.version, finance.node_count, finance.edge_count) == ("v1", 6, 5)
 
 
-def test_activation_swaps_the_answering_version(
-    indexes: index_pb2_grpc.IndexServiceStub, retrieval: Retrieval
-) -> None:
+def test_activation_swaps_the_answering_version(indexes: index_pb2_grpc.IndexServiceStub, retrieval: Retrieval) -> None:
     def activate(version: str) -> str:
         scope = Scope(repository="shop", branch="main", active_index=version)
         return indexes.ActivateIndex(index.ActivateIndexRequest(scope=scope), timeout=30).previous_version

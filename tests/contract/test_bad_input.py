@@ -8,11 +8,12 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
-from grpc_status import rpc_status
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 NOT_FOUND = grpc.StatusCode.NOT_FOUND
@@ -71,24 +72,126 @@ def _scope_rows() -> list[Row]:
     for name, make in (("search", search), ("expand", expand), ("fetch", fetch)):
         rows += [
             Row(f"{name}: scope is required", make(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
-            Row(f"{name}: repository is required", make(scope=Scope(branch="main")), INVALID, "FIELD_REQUIRED", "scope.repository"),
-            Row(f"{name}: branch is required", make(scope=Scope(repository="shop")), INVALID, "FIELD_REQUIRED", "scope.branch"),
-            Row(f"{name}: repository has no ::", make(scope=Scope(repository="a::b", branch="m")), INVALID, "VALUE_MALFORMED", "scope.repository"),
-            Row(f"{name}: repository has no control characters", make(scope=Scope(repository="a\nb", branch="m")), INVALID, "VALUE_MALFORMED", "scope.repository"),
-            Row(f"{name}: branch is not too long", make(scope=Scope(repository="a", branch="m" * 201)), INVALID, "VALUE_MALFORMED", "scope.branch"),
-            Row(f"{name}: branch of many bytes is too long for a file system", make(scope=Scope(repository="a", branch="é" * 40)), INVALID, "VALUE_MALFORMED", "scope.branch"),
-            Row(f"{name}: version is a plain name", make(scope=Scope(repository="a", branch="m", active_index="../x")), INVALID, "VALUE_MALFORMED", "scope.active_index"),
-            Row(f"{name}: unknown repository", make(scope=Scope(repository="nope", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-            Row(f"{name}: unknown branch", make(scope=Scope(repository="shop", branch="nope")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-            Row(f"{name}: hidden scope", make(scope=Scope(repository="shop", branch="vault")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-            Row(f"{name}: hidden scope, version pinned", make(scope=Scope(repository="shop", branch="vault", active_index="v1")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-            Row(f"{name}: unknown version", make(scope=Scope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
-            Row(f"{name}: deleted version", make(scope=Scope(repository="shop", branch="main", active_index="gone")), FAILED, "INDEX_GONE"),
-            Row(f"{name}: clearance is not negative", make(access=AccessContext(clearance_level=-1)), INVALID, "VALUE_OUT_OF_RANGE", "access.clearance_level"),
-            Row(f"{name}: tags are not empty", make(access=AccessContext(acl_tags_any=[""])), INVALID, "FIELD_REQUIRED", "access.acl_tags_any[0]"),
-            Row(f"{name}: tags are not too many", make(access=AccessContext(acl_tags_any=map(str, range(1025)))), INVALID, "VALUE_OUT_OF_RANGE", "access.acl_tags_any"),
-            Row(f"{name}: labels are not too long", make(access=AccessContext(classification_labels_all=["x" * 257])), INVALID, "VALUE_OUT_OF_RANGE", "access.classification_labels_all[0]"),
-            Row(f"{name}: tenant is not too long", make(access=AccessContext(tenant_id="x" * 257)), INVALID, "VALUE_OUT_OF_RANGE", "access.tenant_id"),
+            Row(
+                f"{name}: repository is required",
+                make(scope=Scope(branch="main")),
+                INVALID,
+                "FIELD_REQUIRED",
+                "scope.repository",
+            ),
+            Row(
+                f"{name}: branch is required",
+                make(scope=Scope(repository="shop")),
+                INVALID,
+                "FIELD_REQUIRED",
+                "scope.branch",
+            ),
+            Row(
+                f"{name}: repository has no ::",
+                make(scope=Scope(repository="a::b", branch="m")),
+                INVALID,
+                "VALUE_MALFORMED",
+                "scope.repository",
+            ),
+            Row(
+                f"{name}: repository has no control characters",
+                make(scope=Scope(repository="a\nb", branch="m")),
+                INVALID,
+                "VALUE_MALFORMED",
+                "scope.repository",
+            ),
+            Row(
+                f"{name}: branch is not too long",
+                make(scope=Scope(repository="a", branch="m" * 201)),
+                INVALID,
+                "VALUE_MALFORMED",
+                "scope.branch",
+            ),
+            Row(
+                f"{name}: branch of many bytes is too long for a file system",
+                make(scope=Scope(repository="a", branch="é" * 40)),
+                INVALID,
+                "VALUE_MALFORMED",
+                "scope.branch",
+            ),
+            Row(
+                f"{name}: version is a plain name",
+                make(scope=Scope(repository="a", branch="m", active_index="../x")),
+                INVALID,
+                "VALUE_MALFORMED",
+                "scope.active_index",
+            ),
+            Row(
+                f"{name}: unknown repository",
+                make(scope=Scope(repository="nope", branch="main")),
+                NOT_FOUND,
+                "SCOPE_NOT_FOUND",
+            ),
+            Row(
+                f"{name}: unknown branch",
+                make(scope=Scope(repository="shop", branch="nope")),
+                NOT_FOUND,
+                "SCOPE_NOT_FOUND",
+            ),
+            Row(
+                f"{name}: hidden scope",
+                make(scope=Scope(repository="shop", branch="vault")),
+                NOT_FOUND,
+                "SCOPE_NOT_FOUND",
+            ),
+            Row(
+                f"{name}: hidden scope, version pinned",
+                make(scope=Scope(repository="shop", branch="vault", active_index="v1")),
+                NOT_FOUND,
+                "SCOPE_NOT_FOUND",
+            ),
+            Row(
+                f"{name}: unknown version",
+                make(scope=Scope(repository="shop", branch="main", active_index="v9")),
+                NOT_FOUND,
+                "INDEX_NOT_FOUND",
+            ),
+            Row(
+                f"{name}: deleted version",
+                make(scope=Scope(repository="shop", branch="main", active_index="gone")),
+                FAILED,
+                "INDEX_GONE",
+            ),
+            Row(
+                f"{name}: clearance is not negative",
+                make(access=AccessContext(clearance_level=-1)),
+                INVALID,
+                "VALUE_OUT_OF_RANGE",
+                "access.clearance_level",
+            ),
+            Row(
+                f"{name}: tags are not empty",
+                make(access=AccessContext(acl_tags_any=[""])),
+                INVALID,
+                "FIELD_REQUIRED",
+                "access.acl_tags_any[0]",
+            ),
+            Row(
+                f"{name}: tags are not too many",
+                make(access=AccessContext(acl_tags_any=map(str, range(1025)))),
+                INVALID,
+                "VALUE_OUT_OF_RANGE",
+                "access.acl_tags_any",
+            ),
+            Row(
+                f"{name}: labels are not too long",
+                make(access=AccessContext(classification_labels_all=["x" * 257])),
+                INVALID,
+                "VALUE_OUT_OF_RANGE",
+                "access.classification_labels_all[0]",
+            ),
+            Row(
+                f"{name}: tenant is not too long",
+                make(access=AccessContext(tenant_id="x" * 257)),
+                INVALID,
+                "VALUE_OUT_OF_RANGE",
+                "access.tenant_id",
+            ),
         ]
     return rows
 

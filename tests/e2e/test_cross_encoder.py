@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from groundwire_client import GroundwireClient, Rerank, Scope, SearchType
 from sentence_transformers import CrossEncoder
+
+from groundwire_client import GroundwireClient, Rerank, Scope, SearchType
 from support.program import Server, run_ok, write_jsonl
 
 TEXTS = ["alpha beta", "gamma delta", "zeta", "omega kappa", "query terms here", "another text", "beta", "delta zeta"]
@@ -24,12 +25,16 @@ def client(tmp_path_factory: pytest.TempPathFactory, cross_encoder: Path) -> Ite
     source = write_jsonl(folder / "texts.jsonl", records)
     data = folder / "data"
     run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", "none", "--data", data)
-    with Server(data, "--embedder", "none", "--cross-encoder", str(cross_encoder)) as server:
-        with GroundwireClient(server.address, timeout=60) as client:
-            yield client
+    with (
+        Server(data, "--embedder", "none", "--cross-encoder", str(cross_encoder)) as server,
+        GroundwireClient(server.address, timeout=60) as client,
+    ):
+        yield client
 
 
-def test_the_model_decides_the_order_among_the_widened_candidates(client: GroundwireClient, cross_encoder: Path) -> None:
+def test_the_model_decides_the_order_among_the_widened_candidates(
+    client: GroundwireClient, cross_encoder: Path
+) -> None:
     result = client.search(
         SCOPE,
         QUERY,

@@ -7,10 +7,10 @@ the embedding cache is warm, and load.
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import grpc
 import pytest
+
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
 from support.program import Server, run_ok, write_jsonl
@@ -28,7 +28,7 @@ def _records() -> list[dict[str, object]]:
             "type": "node",
             "kind": "cs",
             "local_id": name,
-            "text": f"public void {name.split('.')[1]}{noun}() {{ /* {' '.join(random_.choices(VERBS + NOUNS, k=9))} */ }}",
+            "text": f"void {name.split('.')[1]}{noun}() {{ /* {' '.join(random_.choices(VERBS + NOUNS, k=9))} */ }}",
             "path": f"src/{noun}.cs",
             "acl_tags": random_.choice(([], [], ["finance"])),
         }
@@ -49,17 +49,23 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
     folder = tmp_path_factory.mktemp("determinism")
     records = _records()
     first, second = folder / "first", folder / "second"
-    run_ok("index", write_jsonl(folder / "a.jsonl", records), *COMMON, "--data", first, environment={"PYTHONHASHSEED": "1"})
+    run_ok(
+        "index", write_jsonl(folder / "a.jsonl", records), *COMMON, "--data", first, environment={"PYTHONHASHSEED": "1"}
+    )
     # The other side embeds a third of the texts in an earlier build, and reads its lines in another order.
     nodes = [record for record in records if record["type"] == "node"]
     part = write_jsonl(folder / "part.jsonl", nodes[::3])
     run_ok("index", part, "--repository", "shop", "--branch", "warm-up", "--data", second)
     shuffled = random.Random(1).sample(records, len(records))
     shuffled_source = write_jsonl(folder / "b.jsonl", shuffled)
-    run_ok("index", shuffled_source, *COMMON, "--data", second, environment={"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2"})
+    run_ok(
+        "index", shuffled_source, *COMMON, "--data", second, environment={"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2"}
+    )
     with (
         Server(first, environment={"PYTHONHASHSEED": "3"}) as one,
-        Server(second, environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"}) as other,
+        Server(
+            second, environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"}
+        ) as other,
     ):
         yield one, other
 

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import cast
 
 import grpc
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
@@ -21,8 +25,6 @@ from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.program import Server
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
@@ -129,20 +131,24 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over each folder."""
     whole, trimmed = folders
-    with Server(whole, "--embedder", "none") as first, Server(trimmed, "--embedder", "none") as second:
-        with grpc.insecure_channel(first.address) as one, grpc.insecure_channel(second.address) as other:
-            yield one, other
+    with (
+        Server(whole, "--embedder", "none") as first,
+        Server(trimmed, "--embedder", "none") as second,
+        grpc.insecure_channel(first.address) as one,
+        grpc.insecure_channel(second.address) as other,
+    ):
+        yield one, other
 
 
 def answer(channel: grpc.Channel, method: str, request: bytes) -> tuple[object, ...]:
     """The serialised response, or the whole error."""
-    call = channel.unary_unary(method)
+    call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
     try:
         return ("ok", call(request, timeout=30))
     except grpc.RpcError as error:
-        assert isinstance(error, grpc.Call)
-        details = [value for key, value in error.trailing_metadata() or () if key == "grpc-status-details-bin"]
-        return (error.code(), error.details(), details)
+        failed = cast("grpc.Call", error)
+        details = [value for key, value in failed.trailing_metadata() or () if key == "grpc-status-details-bin"]
+        return (failed.code(), failed.details(), details)
 
 
 def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> Iterator[tuple[str, bytes]]:

@@ -9,6 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
@@ -17,7 +19,6 @@ from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from hypothesis import settings
 
 # A shared machine stalls; how long an example takes says nothing about its correctness.
 settings.register_profile("groundwire", deadline=None, max_examples=200)
@@ -25,6 +26,9 @@ settings.load_profile("groundwire")
 
 SCOPE = Scope("shop", "main", "v1")
 CREATED = datetime(2025, 12, 14, 9, 30, tzinfo=UTC)
+
+DIMENSION_OF_NONE = 3
+"""The dimension of an index with vectors none of whose nodes has one: all its texts are blank."""
 
 Vector = Sequence[float]
 
@@ -59,7 +63,7 @@ def _make_node(
 
 
 def _unit_vectors(vectors: Sequence[Vector | None]) -> Vectors:
-    dimension = next(len(vector) for vector in vectors if vector is not None)
+    dimension = next((len(vector) for vector in vectors if vector is not None), DIMENSION_OF_NONE)
     rows = np.zeros((len(vectors), dimension), dtype=np.float32)
     for row, vector in enumerate(vectors):
         if vector is not None:

@@ -43,7 +43,17 @@ class Server:
     """A `groundwire serve` process on a free port; a context manager that drains it."""
 
     def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
-        command = [executable(), "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--log-format", "json", *flags]
+        command = [
+            executable(),
+            "serve",
+            "--data",
+            str(data),
+            "--listen",
+            "127.0.0.1:0",
+            "--log-format",
+            "json",
+            *flags,
+        ]
         defaults = {"GROUNDWIRE_DRAIN_PAUSE_SECONDS": "0", **(environment or {})}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environment(defaults))
         assert self.process.stderr is not None

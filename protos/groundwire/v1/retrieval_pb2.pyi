@@ -323,8 +323,8 @@ class SearchHit(_message.Message):
 
     @_builtins.property
     def matched_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The query's tokens that the node holds, sorted. Filled only when `explain` was asked, for searches
-        with a BM25 list.
+        """The first 16, sorted, of the query's tokens that the node holds. Filled only when `explain` was asked, for
+        searches with a BM25 list.
         """
 
     def __init__(
@@ -722,7 +722,7 @@ class FetchNodeTextsRequest(_message.Message):
     MAX_CHARS_FIELD_NUMBER: _builtins.int
     PRIORITIZATION_MODE_FIELD_NUMBER: _builtins.int
     budget_tokens: _builtins.int
-    """The most tokens in all, as the server's counter counts them (`o200k_base` unless configured): 1 to 10,000,000."""
+    """The most tokens in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000."""
     max_chars: _builtins.int
     """The most characters (Unicode code points) in all: 1 to 100,000,000."""
     prioritization_mode: Global___PrioritizationMode.ValueType
@@ -738,7 +738,7 @@ class FetchNodeTextsRequest(_message.Message):
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Seeds in order of importance. A repeated id counts once. `seed_ids` and `nodes` together hold 1 to
-        10,000 entries; ids are 1 to 2,048 characters.
+        10,000 entries; ids are 1 to 2,048 characters, and at most 2 MiB in all.
         """
 
     @_builtins.property

@@ -28,8 +28,9 @@ class Scope(_message.Message):
     BRANCH_FIELD_NUMBER: _builtins.int
     ACTIVE_INDEX_FIELD_NUMBER: _builtins.int
     repository: _builtins.str
-    """The repository or project, such as `nopCommerce`. Required. 1 to 200 characters, without
-    control characters, `::` or a leading or trailing space or colon.
+    """The repository or project, such as `nopCommerce`. Required. 1 to 200 characters, where every UTF-8 byte but
+    letters, digits, `_`, `.`, `-` and `~` counts three; no control characters, no `::`, no leading or trailing
+    space or colon.
     """
     branch: _builtins.str
     """The branch, such as `develop` or `feature/tax`. Required. Same rules as `repository`."""

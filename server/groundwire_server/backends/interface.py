@@ -48,15 +48,19 @@ class RetrievalSnapshot(Protocol):
     @property
     def index(self) -> str:
         """The version's name."""
+        ...
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """Ranked hits; deterministic. Raises PreconditionError when the index lacks what the search needs."""
+        ...
 
     def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
         """The sizes of the visible ones among `ids`."""
+        ...
 
     def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
         """The texts of the visible ones among `ids`."""
+        ...
 
 
 class RetrievalBackend(Protocol):
@@ -64,6 +68,7 @@ class RetrievalBackend(Protocol):
 
     def open(self, scope: Scope, access: AccessContext) -> RetrievalSnapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
+        ...
 
 
 class GraphSnapshot(Protocol):
@@ -71,6 +76,7 @@ class GraphSnapshot(Protocol):
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """Breadth-first neighbourhood within the walk's limits; deterministic."""
+        ...
 
 
 class GraphProvider(Protocol):
@@ -78,6 +84,7 @@ class GraphProvider(Protocol):
 
     def open_graph(self, scope: Scope, access: AccessContext) -> GraphSnapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
+        ...
 
 
 class IndexDirectory(Protocol):
@@ -85,12 +92,16 @@ class IndexDirectory(Protocol):
 
     def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
         """Versions of which the caller sees at least one node; "" for a name means any."""
+        ...
 
     def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
         """One version. Raises NotFoundError, PreconditionError."""
+        ...
 
     def activate(self, scope: Scope) -> str:
         """Makes `scope.active_index` the answering version; returns the one before or "". Raises as get_index."""
+        ...
 
     def delete(self, scope: Scope) -> None:
         """Deletes a version that is not active. Raises NotFoundError, PreconditionError."""
+        ...

@@ -14,7 +14,6 @@ from groundwire_server.commands.options import (
     Data,
     Repository,
     checked_scope,
-    fail,
     failures_told,
 )
 

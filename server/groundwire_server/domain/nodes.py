@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from groundwire_server.domain.access import NodeAccess
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 
 def content_hash(text: str) -> str:

@@ -15,7 +15,6 @@ from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, name_problem, v
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode
 
-
 MAX_VIOLATIONS = 10
 MAX_DESCRIPTION_LENGTH = 300
 

@@ -28,9 +28,11 @@ class Reranker(Protocol):
     @property
     def widen_factor(self) -> int:
         """At least 1."""
+        ...
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         """One score a candidate, higher is better; deterministic."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.errors import IndexDamagedError
@@ -11,8 +13,6 @@ from groundwire_server.index.manifest import Manifest
 from groundwire_server.index.node_table import NodeTable
 from groundwire_server.index.policies import read_policies
 from groundwire_server.index.vectors import VectorTable
-
-import numpy as np
 
 POLICY_COLUMN = "policy.bin"
 

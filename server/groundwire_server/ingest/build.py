@@ -35,6 +35,7 @@ class Progress(Protocol):
 
     def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
         """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

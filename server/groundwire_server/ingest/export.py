@@ -31,7 +31,8 @@ def export_index(data: Path, scope: Scope, output: Path) -> int:
     index = open_version(store.require(pinned), pinned)
     count = 0
     with nullcontext(sys.stdout) if output == STANDARD_OUTPUT else output.open("w", encoding="utf-8") as stream:
-        for record in chain(_nodes(index), _edges(index)):
+        records: Iterator[SourceNode | SourceEdge] = chain(_nodes(index), _edges(index))
+        for record in records:
             stream.write(jsonl_line(record) + "\n")
             count += 1
     return count

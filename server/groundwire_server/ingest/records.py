@@ -82,6 +82,8 @@ class Source(Protocol):
     @property
     def description(self) -> str:
         """What it is and where, for messages and the manifest, such as `source tree shop`."""
+        ...
 
     def read(self) -> Iterator[SourceRecord]:
         """Yields nodes, edges and skipped files in a deterministic order; keys are unique."""
+        ...

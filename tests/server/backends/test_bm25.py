@@ -10,14 +10,15 @@ from typing import cast
 import bm25s
 import numpy as np
 import pytest
-from groundwire_server.backends.embedded.bm25 import B, K1, inverse_document_frequency, matched_tokens, rank_by_bm25
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.bm25 import K1, B, inverse_document_frequency, matched_tokens, rank_by_bm25
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.index.lexical import LexicalTable, write_lexical
 from groundwire_server.index.loaded import LoadedIndex
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 WORDS = ["get", "user", "id", "tax", "invoice"]
 

@@ -6,6 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
 from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
 from groundwire_server.backends.interface import BackendSearch
@@ -17,9 +21,6 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Leg, LegScore, SearchHit, SearchPath, SearchType
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.text.code_tokenizer import tokenize
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -36,7 +37,7 @@ PATHS = ["", "src/a", "src/b", "db"]
 @st.composite
 def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tuple[float, ...] | None]]:
     """Nodes whose texts and vectors repeat, so that ties abound; some hidden, some without a vector."""
-    size = draw(st.integers(1, 16))
+    size = draw(st.integers(1, 12))
     nodes = [
         make_node(
             f"N{number:02}",
@@ -267,7 +268,7 @@ def test_only_the_embedder_of_the_index_embeds_a_query(
     embedder = TwoDimensions()
     space = VectorSpace("flat", fingerprint, 2)
     with open_backend([make_node("A"), make_node("B")], vectors=[(0, 1), (1, 0)]) as backend:
-        snapshot = EmbeddedBackend(backend._store.data, [embedder]).open(SCOPE, PUBLIC)  # noqa: SLF001
+        snapshot = EmbeddedBackend(backend._store.data, [embedder]).open(SCOPE, PUBLIC)
         object.__setattr__(snapshot.view.index.manifest, "vector_space", space)
         search = replace(SEARCH, search_type=SearchType.SEMANTIC, query_vector=())
         if fingerprint == embedder.fingerprint:

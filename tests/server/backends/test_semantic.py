@@ -8,13 +8,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
 from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import rank_by_similarity, similarities, unit_vector
 from groundwire_server.index.vectors import VectorTable, write_vectors
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]
 
@@ -109,7 +110,9 @@ def test_hits_of_any_vectors_are_the_best_in_order(gather_rows: int, slack: int,
         patch.setattr(semantic, "GATHER_ROWS", gather_rows)
         patch.setattr(semantic, "_SLACK", slack)
         found = rank_by_similarity(table_of(rows), query, allowed, count)
-    exact = {row: math.fsum((rows[row].astype(np.float64) * query).tolist()) for row in np.flatnonzero(allowed).tolist()}
+    exact = {
+        row: math.fsum((rows[row].astype(np.float64) * query).tolist()) for row in np.flatnonzero(allowed).tolist()
+    }
     assert len(found) == min(count, len(exact))
     assert found == sorted(found, key=lambda hit: (-hit.score, hit.row))
     for hit in found:
@@ -169,9 +172,7 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
 
 @settings(max_examples=100)
 @given(
-    vector=st.lists(
-        st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=40
-    ).filter(any),
+    vector=st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=40).filter(any),
     scale=st.sampled_from([1.0, 2.0**-140, 2.0**140, 2.0**800]),
 )
 def test_a_query_of_any_length_becomes_a_unit_vector(vector: list[float], scale: float) -> None:

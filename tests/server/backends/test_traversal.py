@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rustworkx
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.traversal import Walker
@@ -20,8 +23,6 @@ from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
 from groundwire_server.rpc.conversions.expansion import encode_expansion
-from hypothesis import assume, event, given, settings
-from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -165,7 +166,9 @@ def short(expansion: Expansion) -> Expansion:
 
 
 @pytest.fixture(scope="session")
-def opened(make_node: MakeNode, open_backend: OpenBackend) -> Callable[[Graph], AbstractContextManager[EmbeddedBackend]]:
+def opened(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> Callable[[Graph], AbstractContextManager[EmbeddedBackend]]:
     """`with opened(graph) as backend`."""
 
     def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
@@ -209,9 +212,7 @@ def check_sound(found: Expansion) -> None:
 
 
 @given(graph=graphs(), data=st.data())
-def test_without_a_node_limit_depths_are_those_of_rustworkx(
-    graph: Graph, data: st.DataObject, opened: Opened
-) -> None:
+def test_without_a_node_limit_depths_are_those_of_rustworkx(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     walk = replace(data.draw(walks(graph.ids)), max_nodes=100)
     seeds = [id_ for id_ in dict.fromkeys(walk.seed_ids) if id_ in graph.visible]
     assume(seeds)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.backends.embedded import visibility as visibility_module
 from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
@@ -16,8 +19,6 @@ from groundwire_server.domain.search import Filter
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
 from groundwire_server.index.store import IndexStore
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "main", "v1")
 MakeNode = Callable[..., Node]
@@ -46,7 +47,11 @@ def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge
 
 
 @settings(max_examples=100)
-@given(demands=st.lists(accesses, min_size=1, max_size=12), pairs=st.data(), seen_by=st.lists(callers, min_size=1, max_size=4))
+@given(
+    demands=st.lists(accesses, min_size=1, max_size=12),
+    pairs=st.data(),
+    seen_by=st.lists(callers, min_size=1, max_size=4),
+)
 def test_masks_and_counts_equal_those_of_every_node_judged_by_itself(
     demands: list[NodeAccess],
     pairs: st.DataObject,
@@ -85,9 +90,7 @@ FIELDS = {
 }
 values = st.sampled_from(["a", "ab", "b", "B", "ä"])
 node_values = st.sampled_from(["", "a", "ab", "b", "B", "ä"])
-filters = st.builds(
-    Filter, **{field.name: st.lists(values, max_size=2).map(tuple) for field in fields(Filter)}
-)
+filters = st.builds(Filter, **{field.name: st.lists(values, max_size=2).map(tuple) for field in fields(Filter)})
 
 
 def passes(node: Node, filter_: Filter) -> bool:
@@ -112,7 +115,9 @@ def filtered_nodes(draw: st.DrawFn, make_node: MakeNode) -> list[Node]:
 
 @settings(max_examples=100)
 @given(data=st.data())
-def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, publish: Publish, scratch: Scratch) -> None:
+def test_a_filter_equals_its_definition(
+    data: st.DataObject, make_node: MakeNode, publish: Publish, scratch: Scratch
+) -> None:
     nodes = data.draw(filtered_nodes(make_node))
     with scratch() as directory:
         visible = VisibilityCache(published(publish, directory, nodes)).get(AccessContext())

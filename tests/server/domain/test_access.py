@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
-from groundwire_server.index.policies import intern, visible_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.index.policies import intern, visible_classes
 
 NAMES = ["a", "b", "c"]
 names = st.lists(st.sampled_from(NAMES), max_size=4)
@@ -72,7 +73,10 @@ def test_classes_do_not_depend_on_the_order_of_nodes(demands: list[NodeAccess], 
         pytest.param(NodeAccess(tenant_id="t"), AccessContext(tenant_id="T"), False, id="tenants are case-sensitive"),
         pytest.param(NodeAccess(acl_tags=("x",)), AccessContext(), False, id="tagged node, caller without tags"),
         pytest.param(
-            NodeAccess(acl_tags=("x", "y")), AccessContext(acl_tags_any=frozenset({"y", "z"})), True, id="any tag suffices"
+            NodeAccess(acl_tags=("x", "y")),
+            AccessContext(acl_tags_any=frozenset({"y", "z"})),
+            True,
+            id="any tag suffices",
         ),
         pytest.param(
             NodeAccess(classification_labels=("x", "y")),

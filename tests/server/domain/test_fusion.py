@@ -3,9 +3,10 @@
 from functools import cmp_to_key
 
 import pytest
-from groundwire_server.domain.fusion import reciprocal_rank_fusion
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from groundwire_server.domain.fusion import reciprocal_rank_fusion
 
 ranked_list = st.lists(st.integers(0, 30), unique=True, max_size=25)
 
@@ -26,7 +27,9 @@ def oracle(semantic: list[int], bm25: list[int], rrf_k: int) -> Oracle:
                 score += 1.0 / (rrf_k + source.index(item) + 1)
         entries.append((item, score, rank_in(semantic, item), rank_in(bm25, item)))
 
-    def compare(first: tuple[int, float, int | None, int | None], second: tuple[int, float, int | None, int | None]) -> int:
+    def compare(
+        first: tuple[int, float, int | None, int | None], second: tuple[int, float, int | None, int | None]
+    ) -> int:
         if first[1] != second[1]:
             return -1 if first[1] > second[1] else 1
         for source in (2, 3):

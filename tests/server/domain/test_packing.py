@@ -1,13 +1,14 @@
 """Packing whole texts into a budget: seed 000, "Option A: atomic snippets"."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.domain.nodes import Location
 from groundwire_server.domain.packing import Budget, Packing, pack
 from groundwire_server.domain.prioritization import Candidate
 from groundwire_server.domain.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 AMPLE = 1 << 30
 
@@ -30,9 +31,9 @@ def oracle(wanted: list[Candidate], available: dict[str, TextSize], tokens: int 
             continue
         taken = [available[kept.id] for kept in chosen]
         size = available[candidate.id]
-        if tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken):
-            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
-        elif chars is not None and size.chars > chars - sum(other.chars for other in taken):
+        if (tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken)) or (
+            chars is not None and size.chars > chars - sum(other.chars for other in taken)
+        ):
             skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
         else:
             chosen.append(candidate)

@@ -1,10 +1,11 @@
 """The three orders in which nodes compete for a budget, against oracles written from the seed's text."""
 
 import pytest
-from groundwire_server.domain.prioritization import Candidate, prioritize
-from groundwire_server.domain.texts import GraphNode, PrioritizationMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from groundwire_server.domain.prioritization import Candidate, prioritize
+from groundwire_server.domain.texts import GraphNode, PrioritizationMode
 
 IDS = [f"n{number}" for number in range(10)]
 PARENTS = [*IDS, "", "elsewhere"]
@@ -76,9 +77,7 @@ ORACLES = {
 @pytest.mark.parametrize("mode", PrioritizationMode)
 @settings(max_examples=250)
 @given(seed_ids=seeds, nodes=graph_nodes())
-def test_the_order_equals_the_seeds_text(
-    mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]
-) -> None:
+def test_the_order_equals_the_seeds_text(mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]) -> None:
     candidates = prioritize(seed_ids, nodes, mode)
     assert [candidate.id for candidate in candidates] == ORACLES[mode](seed_ids, nodes)
     stated = {node.id: node for node in nodes}

@@ -4,6 +4,9 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from groundwire_server.domain.scope import (
     Scope,
     canonical_id,
@@ -13,8 +16,6 @@ from groundwire_server.domain.scope import (
     node_key,
     version_problem,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.expansion import ExpandRequest
@@ -119,7 +120,9 @@ SHARED_KEPT: list[tuple[str, dict[str, object]]] = [
 
 
 @pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
-@pytest.mark.parametrize(("changes", "field", "reason"), [row[1:] for row in SHARED_BROKEN], ids=[row[0] for row in SHARED_BROKEN])
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"), [row[1:] for row in SHARED_BROKEN], ids=[row[0] for row in SHARED_BROKEN]
+)
 def test_scope_and_access_rules_hold_for_every_action(
     request_: Request, changes: dict[str, object], field: str, reason: Reason
 ) -> None:
@@ -161,7 +164,12 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
     ("query blank", search(query=" \t\n\u2003"), "query", REQUIRED),
     ("query too long", search(query="q" * 51), "query", RANGE),
     ("BM25 without a query", search(search_type=SearchType.BM25, query=""), "query", REQUIRED),
-    ("hybrid with a vector only", search(search_type=SearchType.HYBRID, query="", query_vector=VECTOR), "query", REQUIRED),
+    (
+        "hybrid with a vector only",
+        search(search_type=SearchType.HYBRID, query="", query_vector=VECTOR),
+        "query",
+        REQUIRED,
+    ),
     ("rerank with a vector only", search(query="", query_vector=VECTOR, rerank=Rerank.KEYWORD), "query", REQUIRED),
     ("BM25 with a vector", search(search_type=SearchType.BM25, query_vector=VECTOR), "query_vector", CONFLICT),
     ("vector with NaN", search(query_vector=(1.0, math.nan)), "query_vector", MALFORMED),
@@ -200,7 +208,12 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
         "nodes[2]",
         CONFLICT,
     ),
-    ("a repeat with another parent", fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "q"))), "nodes[1]", CONFLICT),
+    (
+        "a repeat with another parent",
+        fetch(nodes=(GraphNode("i", 1, "p"), GraphNode("i", 1, "q"))),
+        "nodes[1]",
+        CONFLICT,
+    ),
     ("ids of too many bytes", fetch(seed_ids=wide_ids(2 * 1024 * 1024 + 2)), "nodes", RANGE),
     ("budget absent", fetch(budget_tokens=None), "budget", REQUIRED),
     ("two budgets", fetch(max_chars=10), "max_chars", CONFLICT),

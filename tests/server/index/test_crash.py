@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
@@ -18,12 +19,10 @@ from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchType
 from groundwire_server.index.loaded import verify
-from groundwire_server.index.policies import POLICIES_FILE
 from groundwire_server.index.store import IndexStore
 
 SCOPE = Scope("shop", "main")
 PUBLIC = AccessContext()
-
 
 
 class CrashHost:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
@@ -117,7 +118,9 @@ def edit_manifest(version: Path, **changes: object) -> None:
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
         pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 1", id="other format"),
-        pytest.param(lambda path: edit_manifest(path.parent, format_version=2), "groundwire-index 2", id="newer version"),
+        pytest.param(
+            lambda path: edit_manifest(path.parent, format_version=2), "groundwire-index 2", id="newer version"
+        ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
     ],

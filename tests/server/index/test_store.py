@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from groundwire_server.domain.errors import GroundwireError, IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.scope import Scope

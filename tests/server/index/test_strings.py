@@ -5,11 +5,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import write_array
 from groundwire_server.index.strings import StringColumn
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 # Neighbours in UTF-8, in UTF-16 and as prefixes of each other, so that a wrong order or bound shows.
 letters = st.text(alphabet="ab~\x7f\x80é\uffff\U00010000\U0010ffff\x00", max_size=4)

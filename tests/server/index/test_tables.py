@@ -6,12 +6,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.lexical import LexicalTable, write_lexical
 from groundwire_server.index.vectors import VectorTable, write_vectors
-from hypothesis import given
-from hypothesis import strategies as st
 
 documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"]), max_size=12), min_size=1, max_size=12)
 

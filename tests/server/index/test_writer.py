@@ -8,6 +8,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
@@ -16,8 +19,6 @@ from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.writer import IndexContent, write_index
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "main", "v1")
 Scratch = Callable[[], AbstractContextManager[Path]]
@@ -31,7 +32,9 @@ accesses = st.builds(
     classification_labels=st.lists(words, max_size=2).map(tuple),
     clearance_level=st.integers(0, 2),
 )
-metadata = st.dictionaries(words, st.none() | st.booleans() | st.integers() | words | st.lists(words, max_size=2), max_size=2)
+metadata = st.dictionaries(
+    words, st.none() | st.booleans() | st.integers() | words | st.lists(words, max_size=2), max_size=2
+)
 
 
 @st.composite

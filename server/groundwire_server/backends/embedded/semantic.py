@@ -1,8 +1,8 @@
 """Exact semantic search over the rows a caller may see.
 
-FAISS proposes, one fixed routine decides: FAISS sums in an order that depends on a row's neighbours, so its scores
-differ in the last bits between an index and the same index without its hidden rows. Every row that could belong to
-the result within FAISS's rounding error is scored again, each by itself, and only that score counts.
+FAISS proposes, one fixed routine decides: FAISS promises no order of summation, and its scores of one row differ in the
+last bits between a query alone and in a batch, or between versions. Every row that could belong to the result within
+FAISS's rounding error is scored again, each by itself, and only that score counts.
 """
 
 import numpy as np

@@ -65,7 +65,7 @@ class Walker:
         self._reached = dict(list(self._reached.items())[:count])
 
     def edges(self) -> Iterator[WalkedEdge]:
-        """The edges that leave, in the directions asked, a row of less than the greatest depth and end at a reached one.
+        """The edges between reached rows that leave, in the directions asked, one of less than the greatest depth.
 
         Each once, in the order of (that row's place, edge type, other end).
         """

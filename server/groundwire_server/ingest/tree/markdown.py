@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
 
-from groundwire_server.ingest.records import SourceEdge, SourceNode
+from groundwire_server.ingest.records import SourceNode
+from groundwire_server.ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_server.ingest.tree.chunking import Span, lines_of, split_lines
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
@@ -56,7 +57,31 @@ def markdown_analysis(file: SourceFile) -> FileAnalysis:
     lines = lines_of(file.text)
     body_start = _front_matter_lines(lines)
     headings, block_lines = _outline(lines, body_start)
-    return _Writer(file.path, lines, block_lines).write(_sections(headings, body_start, len(lines)))
+    writer = ChunkWriter(ChunkClass(file.path, KIND, "markdown", "doc", _corpus_type(file.path)))
+    written: list[SourceNode | None] = []
+    for section, parent in _sections(headings, body_start, len(lines)):
+        node = _write_section(writer, file.path, section, _spans(section, lines, block_lines))
+        written.append(node)
+        container = written[parent] if parent is not None else None
+        if container is not None and node is not None:
+            writer.contain(container, node)
+    return writer.analysis()
+
+
+def _spans(section: _Section, lines: Sequence[str], block_lines: Sequence[int]) -> tuple[Span, ...]:
+    """The section's text, cut before one of its blocks when it is long; none when it is blank."""
+    blocks = block_lines[bisect_left(block_lines, section.first + 1) : bisect_right(block_lines, section.end)]
+    return split_lines("".join(lines[section.first : section.end]), section.first + 1, blocks)
+
+
+def _write_section(writer: ChunkWriter, path: str, section: _Section, spans: Sequence[Span]) -> SourceNode | None:
+    section_path = PATH_SEPARATOR.join(section.titles)
+    return writer.write(
+        f"{path}#{section.slug}" if section.slug else path,
+        section_path or PurePosixPath(path).name,
+        spans,
+        {"section_path": section_path} if section_path else {},
+    )
 
 
 def _front_matter_lines(lines: Sequence[str]) -> int:
@@ -110,68 +135,6 @@ def _slug(title: str) -> str:
     """The anchor that code hosts give a heading: lower case, punctuation left out, hyphens for spaces."""
     slug = _NOT_IN_SLUG.sub("", title.lower()).strip().replace(" ", "-")
     return slug[:MAX_SLUG_CHARACTERS] or "section"
-
-
-class _Writer:
-    """Makes the nodes and edges of one file; keeps its local ids unique."""
-
-    def __init__(self, path: str, lines: Sequence[str], block_lines: Sequence[int]) -> None:
-        self._path = path
-        self._lines = lines
-        self._block_lines = block_lines
-        self._corpus_type = _corpus_type(path)
-        self._taken: dict[str, int] = {}
-        self._nodes: list[SourceNode] = []
-        self._edges: list[SourceEdge] = []
-
-    def write(self, sections: Sequence[tuple[_Section, int | None]]) -> FileAnalysis:
-        written: list[SourceNode | None] = []
-        for section, parent in sections:
-            node = self._section(section)
-            written.append(node)
-            container = written[parent] if parent is not None else None
-            if container is not None and node is not None:
-                self._edges.append(SourceEdge(container.key, node.key, "Contains", node.origin))
-        return FileAnalysis(tuple(self._nodes), tuple(self._edges))
-
-    def _section(self, section: _Section) -> SourceNode | None:
-        """The node of a section, or of its first part when it is long; None when it holds nothing but white space."""
-        text = "".join(self._lines[section.first : section.end])
-        blocks = self._block_lines[
-            bisect_left(self._block_lines, section.first + 1) : bisect_right(self._block_lines, section.end)
-        ]
-        spans = split_lines(text, section.first + 1, blocks)
-        if not spans:
-            return None
-        local_id = self._free_id(f"{self._path}#{section.slug}" if section.slug else self._path)
-        first = self._node(local_id, section, spans[0])
-        for number, span in enumerate(spans[1:], start=2):
-            part = self._node(f"{local_id}@{number}", section, span)
-            self._edges.append(SourceEdge(first.key, part.key, "Contains", part.origin))
-        return first
-
-    def _free_id(self, wanted: str) -> str:
-        self._taken[wanted] = count = self._taken.get(wanted, 0) + 1
-        return wanted if count == 1 else f"{wanted}~{count}"
-
-    def _node(self, local_id: str, section: _Section, span: Span) -> SourceNode:
-        section_path = PATH_SEPARATOR.join(section.titles)
-        node = SourceNode(
-            KIND,
-            local_id,
-            span.text,
-            f"{self._path}:{span.start_line}",
-            path=self._path,
-            start_line=span.start_line,
-            end_line=span.end_line,
-            symbol=section_path or PurePosixPath(self._path).name,
-            language="markdown",
-            data_type="doc",
-            corpus_type=self._corpus_type,
-            metadata={"section_path": section_path} if section_path else {},
-        )
-        self._nodes.append(node)
-        return node
 
 
 def _corpus_type(path: str) -> str:

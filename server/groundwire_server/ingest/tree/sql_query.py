@@ -55,9 +55,9 @@ def plain_query(text: str, code: Sequence[Token], dialect: Dialect) -> tuple[lis
             index = _after_into(text, code, index + 1, dialect, written)
         elif token.keyword == "WITH" and depth == 0 and keyword_at(code, index + 1) in _VIEW_OPTIONS:
             break
-        elif token.keyword == "TOP" and previous in _CHANGES:
-            index = closing_parenthesis(code, index + 1) + 1
-        elif dialect is Dialect.TSQL and token.keyword == "WITH" and keyword_at(code, index + 1) == "(":
+        elif (token.keyword == "TOP" and previous in _CHANGES) or (
+            dialect is Dialect.TSQL and token.keyword == "WITH" and keyword_at(code, index + 1) == "("
+        ):
             index = closing_parenthesis(code, index + 1) + 1
         elif dialect is Dialect.TSQL and _is_compound_assignment(code, index):
             index += 1

@@ -1,11 +1,15 @@
 """The outline of YAML documents: where each begins and where its upper keys stand. Aliases are never expanded."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import yaml
+from yaml.reader import Reader, ReaderError
 
 _KEY_DEPTH = 2
+_OTHER_LINE_ENDS = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,14 @@ class YamlOutlineError(Exception):
 
 @dataclass(slots=True)
 class _Collection:
-    """An open mapping or sequence: the path that leads to it, and the key whose value is due in a mapping."""
+    """An open mapping or sequence. `path` leads to a mapping whose keys count; it is None for all others.
+
+    `key_is_due` tells whether the next node in the mapping is a key; `key` is the one whose value is due.
+    """
 
     path: tuple[str, ...] | None
-    is_mapping: bool
-    pending_key: YamlKey | None = None
+    key_is_due: bool = True
+    key: YamlKey | None = None
 
 
 @dataclass(slots=True)
@@ -53,67 +60,61 @@ class _OpenDocument:
     keys: list[YamlKey] = field(default_factory=list)
     open: list[_Collection] = field(default_factory=list)
 
-    def closed(self) -> YamlDocument:
-        return YamlDocument(self.start_line, tuple(self.keys))
-
     def take(self, event: yaml.Event) -> None:
         """Moves on by one event of the parser."""
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            path = self._value_path("")
-            self.open.append(_Collection(path, isinstance(event, yaml.MappingStartEvent)))
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+        if isinstance(event, yaml.MappingStartEvent):
+            self.open.append(_Collection(self._arrive(None, event)))
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._arrive(None, event)
+            self.open.append(_Collection(None))
+        elif isinstance(event, yaml.CollectionEndEvent):
             self.open.pop()
         elif isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
+            self._arrive(event.value, event)
         elif isinstance(event, yaml.AliasEvent):
-            self._value_path("")
+            self._arrive(None, event)
 
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
-        around = self.open[-1] if self.open else None
-        is_key = around is not None and around.is_mapping and around.pending_key is None
-        if around is None or not is_key:
-            self._value_path(event.value)
-            return
-        path = around.path or ()
-        around.pending_key = YamlKey((*path, event.value), event.start_mark.line + 1)
-
-    def _value_path(self, scalar: str) -> tuple[str, ...] | None:
-        """Notes that the value of the pending key has come; its path, None where no key of interest leads to it."""
+    def _arrive(self, scalar: str | None, event: yaml.Event) -> tuple[str, ...] | None:
+        """Notes a key or a value; returns the path that leads to it where the keys below it count, else None."""
         if not self.open:
             return ()
         around = self.open[-1]
-        key, around.pending_key = around.pending_key, None
-        if not around.is_mapping or around.path is None or len(around.path) >= _KEY_DEPTH:
+        if around.path is None:
             return None
-        if key is None:
-            around.pending_key = YamlKey((*around.path, ""), 0)
+        if around.key_is_due:
+            around.key_is_due = False
+            around.key = None if scalar is None else YamlKey((*around.path, scalar), event.start_mark.line + 1)
             return None
-        self.keys.append(YamlKey(key.path, key.line, scalar))
-        return key.path
+        around.key_is_due = True
+        if around.key is None:
+            return None
+        self.keys.append(replace(around.key, scalar=scalar or ""))
+        return around.key.path if len(around.key.path) < _KEY_DEPTH else None
 
 
 def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
-    """The documents of `text` in order.
+    """The documents of `text` in order; lines end at a line feed only.
 
     Reads the parser's events and builds no values, so neither aliases that multiply nor deep nesting cost
     more than their length. Raises YamlOutlineError when the text is not YAML.
     """
     try:
-        return tuple(_documents(text))
+        return tuple(_documents(_OTHER_LINE_ENDS.sub(" ", text)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlOutlineError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+    except ReaderError as error:
+        bad = Reader.NON_PRINTABLE.search(text)
+        line = text.count("\n", 0, bad.start()) + 1 if bad else 1
         raise YamlOutlineError(error.reason, line) from error
 
 
 def _documents(text: str) -> Iterator[YamlDocument]:
     document = _OpenDocument(1)
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.DocumentStartEvent):
             document = _OpenDocument(event.start_mark.line + 1)
         elif isinstance(event, yaml.DocumentEndEvent):
-            yield document.closed()
+            yield YamlDocument(document.start_line, tuple(document.keys))
         else:
             document.take(event)

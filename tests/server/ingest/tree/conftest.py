@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from groundwire_server.ingest.records import SourceEdge, SourceNode
+from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeAnalysis
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.model import EntityMapping, SourceFile
@@ -62,8 +62,3 @@ def resolved(analyse: Analyser) -> Resolver:
         return list(resolve([item for item in facts if item is not None], layout))
 
     return resolve_files
-
-
-def by_id(analysis: CodeAnalysis) -> dict[str, SourceNode]:
-    """The nodes of an analysis by local id."""
-    return {node.local_id: node for node in analysis.file.nodes}

@@ -61,6 +61,7 @@ class PythonSyntax(Syntax):
             "typed_default_parameter",
             "as_pattern",
             "class_definition",
+            "expression_statement",
         }
     )
 
@@ -73,9 +74,11 @@ class PythonSyntax(Syntax):
         """Python has no overloads."""
         return None
 
-    def is_documentation(self, node: Node) -> bool:
-        """A string that is a statement of its own."""
-        return node.parent is not None and node.parent.type == "expression_statement"
+    def documentation(self, nodes: Nodes) -> frozenset[int]:
+        """Strings that are statements of their own."""
+        statements = (first_child(node) for node in nodes["expression_statement"])
+        strings = [node for node in statements if node and node.type in ("string", "concatenated_string")]
+        return frozenset(part.start_byte for node in strings for part in (node, *node.children))
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Strings with the prefix `r`."""

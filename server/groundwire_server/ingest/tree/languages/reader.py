@@ -54,9 +54,7 @@ class CodeReader:
             calls=tuple(_calls(syntax, found, places)),
             mappings=tuple(syntax.mappings(found, places)),
         )
-        strings = [node for kind in sorted(syntax.strings) for node in found[kind]]
-        strings.sort(key=lambda node: (node.start_byte, -node.end_byte))
-        literals = tuple(string_literals(syntax, strings, source, places))
+        literals = tuple(string_literals(syntax, found, source, places))
         return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
 
 

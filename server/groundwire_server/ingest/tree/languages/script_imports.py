@@ -28,19 +28,21 @@ def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
 
 
 def _import_statement(node: Node) -> Iterator[Import]:
-    module, line = _quoted(node.child_by_field_name("source")), _line(node)
-    for clause in node.named_children:
-        if clause.type == "import_require_clause":
-            yield Import(_quoted(clause.child_by_field_name("source")), "", text_of(first_child(clause)), line)
-        for part in clause.named_children if clause.type == "import_clause" else ():
-            if part.type == "identifier":
-                yield Import(module, "default", text_of(part), line)
-            elif part.type == "namespace_import":
-                yield Import(module, "", text_of(first_child(part)), line)
-            else:
-                yield from _specifiers(part, module, line)
-    if module:
-        yield Import(module, "", "", line)
+    clauses = {child.type: child for child in node.named_children}
+    required = clauses.get("import_require_clause")
+    module, line = _quoted((required or node).child_by_field_name("source")), _line(node)
+    if not module:
+        return
+    yield Import(module, "", "", line)
+    if required is not None:
+        yield Import(module, "default", text_of(first_child(required)), line)
+    for part in clauses["import_clause"].named_children if "import_clause" in clauses else ():
+        if part.type == "identifier":
+            yield Import(module, "default", text_of(part), line)
+        elif part.type == "namespace_import":
+            yield Import(module, "", text_of(first_child(part)), line)
+        else:
+            yield from _specifiers(part, module, line)
 
 
 def _export_statement(node: Node) -> Iterator[Import]:
@@ -55,9 +57,9 @@ def _export_statement(node: Node) -> Iterator[Import]:
     if "default" in clauses:
         declaration = node.child_by_field_name("declaration")
         value = node.child_by_field_name("value")
-        name = text_of(declaration.child_by_field_name("name") if declaration else value)
-        if name.isidentifier():
-            yield Import("", name, "default", line)
+        named = declaration.child_by_field_name("name") if declaration else value
+        if named is not None and named.type in ("identifier", "type_identifier"):
+            yield Import("", text_of(named), "default", line)
 
 
 def _specifiers(clause: Node, module: str, line: int) -> Iterator[Import]:
@@ -69,9 +71,12 @@ def _specifiers(clause: Node, module: str, line: int) -> Iterator[Import]:
 
 
 def _required_variable(node: Node) -> Iterator[Import]:
-    """`const x = require("m")`, `const x = require("m").y`, `const {a, b: c} = require("m")`."""
+    """`const x = require("m")`, `const x = require("m").y`, `const {a, b: c} = require("m")`.
+
+    The first takes what `module.exports` was set to, which is a module's default export.
+    """
     value, target = node.child_by_field_name("value"), node.child_by_field_name("name")
-    member = ""
+    member = "default"
     if value is not None and value.type == "member_expression":
         member, value = text_of(value.child_by_field_name("property")), value.child_by_field_name("object")
     module = _required(value)

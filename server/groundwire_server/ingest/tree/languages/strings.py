@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
 from groundwire_server.ingest.tree.model import StringLiteral
 
 _LITERAL = re.compile(r"""([A-Za-z@$]*)("{3,}|'{3}|["'`])(.*?)\2(?:u8)?""", re.DOTALL)
@@ -14,15 +14,17 @@ _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(\r?\n)|(.))", r
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v": "\v", "a": "\a"}
 
 
-def string_literals(syntax: Syntax, nodes: Sequence[Node], source: bytes, places: Places) -> Iterator[StringLiteral]:
-    """The values of the string `nodes`, which are in document order, strings inside another left out.
+def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places) -> Iterator[StringLiteral]:
+    """The values of a file's strings in document order, strings inside another and documentation left out.
 
     Literals with nothing but `+` or white space between them are one. What is put into a string at run time
-    stands as in the source (`{name}`, `${name}`). Strings that are documentation are left out.
+    stands as in the source (`{name}`, `${name}`).
     """
+    strings = [node for node_type in sorted(syntax.strings) for node in nodes[node_type]]
+    documentation = syntax.documentation(nodes)
     joined: list[Node] = []
-    for node in nodes:
-        if (joined and node.start_byte < joined[-1].end_byte) or syntax.is_documentation(node):
+    for node in sorted(strings, key=lambda node: (node.start_byte, -node.end_byte)):
+        if (joined and node.start_byte < joined[-1].end_byte) or node.start_byte in documentation:
             continue
         if joined and not _JOINED.fullmatch(source, joined[-1].end_byte, node.start_byte):
             yield from _literal(syntax, joined, places)

@@ -114,9 +114,9 @@ class Syntax(ABC):
         """Whether a type declaration is one of several that make up the type."""
         return False
 
-    def is_documentation(self, node: Node) -> bool:
-        """Whether a string is a comment in effect."""
-        return False
+    def documentation(self, nodes: Nodes) -> frozenset[int]:
+        """The start bytes of strings that are comments in effect."""
+        return frozenset()
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Whether backslashes are ordinary characters in a string with this prefix and opening quote."""

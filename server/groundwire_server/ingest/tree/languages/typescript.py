@@ -9,6 +9,12 @@ from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Construct, Import
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
+from groundwire_server.ingest.tree.languages.script_shapes import (
+    CLASS_NODES,
+    shape_of_value,
+    value_or_self,
+    variable_shape,
+)
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -19,10 +25,6 @@ from groundwire_server.ingest.tree.languages.syntax import (
     text_of,
     type_name,
 )
-
-_MIN_VALUE_LINES = 4
-_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 
 
 class TypeScriptSyntax(Syntax):
@@ -36,7 +38,9 @@ class TypeScriptSyntax(Syntax):
     language = "typescript"
     grammar = Language(tree_sitter_typescript.language_typescript())
     declarations: ClassVar[Mapping[str, Construct]] = {
-        **dict.fromkeys((*_CLASSES, "interface_declaration", "enum_declaration", "internal_module", "module"), "type"),
+        **dict.fromkeys(
+            (*CLASS_NODES, "interface_declaration", "enum_declaration", "internal_module", "module"), "type"
+        ),
         "type_alias_declaration": "value",
         "function_declaration": "callable",
         "generator_function_declaration": "callable",
@@ -100,13 +104,13 @@ class TypeScriptSyntax(Syntax):
         """Declarations, and names given to functions, classes and objects of functions."""
         match node.type:
             case "variable_declarator":
-                return _variable(node)
+                return variable_shape(node)
             case "pair" | "public_field_definition" | "field_definition":
                 fields = ("key", "name", "property")
                 name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
-                return _valued(name.strip("'\""), node.child_by_field_name("value"))
+                return shape_of_value(name.strip("'\""), node.child_by_field_name("value"))
             case "export_statement":
-                return _valued("default", node.child_by_field_name("value"))
+                return shape_of_value("default", node.child_by_field_name("value"))
             case "expression_statement":
                 return self._assigned(first_child(node))
         shape = super().shape(node)
@@ -120,13 +124,13 @@ class TypeScriptSyntax(Syntax):
         path = self.path(node.child_by_field_name("left"))
         value = node.child_by_field_name("right")
         if path == ("module", "exports"):
-            return None if value and value.type == "object" else _valued("default", value)
+            return None if value and value.type == "object" else shape_of_value("default", value)
         names = [name for name in path if name not in ("module", "exports", "prototype", "this")]
-        return _valued(names[-1], value, ".".join(names[:-1])) if names else None
+        return shape_of_value(names[-1], value, ".".join(names[:-1])) if names else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """What a class or an interface extends and implements."""
-        declaration = _value_or_self(node)
+        declaration = value_or_self(node)
         names: list[str] = []
         for heritage in declaration.named_children:
             if heritage.type not in ("class_heritage", "extends_type_clause"):
@@ -138,7 +142,7 @@ class TypeScriptSyntax(Syntax):
 
     def parameter_count(self, node: Node) -> int | None:
         """The parameters of a function, or of the function that a variable is set to."""
-        return super().parameter_count(_value_or_self(node))
+        return super().parameter_count(value_or_self(node))
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
@@ -154,8 +158,9 @@ class TypeScriptSyntax(Syntax):
         """Parameters, variables and fields with a type, or set to `new Type()`."""
         parameters: dict[tuple[int, str], str] = {}
         for node in (*nodes["required_parameter"], *nodes["optional_parameter"]):
-            name, stated = text_of(node.child_by_field_name("pattern")), _annotation(node)
-            if stated and name.isidentifier():
+            target, stated = node.child_by_field_name("pattern"), _annotation(node)
+            if target is not None and target.type == "identifier" and stated:
+                name = text_of(target)
                 parameters.setdefault((places.scope(node), name), stated)
                 is_field = any(child.type == "accessibility_modifier" for child in node.named_children)
                 yield Binding(places.type_scope(node) if is_field else places.scope(node), name, stated, True)
@@ -175,7 +180,8 @@ class TypeScriptSyntax(Syntax):
             stated = parameters.get((places.scope(node), text_of(value)), "")
             made = stated or _constructed(value)
             if made and len(path) == 2 and path[0] == "this":
-                yield Binding(places.type_scope(node), path[1], made, bool(stated))
+                scope = places.type_scope(node) or places.scope(node)
+                yield Binding(scope, path[1], made, bool(stated))
 
 
 class TsxSyntax(TypeScriptSyntax):
@@ -190,63 +196,6 @@ class JavaScriptSyntax(TypeScriptSyntax):
     kind = "js"
     language = "javascript"
     grammar = Language(tree_sitter_javascript.language())
-
-
-def _variable(node: Node) -> Shape | None:
-    name, value = text_of(node.child_by_field_name("name")), node.child_by_field_name("value")
-    if not name.isidentifier():
-        return None
-    shape = _valued(name, value)
-    is_import = value is not None and text_of(value.child_by_field_name("function")) == "require"
-    if shape is None and not is_import and node.end_point.row - node.start_point.row + 1 >= _MIN_VALUE_LINES:
-        return Shape(name, "value", value)
-    return shape
-
-
-def _valued(name: str, value: Node | None, owner: str = "") -> Shape | None:
-    """What a name stands for by its value; None when that is neither a function, a class nor an object of functions.
-
-    A function or object handed to a call, as in `memo(() => ...)` or `defineComponent({...})`, counts as well.
-    """
-    if value is None or not name:
-        return None
-    if value.type in _FUNCTIONS:
-        return Shape(name, "callable", value.child_by_field_name("body"), owner=owner)
-    if value.type in _CLASSES:
-        body = value.child_by_field_name("body")
-        return Shape(name, "type", body, body, owner)
-    if value.type == "object" and _holds_functions(value):
-        return Shape(name, "type", value, value, owner)
-    if value.type == "call_expression":
-        arguments = value.child_by_field_name("arguments")
-        for argument in arguments.named_children if arguments else ():
-            if argument.type in _FUNCTIONS:
-                return Shape(name, "value", argument.child_by_field_name("body"), owner=owner)
-            if argument.type == "object" and _holds_functions(argument):
-                return Shape(name, "type", argument, argument, owner)
-    return None
-
-
-def _holds_functions(node: Node) -> bool:
-    """Whether an object has a function as a member, directly or one object further down."""
-    return any(_is_function(member) or any(map(_is_function, _members(member))) for member in node.named_children)
-
-
-def _is_function(member: Node) -> bool:
-    value = member.child_by_field_name("value") if member.type == "pair" else None
-    return member.type == "method_definition" or (value is not None and value.type in _FUNCTIONS)
-
-
-def _members(pair: Node) -> list[Node]:
-    value = pair.child_by_field_name("value")
-    return value.named_children if value is not None and value.type == "object" else []
-
-
-def _value_or_self(node: Node) -> Node:
-    if node.type == "expression_statement":
-        assignment = first_child(node)
-        return (assignment.child_by_field_name("right") if assignment else None) or node
-    return node.child_by_field_name("value") or node
 
 
 def _annotation(node: Node) -> str:

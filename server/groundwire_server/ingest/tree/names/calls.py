@@ -21,8 +21,8 @@ class CallResolution:
         self._table = rules.table
         self._methods: dict[str, list[int]] = {}
         for number, definition in enumerate(self._table.definitions):
-            parent = self._table.parent_of(number)
-            if definition.construct == "callable" and parent >= 0 and lookup.is_type(parent):
+            owner = self._table.owner_of(number)
+            if definition.construct == "callable" and owner >= 0 and self._table.is_type(owner):
                 self._methods.setdefault(definition.name, []).append(number)
 
     def called(self, scope: int, call: Call) -> Found | None:
@@ -64,7 +64,7 @@ class CallResolution:
             return None
         file = self._table.file_of(scope)
         seen = tuple(number for number in candidates if self._rules.sees(file, number))
-        return Found(seen, GUESSED) if len({self._table.parent_of(number) for number in seen}) == 1 else None
+        return Found(seen, GUESSED) if len({self._table.owner_of(number) for number in seen}) == 1 else None
 
     def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
         """The nearest of the definitions found, by the number of arguments where that tells overloads apart."""

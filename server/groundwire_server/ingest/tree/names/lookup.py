@@ -19,19 +19,14 @@ class Lookup:
         self._receivers: dict[tuple[int, str], Found | None] = {}
 
     def type_named(self, scope: int, dotted: str) -> Found | None:
-        """The type that a dotted name stands for; also a JavaScript function that has a prototype."""
+        """The type that a dotted name stands for; also a JavaScript function that has members."""
         key = (scope, dotted)
         if key not in self._types:
             found = self.dotted(scope, dotted.split("."))
-            numbers = tuple(filter(self.is_type, found.numbers)) if found else ()
+            numbers = tuple(filter(self.table.is_type, found.numbers)) if found else ()
             numbers = self.table.nearest(self.table.file_of(scope), numbers)
             self._types[key] = Found(numbers, found.confidence) if found and numbers else None
         return self._types[key]
-
-    def is_type(self, number: int) -> bool:
-        """Whether a definition is a type, or a function that stands for one by having members."""
-        construct = self.table.definitions[number].construct
-        return construct == "type" or (construct == "callable" and self.table.has_members(number))
 
     def bases(self, number: int) -> tuple[Found, ...]:
         """The base types of a type, as far as they stand in the tree, in the order in which they are written."""
@@ -133,7 +128,7 @@ class Lookup:
         """The type of a field, or what a type, module or namespace holds under a name."""
         if segment.endswith("()"):
             made = self.step(found, segment.removesuffix("()"))
-            numbers = tuple(filter(self.is_type, made.numbers)) if made else ()
+            numbers = tuple(filter(self.table.is_type, made.numbers)) if made else ()
             return Found(numbers, made.confidence) if made and numbers else None
         for number in found.numbers:
             field = self._field(number, segment)
@@ -163,7 +158,7 @@ class Lookup:
     def _nested_type(self, scope: int, name: str) -> Found | None:
         """A type declared in one of the types around a place."""
         for around in self._types_around(scope) if self.rules.implicit_members else ():
-            numbers = tuple(filter(self.is_type, self.table.members(around, name)))
+            numbers = tuple(filter(self.table.is_type, self.table.members(around, name)))
             if numbers:
                 return Found(numbers, EXACT)
         return None

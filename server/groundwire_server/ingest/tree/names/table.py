@@ -42,6 +42,7 @@ class SymbolTable:
         self._file_of: list[int] = []
         self._members: defaultdict[int, dict[str, tuple[int, ...]]] = defaultdict(dict)
         self._variables: defaultdict[int, dict[str, Binding]] = defaultdict(dict)
+        self._owners: dict[int, int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
         for number, facts in enumerate(self.files):
             first = len(self.definitions)
@@ -71,16 +72,26 @@ class SymbolTable:
         parent = self.definitions[number].parent
         return parent if parent < 0 else self._first[self._file_of[number]] + parent
 
+    def owner_of(self, number: int) -> int:
+        """What a definition is a member of: what is around it, unless it has been made a member of another; else -1."""
+        return self._owners.get(number, -1)
+
     def enclosing_type(self, number: int) -> int | None:
         """The innermost type around a place in definition `number`, itself included."""
         while number >= 0:
-            if self.definitions[number].construct == "type":
+            if self.is_type(number):
                 return number
             number = self.parent_of(number)
         return None
 
+    def is_type(self, number: int) -> bool:
+        """Whether a definition is a type, or a JavaScript function that stands for one by having members."""
+        construct = self.definitions[number].construct
+        return construct == "type" or (construct == "callable" and any(map(self._members.get, self.parts(number))))
+
     def add_member(self, owner: int, member: int) -> None:
         """Makes a definition a member of another, beside the members that it has in its file."""
+        self._owners[member] = owner
         members, name = self._members[owner], self.definitions[member].name
         members[name] = (*members.get(name, ()), member)
 
@@ -88,10 +99,6 @@ class SymbolTable:
         """The members of that name, of all parts of a type; overloads are several."""
         parts = self.parts(number)
         return tuple(found for part in parts if part in self._members for found in self._members[part].get(name, ()))
-
-    def has_members(self, number: int) -> bool:
-        """Whether anything is a member of a definition."""
-        return any(self._members.get(part) for part in self.parts(number))
 
     def variable(self, number: int, name: str) -> Binding | None:
         """The variable of that name that stands directly in a definition: a local or a parameter, or a field."""

@@ -1,0 +1,40 @@
+"""`check_context_budget`: whether the evidence fits an answer's prompt (seed 001 §6.2)."""
+
+from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+class CheckContextBudgetSettings(StepSettings):
+    """`check_context_budget` has no keys of its own."""
+
+
+async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    """Leaves by `on_ok` when all evidence takes at most `max_context_tokens`, else by `on_over_limit`.
+
+    Raises StepError `max-context-tokens-missing`.
+    """
+    budget = max_context_tokens(runtime)
+    tokens = runtime.counter.count(evidence_text(state))
+    transition = "on_ok" if tokens <= budget else "on_over_limit"
+    return Outcome(transition, {"context_tokens": tokens, "max_context_tokens": budget})
+
+
+def max_context_tokens(runtime: Runtime) -> int:
+    """The setting. Raises StepError `max-context-tokens-missing` when it is absent or not above 0."""
+    budget = runtime.settings.max_context_tokens
+    if budget is None or budget <= 0:
+        raise StepError("max-context-tokens-missing", f"settings.max_context_tokens must be above 0, and is {budget}")
+    return budget
+
+
+ACTION = Action(
+    name="check_context_budget",
+    summary="Branches on whether the evidence fits max_context_tokens.",
+    settings=CheckContextBudgetSettings,
+    run=run,
+    transitions=("on_ok", "on_over_limit"),
+    required_settings=("max_context_tokens",),
+)

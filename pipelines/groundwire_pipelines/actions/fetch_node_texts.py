@@ -1,0 +1,150 @@
+"""`fetch_node_texts` (seed 000): the texts of the selected nodes and of those around them, as many as fit a budget."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from groundwire_client import ExpandedNode, FetchResult, NodeText, PrioritizationMode, SkippedNode, SkipReason
+from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.settings import PipelineSettings
+from groundwire_pipelines.state import PipelineState
+
+
+class FetchSettings(StepSettings):
+    """The keys of a `fetch_node_texts` step."""
+
+    budget_tokens: Annotated[
+        int | None,
+        at_least_one("budget-not-positive"),
+        Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
+    ] = None
+    max_chars: Annotated[
+        int | None,
+        at_least_one("budget-not-positive"),
+        Field(ge=1, description="The most characters in all, instead of tokens."),
+    ] = None
+    prioritization_mode: Annotated[
+        PrioritizationMode,
+        one_of(PrioritizationMode, "prioritization-mode-unknown"),
+        Field(description="In which order nodes compete for the budget."),
+    ] = PrioritizationMode.BALANCED
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> Self:
+        if self.budget_tokens is not None and self.max_chars is not None:
+            raise broken("budget-exclusive", "budget_tokens and max_chars exclude each other: keep one")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    """What may still be fetched: tokens, or characters instead."""
+
+    left: int
+    in_tokens: bool
+
+    def after(self, result: FetchResult) -> "_Budget":
+        return _Budget(self.left - (result.used_tokens if self.in_tokens else result.used_chars), self.in_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The nodes whose texts are asked for."""
+
+    seeds: tuple[str, ...]
+    nodes: tuple[ExpandedNode, ...]
+
+    def only(self, ids: Collection[str]) -> "_Wanted":
+        return _Wanted(
+            tuple(seed for seed in self.seeds if seed in ids), tuple(node for node in self.nodes if node.id in ids)
+        )
+
+
+async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    scope_of(state)
+    budget = _budget(step, runtime.settings)
+    wanted = _wanted(state, runtime.settings.node_text_fetch_top_n)
+    texts, skipped = await _fetch_pages(step.prioritization_mode, state, runtime, wanted, budget)
+    state.node_texts = texts
+    return Outcome(
+        detail={
+            "budget": budget.left,
+            "budget_unit": "tokens" if budget.in_tokens else "characters",
+            "texts": len(texts),
+            "tokens": sum(text.token_count for text in texts),
+            "skipped": len(skipped),
+        }
+    )
+
+
+async def _fetch_pages(
+    mode: PrioritizationMode, state: PipelineState, runtime: Runtime, wanted: _Wanted, budget: _Budget
+) -> tuple[list[NodeText], list[SkippedNode]]:
+    """Asks again for texts that only the size of a response kept out, while the budget and progress last."""
+    texts: list[NodeText] = []
+    skipped: list[SkippedNode] = []
+    while wanted.seeds or wanted.nodes:
+        with sending():
+            result = await runtime.retrieval.fetch(
+                scope_of(state),
+                wanted.seeds,
+                wanted.nodes,
+                budget_tokens=budget.left if budget.in_tokens else None,
+                max_chars=None if budget.in_tokens else budget.left,
+                mode=mode,
+                access=state.retrieval_access,
+            )
+        pin(state, result.index)
+        texts += result.texts
+        budget = budget.after(result)
+        again = {node.id for node in result.skipped if node.reason is SkipReason.RESPONSE_LIMIT}
+        if not result.texts or budget.left <= 0:
+            again = set()
+        skipped += [node for node in result.skipped if node.id not in again]
+        wanted = wanted.only(again)
+    return texts, skipped
+
+
+def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
+    if step.max_chars is not None:
+        return _Budget(step.max_chars, in_tokens=False)
+    if step.budget_tokens is not None:
+        return _Budget(step.budget_tokens, in_tokens=True)
+    most = settings.max_context_tokens
+    if most is None or most <= 0:
+        raise StepError(
+            "max-context-tokens-missing",
+            f"without budget_tokens the pipeline's max_context_tokens must be 1 or more, not {most}",
+        )
+    tokens = most * 7 // 10  # floor(0.70 * most), without the error of binary fractions
+    if tokens <= 0:
+        raise StepError("budget-not-positive", f"70 % of max_context_tokens ({most}) leaves no token: raise it")
+    return _Budget(tokens, in_tokens=True)
+
+
+def _wanted(state: PipelineState, most_graph_nodes: int | None) -> _Wanted:
+    """The seeds, and the graph nodes nearest to them in the order of the walk."""
+    seeds = state.graph_seed_nodes or state.retrieval_seed_nodes
+    return _Wanted(tuple(seeds), tuple(_nearest(state.graph_expanded_nodes, most_graph_nodes)))
+
+
+def _nearest(nodes: Sequence[ExpandedNode], most: int | None) -> Sequence[ExpandedNode]:
+    graph_nodes = [node for node in nodes if node.depth > 0]
+    return graph_nodes if most is None else graph_nodes[:most]
+
+
+ACTION = Action(
+    name="fetch_node_texts",
+    summary="Fetches the texts of the selected nodes and of those around them, as many as fit a budget.",
+    settings=FetchSettings,
+    run=_fetch,
+    settings_needed=lambda step: (
+        () if step.budget_tokens is not None or step.max_chars is not None else ("max_context_tokens",)
+    ),
+)

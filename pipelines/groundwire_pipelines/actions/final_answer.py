@@ -1,0 +1,45 @@
+"""The answer as its user gets it: in the user's language, tidied. Shared by the two actions that end a run."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.actions.model_calls import Spent, ask
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+class FinalAnswerSettings(StepSettings):
+    """Keys of the actions that end a run."""
+
+    prompt: Annotated[str, Field(min_length=1)] | None = None
+    """The prompt that translates `answer` into the language of `question`; needed for questions not in English."""
+
+
+async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> tuple[str, Spent]:
+    """The final answer in the language of the question, and what its translation took.
+
+    A translation is told to `on_answer` as it comes. Raises StepError: `translation-prompt-missing`, and what a model
+    call raises.
+    """
+    answer = _tidied(state.final_answer_en)
+    if state.is_english:
+        return answer, Spent()
+    if settings.prompt is None:
+        raise StepError(
+            "translation-prompt-missing", "the question is not in English: give the step a `prompt` that translates"
+        )
+    variables = {"answer": answer, "question": state.user_question}
+    translation = await ask(runtime, settings.prompt, variables, on_text=runtime.on_answer)
+    return _tidied(translation.text), Spent().plus(translation)
+
+
+def prompts_of(settings: FinalAnswerSettings) -> dict[str, frozenset[str]]:
+    """The prompts that an ending step uses, with their variables."""
+    return {} if settings.prompt is None else {settings.prompt: frozenset({"answer", "question"})}
+
+
+def _tidied(text: str) -> str:
+    return "\n".join(text.strip().splitlines())

@@ -1,0 +1,29 @@
+"""`finalize`: ends a run with its answer, or with its evidence where no model answered."""
+
+from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    """Sets `final_answer`: the answer in the user's language; without an answer, the evidence as it is.
+
+    Needs no model for an English question or a run that gathers evidence only. Raises what a model call raises.
+    """
+    if not state.final_answer_en:
+        state.final_answer = evidence_text(state) or f"Nothing was found in {state.repository} ({state.branch})."
+        return Outcome(detail={"translated": False, "evidence_only": True})
+    state.final_answer, spent = await answer_for_user(settings, state, runtime)
+    return Outcome(detail={"translated": not state.is_english, "evidence_only": False, **spent.detail()})
+
+
+ACTION = Action(
+    name="finalize",
+    summary="Ends the run with the answer in the user's language, or with the evidence.",
+    settings=FinalAnswerSettings,
+    run=run,
+    transitions=(),
+    prompts_of=prompts_of,
+)

@@ -1,0 +1,34 @@
+"""`persist_turn_and_finalize`: stores the finished turn, then ends the run with its answer (seed 001 §8)."""
+
+from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of
+from groundwire_pipelines.actions.load_conversation_history import conversation_history
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState, Turn
+
+
+async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    """Sets `final_answer` once the turn is stored: an answer that a run returned is never lost.
+
+    A run without a session stores nothing. Raises StepError: `answer-missing`, `history-missing`, and what a model call
+    or the history raises.
+    """
+    if not state.final_answer_en:
+        raise StepError("answer-missing", "there is no answer to store; to end a run with evidence only, use finalize")
+    answer, spent = await answer_for_user(settings, state, runtime)
+    if state.session_id:
+        turn = Turn(state.user_question, state.user_question_en, state.final_answer_en, answer)
+        await conversation_history(runtime).append(state.user_id, state.session_id, turn)
+    state.final_answer = answer
+    return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id), **spent.detail()})
+
+
+ACTION = Action(
+    name="persist_turn_and_finalize",
+    summary="Stores the turn durably and ends the run with the answer in the user's language.",
+    settings=FinalAnswerSettings,
+    run=run,
+    transitions=(),
+    prompts_of=prompts_of,
+)

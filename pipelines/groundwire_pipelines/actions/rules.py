@@ -1,0 +1,37 @@
+"""Rules about the keys of a step, each with the stable name that a broken one is reported by."""
+
+from enum import StrEnum
+from typing import LiteralString, TypeVar
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def broken(rule: LiteralString, message: str) -> PydanticCustomError:
+    """The error of a validator whose rule is broken; `rule` is kebab-case."""
+    return PydanticCustomError(rule, "{message}", {"message": message})
+
+
+def one_of(choices: type[_Choice], rule: LiteralString) -> BeforeValidator:
+    """The value must be one of the names of `choices`."""
+
+    def check(value: object) -> _Choice:
+        for choice in choices:
+            if value == choice.value:
+                return choice
+        raise broken(rule, f"{value!r} is unknown: use one of {', '.join(choices)}")
+
+    return BeforeValidator(check)
+
+
+def at_least_one(rule: LiteralString) -> BeforeValidator:
+    """A number must be 1 or more."""
+
+    def check(value: object) -> object:
+        if isinstance(value, int) and value < 1:
+            raise broken(rule, f"{value} is too small: it must be 1 or more")
+        return value
+
+    return BeforeValidator(check)

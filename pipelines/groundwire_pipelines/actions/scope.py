@@ -1,0 +1,48 @@
+"""What the retrieval actions share: the scope they call the server with, and the snapshot they stay on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from groundwire_client import Scope
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.state import PipelineState
+
+
+def scope_of(state: PipelineState) -> Scope:
+    """The run's scope, at its pinned index version once there is one.
+
+    Raises:
+        StepError: `repository-required`, `branch-required`.
+    """
+    if not state.repository:
+        raise StepError("repository-required", "there is no repository: give the run or the pipeline's settings one")
+    if not state.branch:
+        raise StepError("branch-required", "there is no branch: give the run or the pipeline's settings one")
+    return Scope(state.repository, state.branch, state.active_index)
+
+
+def pin(state: PipelineState, index: str) -> None:
+    """Keeps the run on the index version of its first response, so that all its evidence is of one snapshot.
+
+    Raises:
+        StepError: `index-changed`, when a server answers a pinned call from another version.
+    """
+    if state.active_index and index != state.active_index:
+        raise StepError(
+            "index-changed", f"the run is pinned to index {state.active_index!r}, but {index!r} answered: ask again"
+        )
+    state.active_index = index
+
+
+@contextmanager
+def sending() -> Iterator[None]:
+    """Around a call of the client.
+
+    Raises:
+        StepError: `request-unsendable`, when an argument does not fit the wire: half of a surrogate pair, or a number
+            beyond 32 bits.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise StepError("request-unsendable", f"the request cannot be sent: {error}") from error

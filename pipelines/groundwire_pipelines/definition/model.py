@@ -1,0 +1,53 @@
+"""A pipeline as the engine runs it: loaded, merged with what it extends, checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from groundwire_pipelines.errors import Problem
+from groundwire_pipelines.settings import PipelineSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place in a file that a value was read from. `line` is 1-based; settings given at run time have no file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class StepDefinition:
+    """A step of a pipeline.
+
+    `raw` holds the keys of its action, without `id`, `action` and the transitions; `transitions` names the step that
+    follows each way out (`next` or `on_...`). `origin` is the line of the step's `id`.
+    """
+
+    id: str
+    action: str
+    raw: Mapping[str, JsonValue]
+    transitions: Mapping[str, str]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineDefinition:
+    """A pipeline that passed every check.
+
+    `steps` are by id, in the order of the merge. `origins` tells by dotted key path, such as `settings.top_k` or
+    `steps.search.top_k`, where a value came from. `prompts` are the folders to look for prompt files in, the nearest
+    first. `warnings` name what is odd but runs.
+    """
+
+    name: str
+    settings: PipelineSettings
+    steps: Mapping[str, StepDefinition]
+    origins: Mapping[str, Origin]
+    prompts: tuple[Path, ...]
+    warnings: tuple[Problem, ...]

@@ -1,0 +1,152 @@
+"""The pipelines of one file, before any of them is merged with what it extends."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundwire_pipelines.definition.documents import Located, read_document
+from groundwire_pipelines.definition.model import Origin
+from groundwire_pipelines.definition.wording import did_you_mean, kind, listed
+from groundwire_pipelines.errors import DefinitionError, Problem
+
+_ROOT_KEYS = ("pipeline", "pipelines")
+_PIPELINE_KEYS = ("name", "extends", "settings", "steps")
+_PIPELINE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_STEP_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSource:
+    """A pipeline as one file has it: `steps` by id, in the file's order, each with an id, an action and texts as targets."""
+
+    name: str
+    path: Path
+    origin: Origin
+    extends: Located | None
+    settings: Mapping[str, Located]
+    steps: Mapping[str, Located]
+
+
+def is_transition(key: str) -> bool:
+    """Whether a step's key names a way out: `next` or `on_...`."""
+    return key == "next" or key.startswith("on_")
+
+
+def read_pipelines(path: Path) -> tuple[PipelineSource, ...]:
+    """The pipelines of a file, in its order.
+
+    Raises:
+        DefinitionError: The file is not a pipeline file; names every place that is wrong.
+    """
+    document = read_document(path)
+    reader = _Reader(path)
+    pipelines = reader.file(document)
+    if reader.problems:
+        raise DefinitionError(tuple(reader.problems))
+    return pipelines
+
+
+class _Reader:
+    """Reads one file on past its problems, so that all of them are told at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.problems: list[Problem] = []
+
+    def file(self, document: Located) -> tuple[PipelineSource, ...]:
+        root = self._mapping(document, "yaml")
+        self._no_unknown_keys(root, "", _ROOT_KEYS)
+        if len(root.keys() & set(_ROOT_KEYS)) != 1:
+            self._problem(document.origin, "pipeline", "a file holds either `pipeline:` or a list under `pipelines:`")
+            return ()
+        if "pipeline" in root:
+            return tuple(filter(None, (self._pipeline(root["pipeline"], "pipeline"),)))
+        entries = self._list(root["pipelines"], "pipelines")
+        if not entries:
+            self._problem(root["pipelines"].origin, "pipelines", "must be a list of at least one pipeline")
+        pipelines: dict[str, PipelineSource] = {}
+        for number, entry in enumerate(entries):
+            pipeline = self._pipeline(entry, f"pipelines.{number}")
+            if pipeline is not None and pipeline.name in pipelines:
+                first = pipelines[pipeline.name].origin
+                self._problem(
+                    pipeline.origin, "name", f"the pipeline {pipeline.name!r} is defined twice; first at {first}"
+                )
+            elif pipeline is not None:
+                pipelines[pipeline.name] = pipeline
+        return tuple(pipelines.values())
+
+    def _pipeline(self, entry: Located, key: str) -> PipelineSource | None:
+        keys = self._mapping(entry, key)
+        self._no_unknown_keys(keys, "", _PIPELINE_KEYS)
+        name = self._identifier(entry, keys, "name", key, _PIPELINE_NAME)
+        extends = keys.get("extends")
+        if extends is not None and not (isinstance(extends.value, str) and extends.value):
+            self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {kind(extends)}")
+        settings = self._mapping(keys["settings"], "settings") if "settings" in keys else {}
+        steps = self._steps(self._list(keys["steps"], "steps") if "steps" in keys else ())
+        if name is None:
+            return None
+        return PipelineSource(name, self._path, keys["name"].origin, extends, settings, steps)
+
+    def _steps(self, entries: tuple[Located, ...]) -> Mapping[str, Located]:
+        steps: dict[str, Located] = {}
+        for number, entry in enumerate(entries):
+            keys = self._mapping(entry, f"steps.{number}")
+            step_id = self._identifier(entry, keys, "id", f"steps.{number}", _STEP_ID)
+            self._step_keys(entry, keys, f"steps.{step_id or number}")
+            if step_id in steps:
+                first = steps[step_id].origin
+                self._problem(keys["id"].origin, f"steps.{step_id}.id", f"is the id of two steps; first at {first}")
+            elif step_id is not None:
+                steps[step_id] = Located(keys, keys["id"].origin)
+        return steps
+
+    def _step_keys(self, entry: Located, keys: Mapping[str, Located], where: str) -> None:
+        action = keys.get("action")
+        if action is None:
+            self._problem(entry.origin, f"{where}.action", "is missing; a step names its action")
+        elif not isinstance(action.value, str):
+            self._problem(action.origin, f"{where}.action", f"must be the name of an action, not {kind(action)}")
+        for name, target in keys.items():
+            if is_transition(name) and not isinstance(target.value, str):
+                self._problem(
+                    target.origin, f"{where}.{name}", f"must be the id of a step, not {kind(target)}; quote it"
+                )
+
+    def _identifier(
+        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, allowed: re.Pattern[str]
+    ) -> str | None:
+        value = keys.get(key)
+        if value is None:
+            self._problem(entry.origin, f"{where}.{key}", "is missing")
+        elif not isinstance(value.value, str):
+            self._problem(value.origin, f"{where}.{key}", f"must be a text, not {kind(value)}; quote it")
+        elif not allowed.fullmatch(value.value):
+            rule = f"{value.value!r} must match {allowed.pattern}"
+            self._problem(value.origin, f"{where}.{key}", rule)
+        else:
+            return value.value
+        return None
+
+    def _mapping(self, value: Located, key: str) -> Mapping[str, Located]:
+        if isinstance(value.value, Mapping):
+            return value.value
+        self._problem(value.origin, key, f"must be a mapping, not {kind(value)}")
+        return {}
+
+    def _list(self, value: Located, key: str) -> tuple[Located, ...]:
+        if isinstance(value.value, tuple):
+            return value.value
+        self._problem(value.origin, key, f"must be a list, not {kind(value)}")
+        return ()
+
+    def _no_unknown_keys(self, keys: Mapping[str, Located], prefix: str, known: tuple[str, ...]) -> None:
+        for key, entry in keys.items():
+            if key not in known:
+                hint = did_you_mean(key, known) or f"; known are {listed(known)}"
+                self._problem(entry.origin, f"{prefix}{key}", f"unknown key{hint}")
+
+    def _problem(self, origin: Origin, key: str, message: str) -> None:
+        self.problems.append(Problem(origin.file, origin.line, key, message))

@@ -1,0 +1,43 @@
+"""How messages about pipeline files name values and near misses."""
+
+import difflib
+import json
+from collections.abc import Iterable
+
+from groundwire_pipelines.definition.documents import Located
+
+_SHOWN_CHARACTERS = 60
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'top_k'?` for the known name nearest to `name`, or nothing where none is near."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a message lists them, in their order: `'a', 'b'`; `none` where there are none."""
+    return ", ".join(map(repr, names)) or "none"
+
+
+def shown(value: object) -> str:
+    """A JSON-like value as YAML spells it on one line, cut after 60 characters."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def kind(value: Located) -> str:
+    """What a value is, for `must be a mapping, not ...`."""
+    match value.value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true or false"
+        case str():
+            return "a text"
+        case int() | float():
+            return "a number"
+        case tuple():
+            return "a list"
+        case _:
+            return "a mapping"

@@ -1,0 +1,64 @@
+"""Steps as they run: each with its action, and with its keys in the types that the action reads."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStep:
+    """A step that is ready to run."""
+
+    definition: StepDefinition
+    action: Action[Any]
+    settings: StepSettings
+
+    async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
+        """Does what the action does."""
+        return await self.action.run(self.settings, state, runtime)
+
+
+def bind(definition: PipelineDefinition, actions: Mapping[str, Action[Any]]) -> Mapping[str, BoundStep]:
+    """The steps by id.
+
+    Loading a pipeline reports every such problem at once with its place in the files; this is what holds for one that
+    was put together in memory.
+
+    Raises:
+        StepError: `action-unknown`; the rule of the action that a key breaks; `<key>-missing`, `<key>-unknown` or
+            `<key>-malformed` where it is a rule of every action.
+    """
+    return {step.id: _bound(step, actions) for step in definition.steps.values()}
+
+
+def _bound(step: StepDefinition, actions: Mapping[str, Action[Any]]) -> BoundStep:
+    action = actions.get(step.action)
+    if action is None:
+        raise StepError("action-unknown", f"there is no action {step.action!r}", step.id)
+    try:
+        # As JSON, because only there do strict models take a list for a tuple.
+        settings = action.settings.model_validate_json(json.dumps(dict(step.raw)))
+    except ValidationError as error:
+        raise _broken_rule(error.errors()[0], step.id) from error
+    return BoundStep(step, action, settings)
+
+
+def _broken_rule(problem: ErrorDetails, step_id: str) -> StepError:
+    path = ".".join(map(str, problem["loc"]))
+    message = f"{path}: {problem['msg']}" if path else problem["msg"]
+    kind = problem["type"]
+    if "-" in kind:
+        return StepError(kind, message, step_id)
+    key = str(problem["loc"][0]).replace("_", "-") if problem["loc"] else "step"
+    ending = {"missing": "missing", "extra_forbidden": "unknown"}.get(kind, "malformed")
+    return StepError(f"{key}-{ending}", message, step_id)

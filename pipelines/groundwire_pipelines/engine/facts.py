@@ -1,0 +1,81 @@
+"""What an event tells of the state: sizes, ids, or texts as well."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from enum import IntEnum
+from typing import Final
+
+from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from pydantic import JsonValue
+
+from groundwire_pipelines.state import PipelineState
+
+_NAMES: Final = frozenset({"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode"})
+_ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "earlier_node_ids"})
+
+Snapshot = Mapping[str, object]
+
+
+class Telling(IntEnum):
+    """How much is told."""
+
+    SIZES = 0
+    IDS = 1
+    TEXTS = 2
+
+
+def snapshot(state: PipelineState) -> Snapshot:
+    """The fields as they are now; a list that a step changes in place does not change here.
+
+    The caller's access is left out: it is no step's to change, and none of a trace's readers' business.
+    """
+    values = {field.name: getattr(state, field.name) for field in fields(state)}
+    return {
+        name: list(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if not isinstance(value, Access)
+    }
+
+
+def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
+    """What the fields hold that hold something."""
+    return {name: _fact(name, value, telling) for name, value in now.items() if value and value != Filter()}
+
+
+def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
+    """What the fields hold now that held something else before."""
+    return {name: _fact(name, value, telling) for name, value in now.items() if value != before[name]}
+
+
+def _fact(name: str, value: object, telling: Telling) -> JsonValue:
+    match value:
+        case bool() | int() | None:
+            return value
+        case str():
+            return value if name in _NAMES else _text(value, telling)
+        case list():
+            return _list(name, value, telling)
+        case ExpandDebug() | Filter():
+            return asdict(value)
+        case _:
+            raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
+
+
+def _text(value: str, telling: Telling) -> JsonValue:
+    sizes: dict[str, JsonValue] = {"characters": len(value)}
+    return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
+
+
+def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
+    told: dict[str, JsonValue] = {"count": len(values)}
+    texts = [value for value in values if isinstance(value, str)]
+    nodes = [value for value in values if isinstance(value, Hit | ExpandedNode | NodeText)]
+    if texts and name not in _ID_LISTS:
+        told["characters"] = sum(map(len, texts))
+        if telling is Telling.TEXTS:
+            told["texts"] = list(texts)
+    elif telling is not Telling.SIZES and (texts or nodes):
+        told["ids"] = [*texts, *(node.id for node in nodes)]
+    if nodes and isinstance(nodes[0], NodeText):
+        told["tokens"] = sum(node.token_count for node in nodes if isinstance(node, NodeText))
+    return told

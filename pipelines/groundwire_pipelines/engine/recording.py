@@ -1,0 +1,137 @@
+"""Makes the events of one run and tells them to its sinks."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from groundwire_pipelines.actions.definition import Outcome
+from groundwire_pipelines.engine.binding import BoundStep
+from groundwire_pipelines.engine.facts import Telling, changed, held, snapshot
+from groundwire_pipelines.engine.metering import MeteredModel
+from groundwire_pipelines.engine.trace import (
+    Ending,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    TraceEvent,
+    TraceSink,
+)
+from groundwire_pipelines.errors import RunCancelledError, StepError
+from groundwire_pipelines.state import PipelineState
+
+
+@dataclass(slots=True)
+class StepRecord:
+    """What the runner tells of a step before it ends."""
+
+    outcome: Outcome = field(default_factory=lambda: Outcome(transition=""))
+
+
+@dataclass(slots=True)
+class Recorder:
+    """The events of one run. `meter` is None for a run without a model."""
+
+    pipeline: str
+    state: PipelineState
+    meter: MeteredModel | None
+    sinks: Sequence[TraceSink]
+    texts: bool
+    steps: int = 0
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """Around a whole run."""
+        self._tell(RunStarted(pipeline=self.pipeline, inputs=held(snapshot(self.state), self._telling), time=_now()))
+        begun = time.perf_counter()
+        ending: Ending = "ok"
+        try:
+            yield
+        except BaseException as error:
+            ending = _ending(error)
+            raise
+        finally:
+            prompt_tokens, completion_tokens = self._spent()
+            self._tell(
+                RunEnded(
+                    pipeline=self.pipeline,
+                    ending=ending,
+                    steps=self.steps,
+                    prompt_tokens=prompt_tokens,
+                    completion_tokens=completion_tokens,
+                    index=self.state.active_index,
+                    time=_now(),
+                    duration_seconds=time.perf_counter() - begun,
+                )
+            )
+
+    @contextmanager
+    def step(self, step: BoundStep) -> Iterator[StepRecord]:
+        """Around one step."""
+        self.steps += 1
+        before = snapshot(self.state)
+        self._tell(
+            StepStarted(
+                number=self.steps,
+                step_id=step.definition.id,
+                action=step.definition.action,
+                settings=step.definition.raw,
+                inputs=held(before, Telling.SIZES),
+                time=_now(),
+            )
+        )
+        spent_before = self._spent()
+        begun = time.perf_counter()
+        record = StepRecord()
+        failure: BaseException | None = None
+        try:
+            yield record
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            duration = time.perf_counter() - begun
+            spent = self._spent()
+            self._tell(
+                StepEnded(
+                    number=self.steps,
+                    step_id=step.definition.id,
+                    action=step.definition.action,
+                    ending=_ending(failure),
+                    transition="" if failure else record.outcome.transition,
+                    detail=dict(record.outcome.detail),
+                    outputs=changed(before, snapshot(self.state), self._telling),
+                    prompt_tokens=spent[0] - spent_before[0],
+                    completion_tokens=spent[1] - spent_before[1],
+                    index=self.state.active_index,
+                    rule=failure.rule if isinstance(failure, StepError) else "",
+                    error=str(failure) if failure and self.texts else "",
+                    time=_now(),
+                    duration_seconds=duration,
+                )
+            )
+
+    @property
+    def _telling(self) -> Telling:
+        return Telling.TEXTS if self.texts else Telling.IDS
+
+    def _spent(self) -> tuple[int, int]:
+        return (self.meter.prompt_tokens, self.meter.completion_tokens) if self.meter else (0, 0)
+
+    def _tell(self, event: TraceEvent) -> None:
+        for sink in self.sinks:
+            sink(event)
+
+
+def _ending(failure: BaseException | None) -> Ending:
+    if failure is None:
+        return "ok"
+    gave_up = isinstance(failure, RunCancelledError | asyncio.CancelledError | KeyboardInterrupt)
+    return "cancelled" if gave_up else "failed"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

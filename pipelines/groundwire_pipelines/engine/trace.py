@@ -1,0 +1,121 @@
+"""What a run tells about itself: an event when it starts and ends, and when each step does.
+
+A run that is repeated tells the same events but for `time` and `duration_seconds`. Texts of the user, the model and
+the sources are told only where the run's caller asks for them; without that, events hold names, counts and ids.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from pydantic import JsonValue
+
+Facts = Mapping[str, JsonValue]
+Ending = Literal["ok", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run began; `inputs` is what its caller gave. `time` is in UTC."""
+
+    pipeline: str
+    inputs: Facts
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A step began: the run's `number`th, from 1. `settings` are its keys, `inputs` the sizes of what the state holds."""
+
+    number: int
+    step_id: str
+    action: str
+    settings: Facts
+    inputs: Facts
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnded:
+    """A step ended.
+
+    `transition` is empty where it did not end well. `outputs` are the fields of the state that it changed, `detail`
+    what its action tells, `index` the index version that the run is on, empty before the first response. Tokens are
+    those of its model calls. `rule` names the broken rule of a step that failed; `error` is its message, told with
+    texts only.
+    """
+
+    number: int
+    step_id: str
+    action: str
+    ending: Ending
+    transition: str
+    detail: Facts
+    outputs: Facts
+    prompt_tokens: int
+    completion_tokens: int
+    index: str
+    rule: str
+    error: str
+    time: datetime
+    duration_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """A run ended after `steps` steps; tokens are those of all its model calls."""
+
+    pipeline: str
+    ending: Ending
+    steps: int
+    prompt_tokens: int
+    completion_tokens: int
+    index: str
+    time: datetime
+    duration_seconds: float
+
+
+TraceEvent = RunStarted | StepStarted | StepEnded | RunEnded
+
+TraceSink = Callable[[TraceEvent], None]
+"""Takes the events of one run as they happen. `list.append` is one; what it raises ends the run."""
+
+_NAMES: Final = {
+    RunStarted: "run_started",
+    StepStarted: "step_started",
+    StepEnded: "step_ended",
+    RunEnded: "run_ended",
+}
+
+
+def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:
+    """The event's name as `event`, then its fields; times in ISO 8601."""
+    return {"event": _NAMES[type(event)], **asdict(event), "time": event.time.isoformat()}
+
+
+class JsonLinesSink:
+    """Writes events to a file, one JSON object a line, each at once. Use it as a context manager.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def __call__(self, event: TraceEvent) -> None:
+        """Writes one event."""
+        self._file.write(json.dumps(event_as_json(event)) + "\n")
+        self._file.flush()

@@ -1,0 +1,101 @@
+"""What a model writes for a search: plain text, or an object with a query and filters (seed 000, `query_parser`)."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire_client import Filter
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
+from groundwire_pipelines.parsing.tolerant_json import MalformedError, Tolerated, read_object
+
+_FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query, the filters to add to the caller's, and the names of scope or access that were dropped, sorted."""
+
+    query: str
+    filter: Filter = Filter()
+    dropped: tuple[str, ...] = ()
+
+
+class JsonishQueryParser:
+    """Reads `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and what models make of it.
+
+    Text that does not begin with `{` is the query itself. A code fence around either is taken off. Filters may also
+    stand beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`,
+    `acl_tags`, ...) are dropped, because the caller's values win.
+    """
+
+    def parse(self, text: str) -> ParsedQuery:
+        """The query, stripped but not checked for emptiness, and its filters.
+
+        Raises:
+            StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no
+                filter, `filter-malformed` for a value that is neither text nor a list of texts.
+        """
+        payload = _unfenced(text.strip())
+        if not payload.startswith("{"):
+            return ParsedQuery(_unquoted(payload))
+        try:
+            members = read_object(payload)
+        except MalformedError as error:
+            raise StepError("query-malformed", f"the query begins like an object, but {error}") from error
+        query = members.pop("query", None)
+        if query is not None and not isinstance(query, str):
+            raise StepError("query-malformed", f"query must be text, not {_kind(query)}")
+        narrowing, dropped = _filters(_flattened(members))
+        return ParsedQuery((query or "").strip(), narrowing, dropped)
+
+
+def _unfenced(text: str) -> str:
+    fenced = _FENCE.fullmatch(text)
+    return fenced["inside"].strip() if fenced else text
+
+
+def _unquoted(text: str) -> str:
+    """A query that is one quoted string, without its quotes."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text.count(text[0]) == 2:
+        return text[1:-1].strip()
+    return text
+
+
+def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
+    """The filters beside the query and those under `filters`."""
+    nested = members.pop("filters", None)
+    if nested is not None and not isinstance(nested, dict):
+        raise StepError("filter-malformed", f"filters must be an object, not {_kind(nested)}")
+    return [*members.items(), *(nested or {}).items()]
+
+
+def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, ...]]:
+    values: dict[str, tuple[str, ...]] = {}
+    dropped: set[str] = set()
+    for name, value in members:
+        key = name.strip().lower()
+        if key in CALLER_NAMES:
+            dropped.add(key)
+            continue
+        if key not in FILTER_NAMES:
+            raise StepError("filter-unknown", f"{name!r} is no filter: use one of {', '.join(FILTER_NAMES)}")
+        field = FILTER_NAMES[key]
+        if field in values:
+            raise StepError("filter-malformed", f"the filter {name!r} stands there twice")
+        values[field] = _texts(name, value)
+    return Filter(**values), tuple(sorted(dropped))
+
+
+def _texts(name: str, value: Tolerated) -> tuple[str, ...]:
+    entries = value if isinstance(value, list) else [value]
+    texts: list[str] = []
+    for entry in entries:
+        if entry is not None and not isinstance(entry, str):
+            raise StepError("filter-malformed", f"the filter {name!r} must be text or a list of texts")
+        texts += [entry] if entry else []
+    return tuple(texts)
+
+
+def _kind(value: Tolerated) -> str:
+    return {list: "a list", dict: "an object", str: "text"}.get(type(value), "nothing")

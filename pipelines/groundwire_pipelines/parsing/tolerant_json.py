@@ -1,0 +1,140 @@
+"""Objects as language models write them: JSON, or nearly so.
+
+Besides JSON it reads trailing commas, single quotes, line breaks inside strings, and words without quotes as keys and
+values. It never guesses beyond that: what is none of these is refused with the place where it goes wrong.
+"""
+
+import re
+from typing import Final
+
+Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
+"""A value: words and numbers without quotes are strings, `null` and `None` are None."""
+
+_MAX_DEPTH: Final = 8
+_SPACE: Final = re.compile(r"\s*")
+_WORD: Final = re.compile(r"""[^\s,:{}\[\]"'`]+""")
+_PLAIN: Final = {quote: re.compile(rf"[^\\{quote}]*") for quote in "\"'"}
+_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"} | {sign: sign for sign in "\"'\\/"}
+_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{4}")
+
+
+class MalformedError(Exception):
+    """The text is no object; the message says what stands where something else was expected."""
+
+
+def read_object(text: str) -> dict[str, Tolerated]:
+    """The object that `text` is, spaces around it aside. Raises MalformedError."""
+    reader = _Reader(text)
+    reader.skip_space()
+    value = reader.read_object(depth=1)
+    reader.skip_space()
+    if reader.position < len(text):
+        raise reader.malformed("nothing more")
+    return value
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+
+    def skip_space(self) -> None:
+        space = _SPACE.match(self.text, self.position)
+        self.position = space.end() if space else self.position
+
+    def malformed(self, expected: str) -> MalformedError:
+        found = self.text[self.position : self.position + 12]
+        return MalformedError(f"expected {expected} at character {self.position + 1}, found {found!r}")
+
+    def taken(self, sign: str) -> bool:
+        """Steps over `sign` and the space after it, if it comes next."""
+        if not self.text.startswith(sign, self.position):
+            return False
+        self.position += len(sign)
+        self.skip_space()
+        return True
+
+    def read_object(self, depth: int) -> dict[str, Tolerated]:
+        members: dict[str, Tolerated] = {}
+        if not self.taken("{"):
+            raise self.malformed("'{'")
+        while not self.taken("}"):
+            key = self._read_text()
+            self.skip_space()
+            if not self.taken(":"):
+                raise self.malformed("':'")
+            if key in members:
+                raise MalformedError(f"the key {key!r} stands there twice")
+            members[key] = self._read_value(depth + 1)
+            self._end_member("}")
+        return members
+
+    def _read_list(self, depth: int) -> list[Tolerated]:
+        members: list[Tolerated] = []
+        self.taken("[")
+        while not self.taken("]"):
+            members.append(self._read_value(depth + 1))
+            self._end_member("]")
+        return members
+
+    def _end_member(self, closing: str) -> None:
+        self.skip_space()
+        if not self.taken(",") and not self.text.startswith(closing, self.position):
+            raise self.malformed(f"',' or {closing!r}")
+
+    def _read_value(self, depth: int) -> Tolerated:
+        if depth > _MAX_DEPTH:
+            raise MalformedError(f"values are nested more than {_MAX_DEPTH} deep")
+        sign = self.text[self.position : self.position + 1]
+        if sign == "{":
+            return self.read_object(depth)
+        if sign == "[":
+            return self._read_list(depth)
+        if sign in _PLAIN:
+            return self._read_text()
+        word = self._read_text()
+        return None if word in ("null", "None") else word
+
+    def _read_text(self) -> str:
+        quote = self.text[self.position : self.position + 1]
+        if quote in _PLAIN:
+            self.position += 1
+            return self._read_quoted(quote)
+        word = _WORD.match(self.text, self.position)
+        if word is None:
+            raise self.malformed("a string or a word")
+        self.position = word.end()
+        return word.group()
+
+    def _read_quoted(self, quote: str) -> str:
+        parts: list[str] = []
+        while True:
+            plain = _PLAIN[quote].match(self.text, self.position)
+            assert plain is not None, "the pattern matches the empty string"
+            parts.append(plain.group())
+            self.position = plain.end()
+            if self.position == len(self.text):
+                raise self.malformed(f"the closing {quote}")
+            self.position += 1
+            if self.text[self.position - 1] == quote:
+                return _joined("".join(parts))
+            parts.append(self._read_escape())
+
+    def _read_escape(self) -> str:
+        sign = self.text[self.position : self.position + 1]
+        if sign in _ESCAPES:
+            self.position += 1
+            return _ESCAPES[sign]
+        digits = _HEXADECIMAL.match(self.text, self.position + 1) if sign == "u" else None
+        if digits is None:
+            raise self.malformed("an escape of JSON")
+        self.position = digits.end()
+        return chr(int(digits.group(), 16))
+
+
+def _joined(text: str) -> str:
+    """Escapes write characters beyond the basic plane as two surrogates; a surrogate alone is no character."""
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise MalformedError("a \\u escape is half of a surrogate pair") from error

@@ -1,0 +1,245 @@
+"""Which version answers whom: pins, activation, deletion, and names that nobody may learn."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.backends.embedded import pool
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.texts import StoredText, TextSize
+
+UNPINNED = Scope("shop", "main")
+V1, V2, V3 = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3"))
+PUBLIC = AccessContext()
+FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
+HIDDEN = NodeAccess(acl_tags=("finance",))
+
+Put = Callable[..., None]
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> EmbeddedBackend:
+    return EmbeddedBackend(tmp_path, [])
+
+
+@pytest.fixture
+def put(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Put:
+    """`put(scope, access, activate=...)` publishes one node that demands this access."""
+
+    def put_version(scope: Scope, access: NodeAccess = NodeAccess(), *, activate: bool = False) -> None:
+        node = make_node("A", f"text of {scope.active_index}", access=access, scope=scope)
+        publish(tmp_path, [node], scope=scope, activate=activate)
+
+    return put_version
+
+
+Refusal = tuple[type[GroundwireError], Reason, str, dict[str, str]]
+
+
+def refusal(call: Callable[[], object]) -> Refusal:
+    with pytest.raises(GroundwireError) as caught:
+        call()
+    error = caught.value
+    return type(error), error.reason, error.message, dict(error.metadata)
+
+
+def renamed(told: Refusal, old: Scope, new: Scope) -> Refusal:
+    """The refusal with one scope's names in place of another's."""
+    pairs = [(getattr(old, name), getattr(new, name)) for name in ("repository", "branch", "active_index")]
+    kind, reason, message, metadata = told
+    swap = dict(pair for pair in pairs if pair[0])
+    return (
+        kind,
+        reason,
+        message.replace(f"'{old.active_index}'", f"'{new.active_index}'") if old.active_index else message,
+        {key: swap.get(value, value) for key, value in metadata.items()},
+    )
+
+
+def test_an_unpinned_scope_is_answered_by_the_active_version(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1, activate=True)
+    assert backend.open(UNPINNED, PUBLIC).index == "v1"
+    put(V2)
+    assert backend.open(UNPINNED, PUBLIC).index == "v1"
+    assert backend.activate(V2) == "v1"
+    assert backend.open(UNPINNED, PUBLIC).index == "v2"
+    assert backend.open(V1, PUBLIC).index == "v1"
+
+
+def test_a_snapshot_stays_what_it_was(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1, activate=True)
+    snapshot = backend.open(UNPINNED, PUBLIC)
+    put(V2, activate=True)
+    backend.delete(V1)
+    (stored,) = snapshot.fetch_texts(["shop::main::cs::A"]).values()
+    assert stored.text == "text of v1"
+    assert snapshot.index == "v1"
+
+
+def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1, HIDDEN)
+    put(V2, activate=True)
+    backend.open(V1, FINANCE)
+    backend.delete(V1)
+    kind, reason, _, metadata = refusal(lambda: backend.open(V1, FINANCE))
+    assert (kind, reason, metadata["active_index"]) == (PreconditionError, Reason.INDEX_GONE, "v1")
+    never = refusal(lambda: backend.open(V3, PUBLIC))
+    assert renamed(refusal(lambda: backend.open(V1, PUBLIC)), V1, V3) == never
+    assert never[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+
+
+@pytest.mark.parametrize("ask", ["open", "open_graph", "get_index"])
+def test_a_hidden_scope_looks_like_one_that_never_was(backend: EmbeddedBackend, put: Put, ask: str) -> None:
+    put(V1, HIDDEN, activate=True)
+    put(V2, HIDDEN)
+    for hidden in (UNPINNED, V1, V2, V3):
+        for never in (replace(hidden, repository="absent"), replace(hidden, branch="absent")):
+            told = refusal(lambda: getattr(backend, ask)(hidden, PUBLIC))
+            assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+            assert renamed(told, hidden, never) == refusal(lambda: getattr(backend, ask)(never, PUBLIC))
+
+
+@pytest.mark.parametrize("ask", ["open", "open_graph", "get_index"])
+def test_a_hidden_version_of_a_visible_scope_looks_like_one_that_never_was(
+    backend: EmbeddedBackend, put: Put, ask: str
+) -> None:
+    put(V1, activate=True)
+    put(V2, HIDDEN)
+    told = refusal(lambda: getattr(backend, ask)(V2, PUBLIC))
+    assert told[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+    assert renamed(told, V2, V3) == refusal(lambda: getattr(backend, ask)(V3, PUBLIC))
+
+
+def test_a_visible_version_answers_its_pin_when_the_active_one_is_hidden(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1)
+    put(V2, HIDDEN, activate=True)
+    assert backend.open(V1, PUBLIC).index == "v1"
+    assert refusal(lambda: backend.open(UNPINNED, PUBLIC))[1] is Reason.SCOPE_NOT_FOUND
+
+
+def test_a_scope_without_an_active_version_answers_pins_only(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1)
+    assert backend.open(V1, PUBLIC).index == "v1"
+    assert refusal(lambda: backend.open(UNPINNED, PUBLIC))[1] is Reason.SCOPE_NOT_FOUND
+
+
+def test_listing_tells_what_the_caller_sees_in_order(
+    backend: EmbeddedBackend, put: Put, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    put(Scope("b", "main", "v1"), activate=True)
+    put(Scope("a", "x", "v10"))
+    put(Scope("a", "x", "v9"), activate=True)
+    put(Scope("a", "hidden", "v1"), HIDDEN, activate=True)
+    listed = [(s.repository, s.branch, s.version, s.active) for s in backend.list_indexes("", "", PUBLIC)]
+    assert listed == [("a", "x", "v10", False), ("a", "x", "v9", True), ("b", "main", "v1", True)]
+    assert [s.branch for s in backend.list_indexes("a", "", FINANCE)] == ["hidden", "x", "x"]
+    assert [s.repository for s in backend.list_indexes("", "main", PUBLIC)] == ["b"]
+    assert backend.list_indexes("a", "main", PUBLIC) == ()
+
+
+def test_a_summary_counts_what_the_caller_sees(
+    backend: EmbeddedBackend, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    nodes = [make_node("A"), make_node("B"), make_node("C", access=HIDDEN)]
+    edges = [Edge(nodes[0].id, other.id, "Calls") for other in nodes]
+    publish(tmp_path, nodes, edges, [(1, 0, 0)] * 3)
+    public, finance = (backend.get_index(UNPINNED, access) for access in (PUBLIC, FINANCE))
+    assert (public.node_count, public.edge_count) == (2, 2)
+    assert (finance.node_count, finance.edge_count) == (3, 3)
+    assert replace(finance, node_count=2, edge_count=2) == public
+    assert public == IndexSummary(
+        repository="shop",
+        branch="main",
+        version="v1",
+        active=True,
+        created=public.created,
+        source="test",
+        node_count=2,
+        edge_count=2,
+        embedder="",
+        embedder_fingerprint="",
+        dimension=3,
+        lexical=True,
+        token_counter="words",
+    )
+
+
+def test_texts_and_sizes_are_told_of_visible_nodes_only(
+    backend: EmbeddedBackend, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    seen = make_node("A", "zwölf Wörter", path="ä/b.cs", symbol="Ä", token_count=7)
+    hidden = make_node("B", "secret", access=HIDDEN)
+    publish(tmp_path, [seen, hidden])
+    snapshot = backend.open(UNPINNED, PUBLIC)
+    ids = [hidden.id, "absent", seen.id, seen.id]
+    assert snapshot.text_sizes(ids) == {seen.id: TextSize(tokens=7, chars=12, bytes=14 + 2 + 7)}
+    assert snapshot.fetch_texts(ids) == {seen.id: StoredText("zwölf Wörter", 7, seen.location, "Ä")}
+
+
+@pytest.mark.parametrize("action", ["activate", "delete"])
+def test_administration_tells_an_absent_version(backend: EmbeddedBackend, put: Put, action: str) -> None:
+    put(V1, activate=True)
+    assert refusal(lambda: getattr(backend, action)(V2))[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+
+
+def test_a_damaged_version_is_not_activated(backend: EmbeddedBackend, put: Put, tmp_path: Path) -> None:
+    put(V1, activate=True)
+    put(V2)
+    (tmp_path / "shop" / "main" / "v2" / "text.utf8").write_bytes(b"x" * len("text of v2"))
+    kind, reason, message, metadata = refusal(lambda: backend.activate(V2))
+    assert (kind, reason, metadata) == (PreconditionError, Reason.INDEX_DAMAGED, {"active_index": "v2"})
+    assert "text.utf8" in message
+    assert backend.open(UNPINNED, PUBLIC).index == "v1"
+
+
+def test_only_the_most_recently_used_indexes_stay_open(
+    backend: EmbeddedBackend, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    open_version = pool.open_version
+    monkeypatch.setattr(
+        pool,
+        "open_version",
+        lambda directory, scope: opened.append(scope.active_index) or open_version(directory, scope),
+    )
+    monkeypatch.setattr(pool, "MAX_OPEN_INDEXES", 2)
+    for scope in (V1, V2, V3):
+        put(scope)
+    for scope in (V1, V2, V1, V3, V1, V2):
+        assert backend.open(scope, PUBLIC).index == scope.active_index
+    assert opened == ["v1", "v2", "v3", "v2"]
+
+
+def test_readers_are_answered_while_versions_come_and_go(backend: EmbeddedBackend, put: Put) -> None:
+    """Each read is whole: the snapshot's text is that of the version which the snapshot names."""
+    put(replace(UNPINNED, active_index="v000"), activate=True)
+    done = threading.Event()
+    answers: set[str] = set()
+
+    def read() -> None:
+        while not done.is_set():
+            snapshot = backend.open(UNPINNED, PUBLIC)
+            (stored,) = snapshot.fetch_texts(["shop::main::cs::A"]).values()
+            assert stored.text == f"text of {snapshot.index}"
+            answers.add(snapshot.index)
+
+    with ThreadPoolExecutor(2) as readers:
+        reading = [readers.submit(read) for _ in range(2)]
+        try:
+            for number in range(1, 15):
+                put(replace(UNPINNED, active_index=f"v{number:03}"), activate=True)
+                backend.delete(replace(UNPINNED, active_index=f"v{number - 1:03}"))
+        finally:
+            done.set()
+        for reader in reading:
+            reader.result()
+    assert len(answers) > 1

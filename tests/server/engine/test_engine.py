@@ -1,0 +1,264 @@
+"""The three actions over the embedded backend: what they compose, and in which order they refuse and stop."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import pytest
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.checkpoint import Checkpoint, never_stop
+from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
+from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
+from groundwire_server.engine import engine as engine_module
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
+from groundwire_server.rpc.conversions.expansion import encode_expansion
+from groundwire_server.rpc.conversions.texts import encode_fetch
+from groundwire_server.text.code_tokenizer import tokenize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SCOPE = Scope("shop", "main", "v1")
+PUBLIC = AccessContext()
+HIDDEN = NodeAccess(acl_tags=("finance",))
+
+MakeNode = Callable[..., Node]
+OpenBackend = Callable[..., AbstractContextManager[EmbeddedBackend]]
+
+
+@dataclass(frozen=True)
+class LengthReranker:
+    """Prefers short texts; every second length ties."""
+
+    widen_factor: int
+
+    def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
+        return [-float(len(candidate.text) // 2) for candidate in candidates]
+
+
+def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = Rerankers(KeywordReranker())) -> RetrievalEngine:
+    return RetrievalEngine(backend, backend, rerankers, Limits())
+
+
+SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)
+
+texts = st.lists(st.sampled_from(["", "tax", "id", "tax id", "user", "taxId id id"]), min_size=1, max_size=20)
+
+
+@st.composite
+def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tuple[float, float]]]:
+    nodes = [make_node(f"N{row:02}", text) for row, text in enumerate(draw(texts))]
+    vectors = draw(
+        st.lists(st.sampled_from([(1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]), min_size=len(nodes), max_size=len(nodes))
+    )
+    return nodes, vectors
+
+
+def reranked(candidates: list[tuple[str, float]], scores: list[float], top_k: int) -> list[tuple[str, float, int]]:
+    """(id, score, rank) by score; candidates of one score keep their order."""
+    order = sorted(range(len(candidates)), key=lambda place: (-scores[place], place))[:top_k]
+    return [(candidates[place][0], scores[place], rank) for rank, place in enumerate(order, start=1)]
+
+
+@settings(max_examples=100)
+@given(data=st.data(), top_k=st.integers(1, 6), widen_factor=st.integers(1, 4))
+def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
+    data: st.DataObject, top_k: int, widen_factor: int, make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    nodes, vectors = data.draw(corpora(make_node))
+    texts_by_id = {node.id: node.text for node in nodes}
+    request = replace(SEARCH, top_k=top_k)
+    with open_backend(nodes, vectors=vectors) as backend:
+        engine = engine_over(backend, Rerankers(KeywordReranker(widen_factor)))
+        wide = engine.search(replace(request, top_k=top_k * widen_factor, rerank=Rerank.NONE), never_stop).hits
+        found = engine.search(request, never_stop).hits
+        told = engine.search(replace(request, explain=True), never_stop).hits
+    wanted = set(tokenize(request.query))
+    scores = [0.5 * hit.score + 0.5 * len(wanted & set(tokenize(texts_by_id[hit.id]))) / len(wanted) for hit in wide]
+    assert [(hit.id, hit.score, hit.rank) for hit in found] == reranked([(h.id, h.score) for h in wide], scores, top_k)
+    places = {hit.id: LegScore(Leg.SEMANTIC, hit.rank, hit.score) for hit in wide}
+    assert [hit.legs for hit in told] == [(places[hit.id], LegScore(Leg.RERANK, hit.rank, hit.score)) for hit in found]
+
+
+@pytest.fixture
+def backend(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[EmbeddedBackend]:
+    """A -> B -> C, A -> D; D is hidden. Texts of 4, 6, 2 and 3 characters and as many tokens."""
+    lengths = {"A": 4, "B": 6, "C": 2, "D": 3}
+    nodes = [
+        make_node(name, name * length, token_count=length, access=HIDDEN if name == "D" else NodeAccess())
+        for name, length in lengths.items()
+    ]
+    a, b, c, d = (node.id for node in nodes)
+    edges = [Edge(a, b, "Calls"), Edge(b, c, "ReadsFrom"), Edge(a, d, "Calls")]
+    with open_backend(nodes, edges, [(1, 0), (1, 1), (0, 1), (1, 0)]) as opened:
+        yield opened
+
+
+def local(ids: Sequence[str]) -> list[str]:
+    return [id_.rpartition("::")[2] for id_ in ids]
+
+
+def full(*names: str) -> tuple[str, ...]:
+    return tuple(f"shop::main::cs::{name}" for name in names)
+
+
+def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBackend) -> None:
+    request = replace(SEARCH, rerank=Rerank.CODEBERT, top_k=2)
+    found = engine_over(backend, Rerankers(KeywordReranker(), LengthReranker(2))).search(request, never_stop)
+    assert local([hit.id for hit in found.hits]) == ["C", "A"]
+    assert [hit.score for hit in found.hits] == [-1.0, -2.0]
+
+
+def test_a_cross_encoder_that_is_not_configured_is_refused(backend: EmbeddedBackend) -> None:
+    with pytest.raises(PreconditionError) as caught:
+        engine_over(backend).search(replace(SEARCH, rerank=Rerank.CODEBERT), never_stop)
+    assert caught.value.reason is Reason.RERANKER_NOT_CONFIGURED
+
+
+def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: EmbeddedBackend) -> None:
+    found = engine_over(backend).search(replace(SEARCH, query="of the"), never_stop)
+    assert local([hit.id for hit in found.hits]) == ["A", "B", "C"]
+
+
+EXPAND = ExpandRequest(SCOPE, PUBLIC, full("A"), 5, 10, ("*",))
+
+
+@pytest.mark.parametrize(
+    ("allowlist", "reached"),
+    [(("*",), ["A", "B", "C"]), (("CALLS",), ["A", "B"]), (("calls", "readsFROM"), ["A", "B", "C"]), (("FK",), ["A"])],
+)
+def test_edge_types_are_compared_without_case(
+    backend: EmbeddedBackend, allowlist: tuple[str, ...], reached: list[str]
+) -> None:
+    found = engine_over(backend).expand(replace(EXPAND, edge_allowlist=allowlist), never_stop)
+    assert local([node.id for node in found.nodes]) == reached
+    assert found.index == "v1"
+
+
+@pytest.mark.parametrize(
+    ("direction", "reached"),
+    [(Direction.OUTGOING, ["B", "C"]), (Direction.INCOMING, ["B", "A"]), (Direction.BOTH, ["B", "A", "C"])],
+)
+def test_the_direction_is_followed(backend: EmbeddedBackend, direction: Direction, reached: list[str]) -> None:
+    found = engine_over(backend).expand(replace(EXPAND, seed_ids=full("B"), direction=direction), never_stop)
+    assert local([node.id for node in found.nodes]) == reached
+
+
+@pytest.mark.parametrize("seeds", [full("D"), full("absent"), full("D", "absent")])
+def test_seeds_that_are_hidden_or_absent_look_the_same(backend: EmbeddedBackend, seeds: tuple[str, ...]) -> None:
+    found = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
+    assert (found.seed_ids, found.nodes, found.edges, found.reason) == ((), (), (), ExpandReason.NO_SEEDS)
+    assert not found.truncated
+
+
+FETCH = FetchRequest(SCOPE, PUBLIC, full("A"), (), budget_tokens=100, mode=PrioritizationMode.SEED_FIRST)
+
+
+def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend) -> None:
+    nodes = (GraphNode(*full("B"), 1, *full("A")), GraphNode(*full("C"), 2, *full("B")), GraphNode(*full("D"), 1, "x"))
+    found = engine_over(backend).fetch(replace(FETCH, nodes=nodes, budget_tokens=7), never_stop)
+    assert [(text.id, text.is_seed, text.depth, text.parent_id) for text in found.texts] == [
+        (*full("A"), True, 0, ""),
+        (*full("C"), False, 2, *full("B")),
+    ]
+    assert [text.stored.text for text in found.texts] == ["AAAA", "CC"]
+    assert [text.stored.token_count for text in found.texts] == [4, 2]
+    assert found.skipped == (
+        SkippedNode(*full("B"), SkipReason.OVER_BUDGET),
+        SkippedNode(*full("D"), SkipReason.UNAVAILABLE),
+    )
+    assert (found.used_tokens, found.used_chars, found.index) == (6, 6, "v1")
+
+
+def test_a_budget_of_characters_counts_characters(backend: EmbeddedBackend) -> None:
+    request = replace(FETCH, seed_ids=full("A", "B", "C"), budget_tokens=None, max_chars=6)
+    found = engine_over(backend).fetch(request, never_stop)
+    assert local([text.id for text in found.texts]) == ["A", "C"]
+    assert found.used_chars == 6
+
+
+def test_the_lists_given_are_not_changed_by_what_is_skipped(backend: EmbeddedBackend) -> None:
+    request = replace(FETCH, seed_ids=full("D", "A", "absent", "A"))
+    found = engine_over(backend).fetch(request, never_stop)
+    assert local([text.id for text in found.texts]) == ["A"]
+    assert [skipped.id for skipped in found.skipped] == list(full("D", "absent"))
+    assert {skipped.reason for skipped in found.skipped} == {SkipReason.UNAVAILABLE}
+
+
+BAD_SCOPE = Scope("", "main")
+
+
+@pytest.mark.parametrize("action", ["search", "expand", "fetch"])
+def test_a_broken_rule_is_told_before_the_scope_is_looked_up(backend: EmbeddedBackend, action: str) -> None:
+    requests = {
+        "search": replace(SEARCH, scope=Scope("absent", "main"), top_k=0),
+        "expand": replace(EXPAND, scope=Scope("absent", "main"), max_nodes=0),
+        "fetch": replace(FETCH, scope=Scope("absent", "main"), budget_tokens=0),
+    }
+    with pytest.raises(InvalidRequestError):
+        getattr(engine_over(backend), action)(requests[action], never_stop)
+
+
+@pytest.mark.parametrize("request_", [replace(SEARCH, rerank=Rerank.NONE), SEARCH, EXPAND, FETCH])
+def test_every_action_can_be_stopped(
+    backend: EmbeddedBackend, request_: SearchRequest | ExpandRequest | FetchRequest
+) -> None:
+    action = {SearchRequest: "search", ExpandRequest: "expand", FetchRequest: "fetch"}[type(request_)]
+    calls = 0
+
+    def count() -> None:
+        nonlocal calls
+        calls += 1
+
+    getattr(engine_over(backend), action)(request_, count)
+    assert calls >= 2
+    for last in range(1, calls + 1):
+        seen = 0
+
+        def stop(at: int = last) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == at:
+                raise CancelledError
+
+        with pytest.raises(CancelledError):
+            getattr(engine_over(backend), action)(request_, stop)
+
+
+def test_no_response_is_larger_than_a_grpc_client_accepts() -> None:
+    assert RESPONSE_BYTES == 4 * 1024 * 1024
+
+
+@settings(max_examples=100)
+@given(
+    lengths=st.lists(st.integers(0, 400), min_size=1, max_size=12),
+    names=st.lists(st.text(alphabet="aü\U0001f600", min_size=1, max_size=40), min_size=12, max_size=12),
+    limit=st.integers(0, 3_000),
+)
+def test_encoded_responses_stay_within_the_byte_limit(
+    lengths: list[int], names: list[str], limit: int, make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    nodes = [
+        make_node(f"{row}{names[row]}", "é" * length, path=names[row], symbol=names[row] * 2, token_count=length)
+        for row, length in enumerate(lengths)
+    ]
+    edges = [Edge(node.id, other.id, "Calls") for node in nodes for other in nodes]
+    ids = tuple(node.id for node in nodes)
+    seeds, graph = ids[:3], tuple(GraphNode(id_, 1, ids[0]) for id_ in ids[3:])
+    # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
+    room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
+    bound = engine_module._HEADROOM_BYTES + room_for_ids + limit  # noqa: SLF001
+    with open_backend(nodes, edges, lexical=False) as backend, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine_module, "RESPONSE_BYTES", bound)
+        fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)
+        expanded = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
+    assert encode_fetch(fetched).ByteSize() <= bound
+    assert encode_expansion(expanded).ByteSize() <= bound
+    assert len(fetched.texts) + len(fetched.skipped) == len(ids)
+    assert {skipped.reason for skipped in fetched.skipped} <= {SkipReason.RESPONSE_LIMIT}

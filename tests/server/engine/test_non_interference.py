@@ -1,0 +1,237 @@
+"""What a caller may not see has no influence on what it gets (design §1.2), tested literally.
+
+Every answer over an index equals the answer over an index that never held the hidden nodes; a scope of which nothing
+is visible answers as a scope that never was.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from groundwire_server.backends.embedded import semantic
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import GroundwireError
+from groundwire_server.domain.expansion import Direction, ExpandRequest
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+
+SCOPE = Scope("shop", "main")
+VERSIONS = ["v1", "v2"]
+PREFIX = "shop::main::cs::"
+
+TEXTS = ["", "getUser", "tax", "getUser tax", "tax tax id", "invoice of a user", "secret tax"]
+VECTORS = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, 2.0, 3.0), (-1.0, 0.3, 1.0)]
+PATHS = ["src/a", "src/b", "db"]
+TYPES = ["Calls", "FK", "cs_dep"]
+
+accesses = st.sampled_from(
+    [
+        NodeAccess(),
+        NodeAccess(),
+        NodeAccess(acl_tags=("a",)),
+        NodeAccess(acl_tags=("a", "b")),
+        NodeAccess(tenant_id="t"),
+        NodeAccess(classification_labels=("x", "y")),
+        NodeAccess(clearance_level=2),
+    ]
+)
+callers = st.sampled_from(
+    [
+        AccessContext(),
+        AccessContext(),
+        AccessContext(acl_tags_any=frozenset("b")),
+        AccessContext(tenant_id="t", classification_labels_all=frozenset("x")),
+        AccessContext(classification_labels_all=frozenset("xy"), clearance_level=1),
+        AccessContext("t", frozenset("ab"), frozenset("xy"), 2),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Version:
+    """The content of one index version; vectors are by node id."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    vectors: dict[str, tuple[float, ...] | None]
+
+    def as_seen_by(self, caller: AccessContext) -> "Version":
+        """The visible nodes and the edges between them."""
+        nodes = [node for node in self.nodes if may_see(node.access, caller)]
+        ids = {node.id for node in nodes}
+        return Version(nodes, [edge for edge in self.edges if {edge.from_id, edge.to_id} <= ids], self.vectors)
+
+
+MakeNode = Callable[..., Node]
+
+
+@st.composite
+def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
+    nodes = [
+        make_node(f"N{number}", text, access=access, path=path, symbol=symbol, token_count=tokens)
+        for number, (text, access, path, symbol, tokens) in enumerate(
+            draw(
+                st.lists(
+                    st.tuples(
+                        st.sampled_from(TEXTS),
+                        accesses,
+                        st.sampled_from(PATHS),
+                        st.sampled_from(["", "S"]),
+                        st.integers(0, 9),
+                    ),
+                    min_size=1,
+                    max_size=12,
+                )
+            )
+        )
+    ]
+    ends = st.sampled_from([node.id for node in nodes])
+    edges = st.builds(Edge, ends, ends, st.sampled_from(TYPES), st.sampled_from([0.5, 1.0]))
+    chosen = draw(st.lists(edges, unique_by=lambda edge: (edge.from_id, edge.to_id, edge.edge_type), max_size=20))
+    vectors = draw(st.lists(st.sampled_from([*VECTORS, *VECTORS, None]), min_size=len(nodes), max_size=len(nodes)))
+    return Version(nodes, chosen, dict(zip([node.id for node in nodes], vectors, strict=True)))
+
+
+ids = st.sampled_from([*(f"{PREFIX}N{number}" for number in range(12)), f"{PREFIX}absent"])
+scopes = st.sampled_from([SCOPE, SCOPE, *(replace(SCOPE, active_index=version) for version in [*VERSIONS, "v9"])])
+
+
+@st.composite
+def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
+    search_type = draw(st.sampled_from(SearchType))
+    rerank = draw(st.sampled_from([Rerank.NONE, Rerank.KEYWORD])) if search_type is SearchType.SEMANTIC else Rerank.NONE
+    return SearchRequest(
+        scope=draw(scopes),
+        access=caller,
+        search_type=search_type,
+        query=draw(st.sampled_from(["tax", "get user secret", "id tax tax", "the", "invoice"])),
+        top_k=draw(st.integers(1, 8)),
+        filter=draw(
+            st.just(Filter())
+            | st.builds(Filter, path_prefixes=st.sampled_from([("src/",), ("db", "src/b"), ("none",)]))
+        ),
+        query_vector=() if search_type is SearchType.BM25 else draw(st.sampled_from(VECTORS)),
+        rrf_k=draw(st.sampled_from([1, 60])),
+        rerank=rerank,
+        explain=draw(st.booleans()),
+    )
+
+
+@st.composite
+def walks(draw: st.DrawFn, caller: AccessContext) -> ExpandRequest:
+    return ExpandRequest(
+        scope=draw(scopes),
+        access=caller,
+        seed_ids=tuple(draw(st.lists(ids, min_size=1, max_size=4))),
+        max_depth=draw(st.integers(0, 4)),
+        max_nodes=draw(st.integers(1, 12)),
+        edge_allowlist=draw(st.sampled_from([("*",), ("CALLS",), ("fk", "cs_dep", "absent")])),
+        direction=draw(st.sampled_from(Direction)),
+    )
+
+
+@st.composite
+def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
+    graph = st.builds(GraphNode, ids, st.integers(1, 3), ids | st.just(""))
+    by_tokens = draw(st.booleans())
+    limit = draw(st.integers(1, 30))
+    return FetchRequest(
+        scope=draw(scopes),
+        access=caller,
+        seed_ids=tuple(draw(st.lists(ids, min_size=1, max_size=4))),
+        nodes=tuple(draw(st.lists(graph, max_size=5, unique_by=lambda node: node.id))),
+        budget_tokens=limit if by_tokens else None,
+        max_chars=None if by_tokens else limit,
+        mode=draw(st.sampled_from(PrioritizationMode)),
+    )
+
+
+Publish = Callable[..., None]
+Scratch = Callable[[], AbstractContextManager[Path]]
+Serving = Callable[[dict[str, Version]], AbstractContextManager[tuple[RetrievalEngine, EmbeddedBackend]]]
+
+
+@pytest.fixture(scope="session")
+def serving(publish: Publish, scratch: Scratch) -> Serving:
+    """`with serving({version: content}) as (engine, backend)`: the first version is active; an empty one is not there."""
+
+    @contextmanager
+    def served(contents: dict[str, Version]) -> Iterator[tuple[RetrievalEngine, EmbeddedBackend]]:
+        with scratch() as data:
+            for position, (name, content) in enumerate(contents.items()):
+                if content.nodes:
+                    vectors = [content.vectors[node.id] for node in content.nodes]
+                    scope = replace(SCOPE, active_index=name)
+                    publish(data, content.nodes, content.edges, vectors, scope=scope, activate=position == 0)
+            backend = EmbeddedBackend(data, [])
+            yield RetrievalEngine(backend, backend, Rerankers(KeywordReranker(widen_factor=2)), Limits()), backend
+
+    return served
+
+
+Answer = object
+
+
+def answer(call: Callable[[], Answer]) -> Answer:
+    """What a caller learns: the answer, or everything that the error tells."""
+    try:
+        return call()
+    except GroundwireError as error:
+        event(str(error.reason))
+        return type(error), error.reason, error.message, dict(error.metadata)
+
+
+def undated(summary: IndexSummary) -> IndexSummary:
+    return replace(summary, created=None)  # type: ignore[arg-type]
+
+
+def answers(
+    engine: RetrievalEngine, backend: EmbeddedBackend, requests: list[object], caller: AccessContext
+) -> list[Answer]:
+    told: list[Answer] = []
+    for request in requests:
+        if isinstance(request, SearchRequest):
+            told.append(answer(lambda: engine.search(request, never_stop)))
+        elif isinstance(request, ExpandRequest):
+            told.append(answer(lambda: engine.expand(request, never_stop)))
+        elif isinstance(request, FetchRequest):
+            told.append(answer(lambda: engine.fetch(request, never_stop)))
+    for version in ["", *VERSIONS, "v9"]:
+        scope = replace(SCOPE, active_index=version)
+        told.append(answer(lambda: undated(backend.get_index(scope, caller))))
+    told.append([undated(summary) for summary in backend.list_indexes("", "", caller)])
+    return told
+
+
+@settings(max_examples=200)
+@given(data=st.data(), caller=callers, gather_rows=st.sampled_from([1, 2_048]))
+def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
+    data: st.DataObject, caller: AccessContext, gather_rows: int, make_node: MakeNode, serving: Serving
+) -> None:
+    names = data.draw(st.sampled_from([VERSIONS[:1], VERSIONS]))
+    full = {name: data.draw(versions(make_node)) for name in names}
+    trimmed = {name: content.as_seen_by(caller) for name, content in full.items()}
+    requests: list[object] = []
+    for _ in range(2):
+        requests += [data.draw(searches(caller)), data.draw(walks(caller)), data.draw(fetches(caller))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+        with serving(full) as parts:
+            over_the_full_index = answers(*parts, requests, caller)
+        with serving(trimmed) as parts:
+            over_the_trimmed_index = answers(*parts, requests, caller)
+    event("nothing visible" if not trimmed["v1"].nodes else "something visible")
+    assert over_the_full_index == over_the_trimmed_index

@@ -1,0 +1,82 @@
+"""Files that no well-behaved programmer writes."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+
+Analyser = Callable[[str, str], CodeAnalysis]
+
+PATHS = ("a.py", "A.cs", "a.ts", "a.tsx", "a.js", "A.java", "a.go")
+
+
+def test_a_syntax_error_is_named_and_the_rest_is_read(analyse: Analyser) -> None:
+    text = "def f():\n    return 1\n\ndef g(:\n    return 2\n\ndef h():\n    return 3\n"
+    analysis = analyse("a.py", text)
+    assert analysis.file.skipped == (SkippedFile("a.py", "syntax error at line 4; the rest of the file is indexed"),)
+    assert {"f", "h"} <= {node.symbol for node in analysis.file.nodes}
+
+
+def test_methods_are_found_in_a_class_that_is_never_closed(analyse: Analyser) -> None:
+    text = "namespace A {\nclass B {\n  void F() {\n    G();\n  }\n  void G() {\n    F();\n  }\n"
+    analysis = analyse("A.cs", text)
+    assert len(analysis.file.skipped) == 1
+    assert {"F", "G"} <= {node.symbol.rpartition(".")[2] for node in analysis.file.nodes}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_prose_is_refused_as_code(analyse: Analyser, path: str) -> None:
+    text = "“Once upon a time”, said § the (king ¶ to the [queen… there } was } a { ¿ dragon ¡ !!! ??? \\\n" * 20
+    analysis = analyse(path, text)
+    assert analysis.file.nodes == ()
+    assert analysis.facts is None
+    assert len(analysis.file.skipped) == 1
+    assert analysis.file.skipped[0].why.startswith("cannot be parsed as ")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "x = " + "(" * 10_000 + "1" + ")" * 10_000 + "\n"),
+        ("a.py", "x = " + "f(" * 10_000 + ")" * 10_000 + "\n"),
+        ("a.py", "x = a" + ".b()" * 10_000 + "\n"),
+        ("a.py", "x = " + "'a' + " * 10_000 + "'b'\n"),
+        ("a.js", "x = " + "[\n" * 10_000 + "]\n" * 10_000),
+        ("a.ts", "const x = a" + "\n  .then(() => 1)" * 10_000 + ";\n"),
+        ("a.js", "if (a) {\n" * 10_000 + "}\n" * 10_000),
+        ("A.java", "class A {\n" * 5_000 + "}\n" * 5_000),
+        ("A.cs", "namespace A {\n" * 5_000 + "}\n" * 5_000),
+        ("a.go", "package a\nvar x = " + "-" * 10_000 + "1\n"),
+        ("a.py", "(" * 10_000),
+        ("A.cs", "{" * 10_000),
+    ],
+    ids=lambda value: value[:12],
+)
+def test_deep_nesting_neither_crashes_nor_takes_long(analyse: Analyser, path: str, text: str) -> None:
+    start = time.monotonic()
+    analysis = analyse(path, text)
+    assert analysis.file.nodes or analysis.file.skipped
+    assert time.monotonic() - start < 20
+
+
+def test_many_functions_on_one_line_do_not_multiply_its_text(analyse: Analyser) -> None:
+    analysis = analyse("a.js", "function f(){g()}" * 1000 + "\n")
+    assert sum(len(node.text) for node in analysis.file.nodes) < 3 * 17_000
+
+
+def test_a_name_too_long_for_an_id_makes_no_node(analyse: Analyser) -> None:
+    nested = "".join(f"{'  ' * depth}class C{'x' * 50}{depth}:\n" for depth in range(30)) + "  " * 30 + "pass\n"
+    analysis = analyse("a.py", nested)
+    assert max(len(node.local_id) for node in analysis.file.nodes) < 600
+    covered = {line for node in analysis.file.nodes for line in range(node.start_line, node.end_line + 1)}
+    assert covered == set(range(1, 32))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("text", ["\ufeffx", "\r", "x", ";", "\n\n\u2028", "/*", "'", '"""', "`", "#", "@", "\x0c"])
+def test_fragments_are_read_or_named(analyse: Analyser, path: str, text: str) -> None:
+    analysis = analyse(path, text + " a\n")
+    assert analysis.file.nodes or analysis.file.skipped

@@ -1,0 +1,184 @@
+from collections.abc import Callable
+
+import pytest
+
+from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, TableMapping
+
+Analyser = Callable[[str, str], CodeAnalysis]
+
+SERVICE = '''\
+using System;
+using static Shop.Util.Text;
+using Inv = Shop.Domain.Invoice;
+global using Shop.Data;
+
+namespace Shop.Services
+{
+    /// <summary>Creates invoices.</summary>
+    [Table("Invoices", Schema = "billing")]
+    public partial class InvoiceService<T> : ServiceBase<T>, IInvoiceService where T : class
+    {
+        private readonly IRepository<Inv> _repository = new Repository(1);
+
+        public string Name { get; set; }
+
+        public int Total
+        {
+            get { return _repository.Count(); }
+            set { Check(value); }
+        }
+
+        public InvoiceService(IRepository<Inv> repository) : base(repository)
+        {
+            this.Log("a\\n" + "b");
+        }
+
+        /* Saves. */
+        [HttpPost]
+        public async Task<int> CreateAsync(Inv invoice, int? count = null)
+        {
+            var audit = new Audit();
+            base.Begin();
+            _repository?.Insert(invoice);
+            audit.Write<Inv>(@"say ""x""", $"{invoice} done").ConfigureAwait(false);
+            foreach (Line line in invoice.Lines) { line.Save(); }
+            return Format(count);
+        }
+
+#if DEBUG
+        void Dump() { }
+#endif
+        enum State { Open, Closed }
+    }
+
+    public record Receipt(int Id) : Document(Id);
+
+    interface IInvoiceService
+    {
+        Task<int> CreateAsync(Inv invoice, int? count);
+    }
+}
+'''
+
+
+def test_chunks(analyse: Analyser) -> None:
+    nodes = analyse("src/InvoiceService.cs", SERVICE).file.nodes
+    prefix = "src/InvoiceService.cs#Shop.Services."
+    assert [(node.local_id, node.start_line, node.end_line, node.signature) for node in nodes] == [
+        ("src/InvoiceService.cs", 1, 7, ""),
+        (
+            f"{prefix}InvoiceService",
+            8,
+            14,
+            "public partial class InvoiceService<T> : ServiceBase<T>, IInvoiceService where T : class",
+        ),
+        (f"{prefix}InvoiceService.Total", 16, 20, "public int Total"),
+        (
+            f"{prefix}InvoiceService.InvoiceService",
+            22,
+            25,
+            "public InvoiceService(IRepository<Inv> repository) : base(repository)",
+        ),
+        (
+            f"{prefix}InvoiceService.CreateAsync",
+            27,
+            37,
+            "public async Task<int> CreateAsync(Inv invoice, int? count = null)",
+        ),
+        (f"{prefix}InvoiceService.Dump", 40, 40, "void Dump()"),
+        (f"{prefix}InvoiceService.State", 42, 42, "enum State"),
+        (f"{prefix}Receipt", 45, 45, "public record Receipt(int Id) : Document(Id)"),
+        (f"{prefix}IInvoiceService", 47, 50, "interface IInvoiceService"),
+    ]
+    assert {node.kind for node in nodes} == {"cs"}
+    assert {node.language for node in nodes} == {"csharp"}
+
+
+def test_a_member_without_a_body_stays_in_its_type(analyse: Analyser) -> None:
+    facts = analyse("a.cs", SERVICE).facts
+    assert facts is not None
+    keys = {definition.symbol: definition.key for definition in facts.definitions}
+    assert keys["Shop.Services.IInvoiceService.CreateAsync"] == "cs::a.cs#Shop.Services.IInvoiceService"
+    assert keys["Shop.Services.InvoiceService.Name"] == "cs::a.cs#Shop.Services.InvoiceService"
+
+
+def test_usings_of_every_form(analyse: Analyser) -> None:
+    facts = analyse("a.cs", SERVICE).facts
+    assert facts is not None
+    assert facts.imports == (
+        Import("System", "*", "", 1),
+        Import("Shop.Util.Text", "*", "", 2),
+        Import("Shop.Domain", "Invoice", "Inv", 3),
+        Import("Shop.Data", "*", "", 4, tree_wide=True),
+    )
+
+
+def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
+    analysis = analyse("a.cs", SERVICE)
+    facts = analysis.facts
+    assert facts is not None
+    definitions = {definition.symbol: index for index, definition in enumerate(facts.definitions)}
+    service, create = (
+        definitions["Shop.Services.InvoiceService"],
+        definitions["Shop.Services.InvoiceService.CreateAsync"],
+    )
+    assert facts.definitions[service].bases == ("ServiceBase", "IInvoiceService")
+    assert facts.definitions[service].partial
+    assert facts.definitions[create].parameter_count == 2
+    calls = {(call.receiver, call.name) for call in facts.calls if call.scope == create}
+    assert calls == {
+        ("", "Audit"),
+        ("base", "Begin"),
+        ("_repository", "Insert"),
+        ("audit", "Write"),
+        ("audit.Write()", "ConfigureAwait"),
+        ("line", "Save"),
+        ("", "Format"),
+    }
+    assert {Binding(service, "_repository", "IRepository", True), Binding(create, "invoice", "Inv", True)} <= set(
+        facts.bindings
+    )
+    assert {Binding(create, "audit", "Audit", False), Binding(create, "line", "Line", True)} <= set(facts.bindings)
+    assert [literal.text for literal in analysis.literals] == [
+        "Invoices",
+        "billing",
+        "a\nb",
+        'say "x"',
+        "{invoice} done",
+    ]
+
+
+def test_namespace_of_the_whole_file(analyse: Analyser) -> None:
+    nodes = analyse("a.cs", "using System;\nnamespace Shop.Core;\n\npublic struct Money { }\n").file.nodes
+    assert [node.symbol for node in nodes] == ["", "Shop.Core.Money"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "entity", "table"),
+    [
+        ('m.Entity<Invoice>().HasKey(x => x.Id).ToTable("Inv");', "Invoice", "Inv"),
+        ('m.Entity<Domain.Invoice>().ToTable("Inv", "billing");', "Invoice", "billing.Inv"),
+        ('m.Entity<Invoice>(b => { b.ToTable("Inv"); });', "Invoice", "Inv"),
+    ],
+)
+def test_to_table(analyse: Analyser, statement: str, entity: str, table: str) -> None:
+    text = f"class Context {{\n  void OnModelCreating(ModelBuilder m) {{\n    {statement}\n  }}\n}}\n"
+    facts = analyse("a.cs", text).facts
+    assert facts is not None
+    assert facts.mappings == (TableMapping("cs::a.cs#Context.OnModelCreating", 2, entity, table, 1.0),)
+
+
+def test_configuration_class_table_attribute_and_db_set(analyse: Analyser) -> None:
+    text = (
+        "class InvoiceMap : IEntityTypeConfiguration<Invoice> {\n"
+        '  public void Configure(EntityTypeBuilder<Invoice> b) {\n    b.ToTable("Inv");\n  }\n}\n'
+        "class Context : DbContext {\n  public DbSet<Order> Orders { get; set; }\n}\n"
+        '[Table("Lines", Schema = "billing")]\nclass Line { }\n'
+    )
+    facts = analyse("a.cs", text).facts
+    assert facts is not None
+    assert sorted(facts.mappings, key=lambda mapping: mapping.table) == [
+        TableMapping("cs::a.cs#InvoiceMap.Configure", 2, "Invoice", "Inv", 1.0),
+        TableMapping("cs::a.cs#Context", 3, "Order", "Orders", 0.8),
+        TableMapping("cs::a.cs#Line", 5, "", "billing.Lines", 1.0),
+    ]

@@ -1,0 +1,166 @@
+from collections.abc import Callable
+
+from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, TableMapping
+
+Analyser = Callable[[str, str], CodeAnalysis]
+
+DECODER = '''\
+"""Decoding."""
+import re, json.scanner
+from . import tools as t
+from ..errors import (Bad as Worse, Other)
+from string import *
+
+LIMIT = 10
+
+
+# What a caller may ask for.
+@dataclass(frozen=True)
+class Decoder(Base[int], mixins.Loud, metaclass=Meta):
+    """Reads."""
+
+    scanner: Scanner
+
+    def __init__(self, scanner: Scanner, *, deep: "Options | None" = None) -> None:
+        self.scanner = scanner
+        self.cache = Cache(LIMIT)
+        self.deep: Options = deep
+
+    # Runs.
+    @property
+    def name(self) -> str:
+        return self.scanner.find("a\\n" "b")
+
+    class Inner:
+        pass
+
+
+async def decode(text,
+                 *rest):
+    with Decoder(text) as opened:
+        opened.raw_decode(text)
+    super().close()
+    Decoder().run()
+    return re.compile(f"{text} x").match(text)
+'''
+
+
+def test_chunks_are_whole_lines_with_symbol_signature_and_span(analyse: Analyser) -> None:
+    nodes = {node.local_id: node for node in analyse("lib/json/decoder.py", DECODER).file.nodes}
+    lines = DECODER.split("\n")
+    assert [(key, node.start_line, node.end_line, node.symbol, node.signature) for key, node in nodes.items()] == [
+        ("lib/json/decoder.py", 1, 7, "lib.json.decoder", ""),
+        ("lib/json/decoder.py#Decoder", 10, 15, "Decoder", "class Decoder(Base[int], mixins.Loud, metaclass=Meta)"),
+        (
+            "lib/json/decoder.py#Decoder.__init__",
+            17,
+            20,
+            "Decoder.__init__",
+            'def __init__(self, scanner: Scanner, *, deep: "Options | None" = None) -> None',
+        ),
+        ("lib/json/decoder.py#Decoder.name", 22, 25, "Decoder.name", "def name(self) -> str"),
+        ("lib/json/decoder.py#Decoder.Inner", 27, 28, "Decoder.Inner", "class Inner"),
+        ("lib/json/decoder.py#decode", 31, 37, "decode", "async def decode(text, *rest)"),
+    ]
+    for node in nodes.values():
+        assert node.text == "\n".join(lines[node.start_line - 1 : node.end_line])
+        assert (node.kind, node.language, node.data_type, node.corpus_type) == (
+            "py",
+            "python",
+            "regular_code",
+            "CODE_LOGIC",
+        )
+        assert node.origin == f"lib/json/decoder.py:{node.start_line}"
+
+
+def test_contains_edges_follow_nesting(analyse: Analyser) -> None:
+    edges = analyse("d.py", DECODER).file.edges
+    assert {(edge.from_key, edge.to_key, edge.edge_type, edge.confidence) for edge in edges} == {
+        ("py::d.py", "py::d.py#Decoder", "Contains", 1.0),
+        ("py::d.py#Decoder", "py::d.py#Decoder.__init__", "Contains", 1.0),
+        ("py::d.py#Decoder", "py::d.py#Decoder.name", "Contains", 1.0),
+        ("py::d.py#Decoder", "py::d.py#Decoder.Inner", "Contains", 1.0),
+        ("py::d.py", "py::d.py#decode", "Contains", 1.0),
+    }
+
+
+def test_imports_with_aliases(analyse: Analyser) -> None:
+    facts = analyse("d.py", DECODER).facts
+    assert facts is not None
+    assert facts.imports == (
+        Import("re", "", "re", 2),
+        Import("json.scanner", "", "", 2),
+        Import("json", "", "json", 2),
+        Import(".", "tools", "t", 3),
+        Import("..errors", "Bad", "Worse", 4),
+        Import("..errors", "Other", "Other", 4),
+        Import("string", "*", "", 5),
+    )
+
+
+def test_bases_calls_and_variables(analyse: Analyser) -> None:
+    facts = analyse("d.py", DECODER).facts
+    assert facts is not None
+    decoder, init = facts.definitions[1], facts.definitions[2]
+    assert decoder.bases == ("Base", "mixins.Loud")
+    assert (init.symbol, init.parent) == ("Decoder.__init__", 1)
+    assert {(call.receiver, call.name, call.argument_count) for call in facts.calls} == {
+        ("", "dataclass", 1),
+        ("", "Cache", 1),
+        ("self.scanner", "find", 1),
+        ("", "Decoder", 1),
+        ("", "Decoder", 0),
+        ("opened", "raw_decode", 1),
+        ("", "super", 0),
+        ("super()", "close", 0),
+        ("Decoder()", "run", 0),
+        ("re", "compile", 1),
+        ("re.compile()", "match", 1),
+    }
+    assert set(facts.bindings) == {
+        Binding(1, "scanner", "Scanner", True),
+        Binding(2, "scanner", "Scanner", True),
+        Binding(2, "deep", "Options", True),
+        Binding(1, "cache", "Cache", False),
+        Binding(1, "deep", "Options", True),
+        Binding(5, "opened", "Decoder", False),
+    }
+
+
+def test_string_literals_are_joined_unescaped_and_free_of_documentation(analyse: Analyser) -> None:
+    literals = analyse("d.py", DECODER).literals
+    assert [(literal.from_key, literal.text, literal.line) for literal in literals] == [
+        ("py::d.py#Decoder.__init__", "Options | None", 17),
+        ("py::d.py#Decoder.name", "a\nb", 25),
+        ("py::d.py#decode", "{text} x", 37),
+    ]
+
+
+def test_definitions_in_branches_and_again_are_told_apart(analyse: Analyser) -> None:
+    text = "try:\n    def f(): pass\nexcept Exception:\n    def f(): return 1\nif A:\n    class f: pass\n"
+    assert [node.local_id for node in analyse("a.py", text).file.nodes] == ["a.py", "a.py#f", "a.py#f~2", "a.py#f~3"]
+
+
+def test_tables_of_sqlalchemy_and_django(analyse: Analyser) -> None:
+    text = (
+        "class Invoice(Base):\n    __tablename__ = 'invoices'\n"
+        "    __table_args__ = (Index('i'), {'schema': 'billing'})\n"
+        "class Order(models.Model):\n    class Meta:\n        db_table = 'shop_order'\n"
+        "class Plain:\n    __tablename__ = NAME\n"
+    )
+    facts = analyse("models.py", text).facts
+    assert facts is not None
+    assert facts.mappings == (
+        TableMapping("py::models.py#Invoice", 1, "", "billing.invoices", 1.0),
+        TableMapping("py::models.py#Order", 2, "", "shop_order", 1.0),
+    )
+
+
+def test_a_package_is_named_by_its_folder(analyse: Analyser) -> None:
+    assert analyse("shop/core/__init__.py", "x = 1\n").file.nodes[0].symbol == "shop.core"
+    assert analyse("__init__.py", "x = 1\n").file.nodes[0].symbol == "__init__"
+
+
+def test_identifiers_of_any_script(analyse: Analyser) -> None:
+    nodes = analyse("a.py", "class Größe:\n    def mesure_é(self):\n        return 'π'\n").file.nodes
+    assert [node.symbol for node in nodes] == ["a", "Größe", "Größe.mesure_é"]

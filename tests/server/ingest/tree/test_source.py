@@ -1,0 +1,159 @@
+"""A whole tree read as a source: every kind of file at once."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
+from groundwire_server.ingest.tree.decoding import read_source
+from groundwire_server.ingest.tree.model import SourceFile
+from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_server.ingest.tree.walk import ListedFile
+
+TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
+
+SHOP: Mapping[str, str | bytes] = {
+    ".gitignore": "bin/\n",
+    "bin/ignored.py": "x = 1\n",
+    "README.md": "# Shop\n\nSells.\n\n## Run\n\nmake\n",
+    "Dockerfile": "FROM python:3.11\nCMD run\n",
+    "deploy/shop.yaml": "kind: Service\nmetadata:\n  name: shop\n",
+    "db/tables.sql": "CREATE TABLE dbo.Invoice (Id int NOT NULL);\n",
+    "src/a.py": "from b import load\n\n\ndef main():\n    load()\n    run('SELECT Id FROM dbo.Invoice WHERE Id = 1')\n",
+    "src/b.py": "def load():\n    pass\n",
+    "src/Invoice.cs": '[Table("Invoice", Schema = "dbo")]\npublic class Invoice\n{\n}\n',
+    "go.mod": "module example.com/shop\n",
+    "cmd/main.go": 'package main\n\nimport "example.com/shop/store"\n\nfunc main() { store.Open() }\n',
+    "store/store.go": "package store\n\nfunc Open() {}\n",
+    "web/app.tsx": "export const App = () => {\n  return <b />;\n};\n",
+    "Main.java": "class Main {\n}\n",
+    "notes.rb": "x",
+    "bad.py": b"\xff\xfe\x00",
+    "broken.cs": "¿ } { ¡ ( § ! ? ¿ } ¡\n",
+    "empty/__init__.py": "",
+}
+
+
+def read(root: Path) -> list[SourceRecord]:
+    return list(TreeSource(root).read())
+
+
+def nodes_of(records: list[SourceRecord]) -> list[SourceNode]:
+    return [record for record in records if isinstance(record, SourceNode)]
+
+
+def edges_of(records: list[SourceRecord]) -> dict[tuple[str, str, str], float]:
+    edges = [record for record in records if isinstance(record, SourceEdge)]
+    found = {(edge.from_key, edge.to_key, edge.edge_type): edge.confidence for edge in edges}
+    assert len(found) == len(edges)
+    return found
+
+
+def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_tree: TreeMaker) -> None:
+    records = read(make_tree(SHOP))
+    assert {node.path for node in nodes_of(records)} == {
+        "README.md",
+        "Dockerfile",
+        "deploy/shop.yaml",
+        "db/tables.sql",
+        "src/a.py",
+        "src/b.py",
+        "src/Invoice.cs",
+        "cmd/main.go",
+        "store/store.go",
+        "web/app.tsx",
+        "Main.java",
+    }
+    assert {record.path: record.why for record in records if isinstance(record, SkippedFile)} == {
+        ".gitignore": "no reader for '.gitignore' files",
+        "notes.rb": "no reader for '.rb' files",
+        "bad.py": "not decodable as utf-16: truncated data at byte 2",
+        "broken.cs": "cannot be parsed as csharp",
+        "go.mod": "read for its module path only; it has no node",
+        "empty/__init__.py": "the file is empty",
+    }
+
+
+def test_edges_lead_across_files_and_languages(make_tree: TreeMaker) -> None:
+    records = read(make_tree(SHOP))
+    table = next(node.key for node in nodes_of(records) if node.path == "db/tables.sql")
+    edges = edges_of(records)
+    assert edges["py::src/a.py", "py::src/b.py", "Imports"] == 1.0
+    assert edges["py::src/a.py#main", "py::src/b.py#load", "Calls"] == 1.0
+    assert edges["go::cmd/main.go#main", "go::store/store.go#Open", "Calls"] == 1.0
+    assert ("py::src/a.py#main", table, "ReadsFrom") in edges
+    assert ("cs::src/Invoice.cs#Invoice", table, "MapsTo") in edges
+
+
+def test_keys_are_unique_and_edges_lead_to_nodes(make_tree: TreeMaker) -> None:
+    records = read(make_tree(SHOP))
+    keys = [node.key for node in nodes_of(records)]
+    assert len(keys) == len(set(keys))
+    assert {key for from_key, to_key, _ in edges_of(records) for key in (from_key, to_key)} <= set(keys)
+
+
+def test_sql_comes_first_and_edges_last_and_sorted(make_tree: TreeMaker) -> None:
+    records = read(make_tree(SHOP))
+    assert nodes_of(records)[0].path == "db/tables.sql"
+    first_edge = next(index for index, record in enumerate(records) if isinstance(record, SourceEdge))
+    assert all(isinstance(record, SourceEdge) for record in records[first_edge:])
+    places = list(edges_of(records))
+    assert places == sorted(places)
+
+
+_DIGEST = """
+import hashlib, sys
+from pathlib import Path
+from groundwire_server.ingest.tree.source import TreeSource
+print(hashlib.sha256(repr(list(TreeSource(Path(sys.argv[1])).read())).encode()).hexdigest())
+"""
+
+
+def test_the_same_tree_reads_the_same_whatever_the_hash_seed(make_tree: TreeMaker) -> None:
+    root = make_tree(SHOP)
+    here = hashlib.sha256(repr(read(root)).encode()).hexdigest()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", _DIGEST, str(root)]
+        printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        assert printed.strip() == here
+
+
+def test_description_names_the_folder(make_tree: TreeMaker) -> None:
+    assert TreeSource(make_tree({"a.py": "x"})).description == "source tree shop"
+
+
+def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match="not a folder"):
+        next(TreeSource(tmp_path / "absent").read())
+
+
+def test_part_of_the_standard_library(tmp_path: Path) -> None:
+    library = Path(sysconfig.get_path("stdlib"))
+    for package in ("json", "asyncio"):
+        (tmp_path / package).mkdir()
+        for file in (library / package).glob("*.py"):
+            (tmp_path / package / file.name).write_bytes(file.read_bytes())
+    records = read(tmp_path)
+    nodes, edges = nodes_of(records), edges_of(records)
+    by_key = {node.key: node for node in nodes}
+    assert len(by_key) == len(nodes) > 1000
+    assert not [record for record in records if isinstance(record, SkippedFile)]
+    loads = "py::json/__init__.py#loads"
+    assert edges["py::json/__init__.py#load", loads, "Calls"] == 1.0
+    assert edges[loads, "py::json/decoder.py#JSONDecoder.decode", "Calls"] == 0.8
+    assert edges["py::json/__init__.py", "py::json/decoder.py", "Imports"] == 1.0
+    decode = by_key["py::json/decoder.py#JSONDecoder.decode"]
+    assert edges[decode.key, "py::json/decoder.py#JSONDecoder.raw_decode", "Calls"] == 1.0
+    assert decode.signature == "def decode(self, s, _w=WHITESPACE.match)"
+    for node in nodes:
+        source = read_source(tmp_path, ListedFile(node.path, "python"))
+        assert isinstance(source, SourceFile)
+        assert "\n".join(source.text.split("\n")[node.start_line - 1 : node.end_line]) == node.text
