@@ -42,7 +42,7 @@ def build_index() -> None:
 @contextmanager
 def running_server() -> Iterator[str]:
     """Runs a server on a free port and yields its address; drains it at the end."""
-    command = [GROUNDWIRE, "serve", "--data", FOLDER / "data", "--listen", "127.0.0.1:0"]
+    command: list[str | Path] = [GROUNDWIRE, "serve", "--data", FOLDER / "data", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         for line in process.stderr:

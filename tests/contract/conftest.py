@@ -9,7 +9,12 @@ import pytest
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from support.program import Server, run_ok, write_jsonl
 
-ACCESS_FIELDS = {"acl_tags": [], "classification_labels": [], "clearance_level": None, "tenant_id": ""}
+ACCESS_FIELDS: dict[str, object] = {
+    "acl_tags": [],
+    "classification_labels": [],
+    "clearance_level": None,
+    "tenant_id": "",
+}
 
 
 def node(local_id: str, text: str, vector: list[float] | None, kind: str = "cs", **fields: object) -> dict[str, object]:

@@ -19,7 +19,14 @@ def test_contract_against_an_installed_wheel(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     environment = tmp_path / "environment"
     venv.create(environment, with_pip=True)
-    install = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    install: list[str | Path] = [
+        environment / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*install, TORCH], check=True, cwd=tmp_path)
     subprocess.run([*install, f"{wheel}[server]"], check=True, cwd=tmp_path)
     contract = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract"]

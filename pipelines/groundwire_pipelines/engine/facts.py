@@ -5,9 +5,9 @@ from dataclasses import asdict, fields
 from enum import IntEnum
 from typing import Final
 
-from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
 from pydantic import JsonValue
 
+from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
 from groundwire_pipelines.state import PipelineState
 
 _NAMES: Final = frozenset({"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode"})

@@ -33,7 +33,7 @@ class StepRecord:
 
 @dataclass(slots=True)
 class Recorder:
-    """The events of one run. `meter` is None for a run without a model."""
+    """The events of one run. `meter` is None for a run without a model; `steps` began so far, the last is `step_id`."""
 
     pipeline: str
     state: PipelineState
@@ -41,6 +41,7 @@ class Recorder:
     sinks: Sequence[TraceSink]
     texts: bool
     steps: int = 0
+    step_id: str = ""
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -72,6 +73,7 @@ class Recorder:
     def step(self, step: BoundStep) -> Iterator[StepRecord]:
         """Around one step."""
         self.steps += 1
+        self.step_id = step.definition.id
         before = snapshot(self.state)
         self._tell(
             StepStarted(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from groundwire_client import GroundwireError, InvalidRequestError
-
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
@@ -41,17 +40,17 @@ async def run_steps(
     steps = bind(definition, actions)
     meter = None if runtime.model is None else MeteredModel(runtime.model)
     recorder = Recorder(definition.name, state, meter, sinks, trace_texts)
-    seconds = runtime.settings.deadline_seconds
+    deadline = asyncio.timeout(runtime.settings.deadline_seconds)
     with recorder.run():
         try:
-            async with asyncio.timeout(seconds) as deadline:
+            async with deadline:
                 await _walk(definition, steps, state, replace(runtime, model=meter), recorder)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
             raise RunCancelledError(
-                f"the run of {definition.name} passed its deadline of {seconds:g} s in its step number {recorder.steps}: "
-                "raise deadline_seconds, or lower what it asks for"
+                f"the run of {definition.name} passed its deadline of {runtime.settings.deadline_seconds:g} s in the "
+                f"step {recorder.step_id!r}: raise deadline_seconds, or lower what it asks for"
             ) from error
 
 

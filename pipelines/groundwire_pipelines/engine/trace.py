@@ -29,7 +29,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
-    """A step began: the run's `number`th, from 1. `settings` are its keys, `inputs` the sizes of what the state holds."""
+    """A step began, the run's `number`th from 1. `settings` are its keys, `inputs` the sizes of what the state holds."""
 
     number: int
     step_id: str

@@ -1,7 +1,7 @@
 """What a model writes for a search: plain text, or an object with a query and filters (seed 000, `query_parser`)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire_client import Filter
@@ -17,7 +17,7 @@ class ParsedQuery:
     """A query, the filters to add to the caller's, and the names of scope or access that were dropped, sorted."""
 
     query: str
-    filter: Filter = Filter()
+    filter: Filter = field(default_factory=Filter)
     dropped: tuple[str, ...] = ()
 
 
@@ -45,7 +45,7 @@ class JsonishQueryParser:
             raise StepError("query-malformed", f"the query begins like an object, but {error}") from error
         query = members.pop("query", None)
         if query is not None and not isinstance(query, str):
-            raise StepError("query-malformed", f"query must be text, not {_kind(query)}")
+            raise StepError("query-malformed", "query must be text, not a list or an object")
         narrowing, dropped = _filters(_flattened(members))
         return ParsedQuery((query or "").strip(), narrowing, dropped)
 
@@ -66,7 +66,7 @@ def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
     """The filters beside the query and those under `filters`."""
     nested = members.pop("filters", None)
     if nested is not None and not isinstance(nested, dict):
-        raise StepError("filter-malformed", f"filters must be an object, not {_kind(nested)}")
+        raise StepError("filter-malformed", "filters must be an object, not a list or text")
     return [*members.items(), *(nested or {}).items()]
 
 
@@ -95,7 +95,3 @@ def _texts(name: str, value: Tolerated) -> tuple[str, ...]:
             raise StepError("filter-malformed", f"the filter {name!r} must be text or a list of texts")
         texts += [entry] if entry else []
     return tuple(texts)
-
-
-def _kind(value: Tolerated) -> str:
-    return {list: "a list", dict: "an object", str: "text"}.get(type(value), "nothing")

@@ -97,16 +97,19 @@ class Walker:
     def _in_order(self, parents: Sequence[ReachedRow]) -> Iterator[tuple[int, Neighbour]]:
         """The neighbours of several parents merged by (edge type, id, parent's place), read as far as consumed."""
         streams = (
-            (
-                (neighbour.edge_type, neighbour.row, place, parent.row, neighbour)
-                for neighbour in neighbours.of(parent.row)
-            )
+            self._ordered(place, parent.row, neighbours)
             for place, parent in enumerate(parents)
             for neighbours in (self.outgoing, self.incoming)
             if neighbours is not None
         )
-        for _, _, _, parent_row, neighbour in merge(*streams, key=lambda entry: entry[:3]):
+        for _, parent_row, neighbour in merge(*streams, key=lambda entry: entry[0]):
             yield parent_row, neighbour
+
+    def _ordered(
+        self, place: int, parent_row: int, neighbours: Neighbours
+    ) -> Iterator[tuple[tuple[int, int, int], int, Neighbour]]:
+        for neighbour in neighbours.of(parent_row):
+            yield (neighbour.edge_type, neighbour.row, place), parent_row, neighbour
 
     def _edges_of(self, row: int, chosen: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Iterator[WalkedEdge]:
         onward = self.outgoing.among(row, chosen) if self.outgoing else ()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import yaml
 from yaml.reader import Reader, ReaderError
 
+MAX_DEPTH = 200
+
 _KEY_DEPTH = 2
 _OTHER_LINE_ENDS = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -95,8 +97,9 @@ class _OpenDocument:
 def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
     """The documents of `text` in order; lines end at a line feed only.
 
-    Reads the parser's events and builds no values, so neither aliases that multiply nor deep nesting cost
-    more than their length. Raises YamlOutlineError when the text is not YAML.
+    Reads the parser's events and builds no values, so aliases that multiply cost no more than their length.
+    Raises YamlOutlineError when the text is not YAML, or nests deeper than MAX_DEPTH: the time that the
+    parser takes for a token grows with the depth.
     """
     try:
         return tuple(_documents(_OTHER_LINE_ENDS.sub(" ", text)))
@@ -118,3 +121,5 @@ def _documents(text: str) -> Iterator[YamlDocument]:
             yield YamlDocument(document.start_line, tuple(document.keys))
         else:
             document.take(event)
+            if len(document.open) > MAX_DEPTH:
+                raise YamlOutlineError(f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)

@@ -1,6 +1,6 @@
 """Finding a file's declarations without going into the bodies of its functions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -53,23 +53,9 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
 def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Container]:
     """What the children of one container declare, and those that are containers in turn."""
     namespace, first_row = container.namespace, container.first_row
-    lead_start, lead_end, last_row = -1, -1, -1
-    for child in container.node.children:
-        row = child.start_point.row
-        if child.type in syntax.leading:
-            if row > last_row:
-                lead_start = row if row > lead_end + 1 or lead_start < 0 else lead_start
-                lead_end = end_row(child)
-            last_row = end_row(child)
-            continue
-        if not child.is_named:
-            last_row = end_row(child)
-            continue
-        start = lead_start if lead_start >= 0 and lead_end >= row - 1 else row
-        start = start if first_row is None else min(first_row, start)
-        lead_start, last_row = -1, end_row(child)
-        shape = syntax.shape(child)
-        opened = syntax.namespace(child)
+    for child, row in _with_leading(syntax, container.node.children):
+        start = row if first_row is None else min(first_row, row)
+        shape, opened = syntax.shape(child), syntax.namespace(child)
         if shape is not None:
             first_row = None
             yield _declared(child, shape, start, container.parent, namespace)
@@ -81,8 +67,26 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
             else:
                 yield _Container(body, container.parent, inner)
         elif child.type in syntax.transparent or child.type == "ERROR":
-            yield _Container(child, container.parent, namespace, start if child.type in syntax.wrappers else None)
             first_row = None
+            yield _Container(child, container.parent, namespace, start if child.type in syntax.wrappers else None)
+
+
+def _with_leading(syntax: Syntax, children: Sequence[Node]) -> Iterator[tuple[Node, int]]:
+    """Each named child that is neither comment nor decorator, with the row where those right above it start.
+
+    A comment on the last line of something else is not above anything.
+    """
+    lead_start, lead_end, last_row = 0, -2, -1
+    for child in children:
+        row = child.start_point.row
+        if child.type in syntax.leading:
+            if row > last_row:
+                lead_start = row if row > lead_end + 1 else lead_start
+                lead_end = end_row(child)
+        elif child.is_named:
+            yield child, lead_start if lead_end >= row - 1 else row
+            lead_end = -2
+        last_row = end_row(child)
 
 
 def _declared(node: Node, shape: Shape, first_row: int, parent: Declared | None, namespace: str) -> Declared:

@@ -1,0 +1,175 @@
+"""The Python API: load a pipeline, run it against a server.
+
+    pipeline = Pipeline.load("evidence", top_k=5)
+    result = pipeline.run("where is VAT computed?", server="localhost:50051", repository="shop", branch="main")
+    print(result.answer)
+
+The same from asyncio, with a client that other runs may share:
+
+    async with AsyncGroundwireClient("localhost:50051") as client:
+        result = await pipeline.arun("where is VAT computed?", client=client, repository="shop", branch="main")
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypedDict, Unpack
+
+from pydantic import JsonValue
+
+from groundwire.tokens import TokenCounter
+from groundwire_client import TLS, Access, AsyncGroundwireClient, Filter
+from groundwire_pipelines.actions.registry import actions
+from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.engine.runner import run_steps
+from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
+from groundwire_pipelines.prompts import PromptFolders
+from groundwire_pipelines.runtime import History, Model, Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+class RunOptions(TypedDict, total=False):
+    """What a run may be given besides its question; everything has a default.
+
+    Attributes:
+        repository: The repository to ask; that of the pipeline's settings when absent or empty.
+        branch: The branch to ask; that of the pipeline's settings when absent or empty.
+        active_index: The index version to ask; that of the settings, else the active one, pinned for the whole run.
+        access: What the caller may see; public nodes only when absent, whatever default the client has.
+        filter: Narrows every search; nothing that a model writes widens it.
+        is_english: False for a question in another language, in which the answer then is too.
+        session_id: The conversation that the question belongs to; none when absent.
+        user_id: Whose conversation it is.
+        model: The language model, for pipelines that ask one.
+        history: Where conversations are kept, for runs with a session.
+        on_answer: Told pieces of a model's final answer as they come.
+        sinks: Told the run's events as they happen.
+        trace_texts: Whether events hold the texts of user, model and sources, besides names, counts and ids.
+    """
+
+    repository: str
+    branch: str
+    active_index: str
+    access: Access
+    filter: Filter
+    is_english: bool
+    session_id: str
+    user_id: str
+    model: Model | None
+    history: History | None
+    on_answer: Callable[[str], None] | None
+    sinks: Sequence[TraceSink]
+    trace_texts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineResult:
+    """How a run ended.
+
+    `answer` is for the user: the model's answer, or the evidence where the pipeline asks no model. `context_blocks` are
+    the evidence that the last retrieval rendered. `index` is the index version that the run was pinned to, empty when
+    it asked the server nothing. `state` is all that the run knew at its end.
+    """
+
+    answer: str
+    context_blocks: tuple[str, ...]
+    index: str
+    state: PipelineState
+    trace: tuple[TraceEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline that passed every check. Immutable: any number of runs may share it, at the same time as well."""
+
+    definition: PipelineDefinition
+
+    @classmethod
+    def load(cls, name_or_path: str | Path, search_path: Sequence[Path] = (), **settings: JsonValue) -> Self:
+        """The pipeline of a file, or that of a name in the folders of `search_path` or the library.
+
+        `settings` take the place of those in its files.
+
+        Raises:
+            DefinitionError: The pipeline's files are wrong; it names every problem with its place.
+        """
+        return cls(load_pipeline(str(name_or_path), search_path, settings))
+
+    async def arun(
+        self, question: str, *, client: AsyncGroundwireClient, **options: Unpack[RunOptions]
+    ) -> PipelineResult:
+        """Answers a question over an open client.
+
+        Raises:
+            StepError: A step broke a rule or what it called failed.
+            RunCancelledError: The run's deadline passed.
+        """
+        settings = self.definition.settings
+        state = PipelineState(
+            user_question=question,
+            repository=options.get("repository") or settings.repository,
+            branch=options.get("branch") or settings.branch,
+            is_english=options.get("is_english", True),
+            session_id=options.get("session_id", ""),
+            user_id=options.get("user_id", ""),
+            active_index=options.get("active_index") or settings.active_index,
+            retrieval_access=options.get("access", Access()),
+            retrieval_filter=options.get("filter", Filter()),
+        )
+        runtime = Runtime(
+            retrieval=client,
+            settings=settings,
+            counter=TokenCounter(),
+            prompts=PromptFolders(self.definition.prompts),
+            model=options.get("model"),
+            history=options.get("history"),
+            on_answer=options.get("on_answer"),
+        )
+        trace: list[TraceEvent] = []
+        await run_steps(
+            self.definition,
+            actions(),
+            state,
+            runtime,
+            sinks=(trace.append, *options.get("sinks", ())),
+            trace_texts=options.get("trace_texts", False),
+        )
+        return PipelineResult(
+            answer=state.final_answer,
+            context_blocks=tuple(state.context_blocks),
+            index=state.active_index,
+            state=state,
+            trace=tuple(trace),
+        )
+
+    def run(
+        self,
+        question: str,
+        *,
+        server: str | None = None,
+        credentials: TLS | None = None,
+        metadata: Sequence[tuple[str, str | bytes]] = (),
+        **options: Unpack[RunOptions],
+    ) -> PipelineResult:
+        """Answers a question over a connection of its own; not for code that runs in an event loop.
+
+        `server` is an address such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER. `metadata`
+        goes with every call. The run's deadline bounds each of its calls too.
+
+        Raises:
+            StepError: A step broke a rule or what it called failed.
+            RunCancelledError: The run's deadline passed.
+            ValueError: There is no address.
+            OSError: A TLS file cannot be read.
+        """
+
+        async def connected() -> PipelineResult:
+            seconds = self.definition.settings.deadline_seconds
+            async with AsyncGroundwireClient(
+                server, credentials=credentials, metadata=metadata, timeout=seconds
+            ) as client:
+                return await self.arun(question, client=client, **options)
+
+        return asyncio.run(connected())
