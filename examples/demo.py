@@ -67,7 +67,8 @@ def ask(client: GroundwireClient, question: str) -> tuple[SearchResult, Expansio
 
 def show(console: Console, found: SearchResult, graph: Expansion, evidence: FetchResult) -> None:
     """Prints the evidence: hits with scores, edges, and texts with path, lines and tokens."""
-    hits = Table("rank", "score", "where each list placed it", "node", title="Search: ids and scores")
+    hits = Table("rank", "score", "lists", "node", title="Search: ids and scores")
+    hits.columns[3].overflow = "fold"
     for hit in found.hits:
         legs = ", ".join(f"{leg.leg.value} #{leg.rank}" for leg in hit.legs)
         hits.add_row(str(hit.rank), f"{hit.score:.4f}", legs, _local(hit.id))

@@ -6,11 +6,11 @@ given and no other.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
+from groundwire_pipelines.definition.wording import did_you_mean
 from groundwire_pipelines.errors import StepError
 
 _PROMPT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -26,8 +26,9 @@ class PromptFolders:
     def render(self, name: str, variables: Mapping[str, str]) -> str:
         """The prompt with its variables filled in; a value is never read for variables of its own.
 
-        Raises StepError: `prompt-missing`, `prompt-unreadable`, or `prompt-variables` where the file and the variables
-        disagree.
+        Raises:
+            StepError: `prompt-missing`, `prompt-unreadable`, or `prompt-variables` where the file and the variables
+                disagree.
         """
         text = self._read(name)
         problems = _variable_problems(text, variables.keys())
@@ -56,8 +57,7 @@ class PromptFolders:
         raise StepError("prompt-missing", f"there is no prompt {name!r} in {searched}{self._nearest(name)}")
 
     def _nearest(self, name: str) -> str:
-        names = sorted({path.stem for folder in self.folders for path in folder.glob("*.md")})
-        return _did_you_mean(name, names)
+        return did_you_mean(name, {path.stem for folder in self.folders for path in folder.glob("*.md")})
 
 
 def _read_text(path: Path) -> str:
@@ -73,11 +73,6 @@ def _variable_problems(text: str, offered: Iterable[str]) -> tuple[str, ...]:
     malformed = sorted({line.strip() for line in _VARIABLE.sub("", text).splitlines() if "{{" in line or "}}" in line})
     return (
         *(f"malformed variable in the line {line[:80]!r}: write {{{{name}}}}" for line in malformed),
-        *(f"unknown variable {{{{{name}}}}}{_did_you_mean(name, names)}" for name in used if name not in names),
+        *(f"unknown variable {{{{{name}}}}}{did_you_mean(name, names)}" for name in used if name not in names),
         *(f"variable {{{{{name}}}}} is not used" for name in names if name not in used),
     )
-
-
-def _did_you_mean(name: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(name, known, n=1)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""

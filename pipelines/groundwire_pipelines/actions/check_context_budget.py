@@ -14,7 +14,8 @@ class CheckContextBudgetSettings(StepSettings):
 async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Leaves by `on_ok` when all evidence takes at most `max_context_tokens`, else by `on_over_limit`.
 
-    Raises StepError `max-context-tokens-missing`.
+    Raises:
+        StepError: `max-context-tokens-missing`.
     """
     budget = max_context_tokens(runtime)
     tokens = runtime.counter.count(evidence_text(state))
@@ -23,7 +24,11 @@ async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtim
 
 
 def max_context_tokens(runtime: Runtime) -> int:
-    """The setting. Raises StepError `max-context-tokens-missing` when it is absent or not above 0."""
+    """The setting.
+
+    Raises:
+        StepError: `max-context-tokens-missing`, when it is absent or not above 0.
+    """
     budget = runtime.settings.max_context_tokens
     if budget is None or budget <= 0:
         raise StepError("max-context-tokens-missing", f"settings.max_context_tokens must be above 0, and is {budget}")

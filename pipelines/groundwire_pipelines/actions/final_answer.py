@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import StepSettings
-from groundwire_pipelines.actions.model_calls import Spent, ask
+from groundwire_pipelines.actions.model_calls import ask
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -14,26 +14,33 @@ from groundwire_pipelines.state import PipelineState
 class FinalAnswerSettings(StepSettings):
     """Keys of the actions that end a run."""
 
-    prompt: Annotated[str, Field(min_length=1)] | None = None
-    """The prompt that translates `answer` into the language of `question`; needed for questions not in English."""
+    prompt: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="The prompt that translates `answer` into the language of `question`; without it, questions "
+            "in other languages than English fail.",
+        ),
+    ] = None
 
 
-async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> tuple[str, Spent]:
-    """The final answer in the language of the question, and what its translation took.
+async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> str:
+    """The final answer in the language of the question.
 
-    A translation is told to `on_answer` as it comes. Raises StepError: `translation-prompt-missing`, and what a model
-    call raises.
+    A translation is told to `on_answer` as it comes.
+
+    Raises:
+        StepError: `translation-prompt-missing`, and what a model call raises.
     """
     answer = _tidied(state.final_answer_en)
     if state.is_english:
-        return answer, Spent()
+        return answer
     if settings.prompt is None:
         raise StepError(
             "translation-prompt-missing", "the question is not in English: give the step a `prompt` that translates"
         )
     variables = {"answer": answer, "question": state.user_question}
-    translation = await ask(runtime, settings.prompt, variables, on_text=runtime.on_answer)
-    return _tidied(translation.text), Spent().plus(translation)
+    return _tidied(await ask(runtime, settings.prompt, variables, on_text=runtime.on_answer))
 
 
 def prompts_of(settings: FinalAnswerSettings) -> dict[str, frozenset[str]]:

@@ -10,13 +10,16 @@ from groundwire_pipelines.state import PipelineState
 async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `final_answer`: the answer in the user's language; without an answer, the evidence as it is.
 
-    Needs no model for an English question or a run that gathers evidence only. Raises what a model call raises.
+    Needs no model for an English question or a run that gathers evidence only.
+
+    Raises:
+        StepError: `translation-prompt-missing`, and what a model call raises.
     """
     if not state.final_answer_en:
         state.final_answer = evidence_text(state) or f"Nothing was found in {state.repository} ({state.branch})."
         return Outcome(detail={"translated": False, "evidence_only": True})
-    state.final_answer, spent = await answer_for_user(settings, state, runtime)
-    return Outcome(detail={"translated": not state.is_english, "evidence_only": False, **spent.detail()})
+    state.final_answer = await answer_for_user(settings, state, runtime)
+    return Outcome(detail={"translated": not state.is_english, "evidence_only": False})
 
 
 ACTION = Action(

@@ -1,6 +1,8 @@
 """`handle_prefix`: reads the prefix of the model's last answer and branches on it (seed 001, Appendix A)."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
@@ -15,15 +17,19 @@ _ANSWER_TRANSITIONS = ("on_answer", "on_request")
 class HandlePrefixSettings(StepSettings):
     """Keys of `handle_prefix`."""
 
-    protocol: Literal["router", "answer"]
-    """Which prefixes the answer may have, and so which ways lead out of the step."""
+    protocol: Annotated[
+        Literal["router", "answer"],
+        Field(description="Which prefixes the answer may have, and so which ways lead out of the step."),
+    ]
 
 
 async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Strips the prefix from `last_model_response`.
 
-    The router's choice sets `retrieval_mode`; an answer sets `final_answer_en`. Raises StepError: `prefix-malformed`,
-    `mode-not-supported`.
+    The router's choice sets `retrieval_mode`; an answer sets `final_answer_en`.
+
+    Raises:
+        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not admit.
     """
     if settings.protocol == "answer":
         return _take_answer(state)
@@ -48,7 +54,7 @@ def _take_answer(state: PipelineState) -> Outcome:
     if reply.is_final:
         state.final_answer_en = reply.text
         return Outcome("on_answer")
-    return Outcome("on_request", {"request": reply.text})
+    return Outcome("on_request")
 
 
 ACTION = Action(

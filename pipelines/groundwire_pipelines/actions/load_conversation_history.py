@@ -5,25 +5,33 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import Spent, ask_checked, english_question
+from groundwire_pipelines.actions.model_calls import ask_checked, english_question
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import History, Runtime, StoredHistory
+from groundwire_pipelines.runtime import History, Runtime
 from groundwire_pipelines.state import PipelineState, Turn
 
 
 class LoadHistorySettings(StepSettings):
     """Keys of `load_conversation_history`."""
 
-    prompt: Annotated[str, Field(min_length=1)]
-    """The prompt that shortens `history` to `max_tokens`, keeping what matters for `question`."""
+    prompt: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The prompt that shortens `history` to `max_tokens`, keeping what matters for `question`.",
+        ),
+    ]
 
 
 async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `history`, `history_summary` and `history_for_prompt`, which fits `max_history_tokens`.
 
     A run without a session has no history. Over the budget, the summary so far and the turns after it become a new
-    summary, which is stored with the number of turns it covers. Raises StepError: `history-missing`,
-    `settings-key-missing`, `history-over-budget`, and what a model call raises.
+    summary, which is stored with the number of turns it covers.
+
+    Raises:
+        StepError: `history-missing`, `settings-key-missing`, `history-over-budget`, and what the history or a model
+            call raises.
     """
     if not state.session_id:
         return Outcome(detail={"turns": 0, "summarised": False, "history_tokens": 0})
@@ -31,20 +39,31 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     budget = _budget(runtime)
     stored = await history.load(state.user_id, state.session_id)
     text = format_history(stored.summary, stored.turns)
-    if runtime.counter.count(text) <= budget:
+    over_budget = runtime.counter.count(text) > budget
+    if over_budget:
+        summary = await _summarise(settings.prompt, text, english_question(state), budget, runtime)
+        await history.save_summary(
+            state.user_id, state.session_id, summary, covers=len(stored.turns), previous_version=stored.summary_version
+        )
+        state.history, state.history_summary, state.history_for_prompt = [], summary, format_history(summary, ())
+    else:
         state.history, state.history_summary, state.history_for_prompt = list(stored.turns), stored.summary, text
-        return Outcome(detail=_detail(stored, runtime.counter.count(text), summarised=False))
-    summary, spent = await _summarise(settings.prompt, text, english_question(state), budget, runtime)
-    await history.save_summary(
-        state.user_id, state.session_id, summary, covers=len(stored.turns), previous_version=stored.summary_version
+    return Outcome(
+        detail={
+            "turns": len(stored.turns),
+            "summary_version": stored.summary_version,
+            "summarised": over_budget,
+            "history_tokens": runtime.counter.count(state.history_for_prompt),
+        }
     )
-    state.history, state.history_summary, state.history_for_prompt = [], summary, format_history(summary, ())
-    tokens = runtime.counter.count(state.history_for_prompt)
-    return Outcome(detail={**_detail(stored, tokens, summarised=True), **spent.detail()})
 
 
 def conversation_history(runtime: Runtime) -> History:
-    """The run's history. Raises StepError `history-missing`."""
+    """The run's history.
+
+    Raises:
+        StepError: `history-missing`.
+    """
     if runtime.history is None:
         raise StepError("history-missing", "the run names a session, and has no history to keep its turns in")
     return runtime.history
@@ -57,7 +76,7 @@ def format_history(summary: str, turns: tuple[Turn, ...]) -> str:
     return "\n\n".join(parts)
 
 
-async def _summarise(prompt: str, text: str, question: str, budget: int, runtime: Runtime) -> tuple[str, Spent]:
+async def _summarise(prompt: str, text: str, question: str, budget: int, runtime: Runtime) -> str:
     def too_long(summary: str) -> StepError | None:
         tokens = runtime.counter.count(format_history(summary, ()))
         if tokens <= budget:
@@ -77,15 +96,6 @@ def _budget(runtime: Runtime) -> int:
     if runtime.settings.max_history_tokens is None:
         raise StepError("settings-key-missing", "settings.max_history_tokens is required to load a history")
     return runtime.settings.max_history_tokens
-
-
-def _detail(stored: StoredHistory, tokens: int, *, summarised: bool) -> dict[str, str | int | float | bool]:
-    return {
-        "turns": len(stored.turns),
-        "summary_version": stored.summary_version,
-        "summarised": summarised,
-        "history_tokens": tokens,
-    }
 
 
 ACTION = Action(

@@ -15,7 +15,10 @@ async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtim
     """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` admits it, else by `on_limit`.
 
     On the way on, the evidence so far is kept: the next retrieval adds to it. At the limit `final_answer_en` becomes a
-    fixed text that says what was looked for and claims nothing. Raises StepError `settings-key-missing`.
+    fixed text that says what was looked for and claims nothing.
+
+    Raises:
+        StepError: `settings-key-missing`.
     """
     limit = runtime.settings.max_turn_loops
     if limit is None:

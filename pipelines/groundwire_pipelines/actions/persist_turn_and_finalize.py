@@ -11,17 +11,19 @@ from groundwire_pipelines.state import PipelineState, Turn
 async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `final_answer` once the turn is stored: an answer that a run returned is never lost.
 
-    A run without a session stores nothing. Raises StepError: `answer-missing`, `history-missing`, and what a model call
-    or the history raises.
+    A run without a session stores nothing.
+
+    Raises:
+        StepError: `answer-missing`, `history-missing`, and what the history or a model call raises.
     """
     if not state.final_answer_en:
         raise StepError("answer-missing", "there is no answer to store; to end a run with evidence only, use finalize")
-    answer, spent = await answer_for_user(settings, state, runtime)
+    answer = await answer_for_user(settings, state, runtime)
     if state.session_id:
         turn = Turn(state.user_question, state.user_question_en, state.final_answer_en, answer)
         await conversation_history(runtime).append(state.user_id, state.session_id, turn)
     state.final_answer = answer
-    return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id), **spent.detail()})
+    return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id)})
 
 
 ACTION = Action(

@@ -16,16 +16,24 @@ from groundwire_pipelines.state import PipelineState
 class SummarizeContextSettings(StepSettings):
     """Keys of `summarize_context`."""
 
-    prompt: Annotated[str, Field(min_length=1)]
-    """The prompt that shortens `context` to `max_tokens` for `question`, and keeps every one of `identifiers`."""
+    prompt: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The prompt that shortens `context` to `max_tokens` for `question`, keeping all `identifiers`.",
+        ),
+    ]
 
 
 async def run(settings: SummarizeContextSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Replaces all evidence by one block, the summary, that fits `max_context_tokens`.
 
     The summary must name every node that the evidence names, by its canonical id. One that does not, or is too long,
-    goes back to the model once, with what is wrong. Raises StepError: `identifiers-lost`, `context-over-budget`,
-    `max-context-tokens-missing`, and what a model call raises.
+    goes back to the model once, with what is wrong.
+
+    Raises:
+        StepError: `identifiers-lost`, `context-over-budget`, `max-context-tokens-missing`, and what a model call
+            raises.
     """
     budget = max_context_tokens(runtime)
     context = evidence_text(state)
@@ -47,14 +55,13 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
         "identifiers": "\n".join(identifiers),
         "max_tokens": str(budget),
     }
-    summary, spent = await ask_checked(runtime, settings.prompt, variables, complaint)
+    summary = await ask_checked(runtime, settings.prompt, variables, complaint)
     state.context_blocks, state.earlier_context_blocks = [summary], []
     return Outcome(
         detail={
             "context_tokens": runtime.counter.count(summary),
             "max_context_tokens": budget,
             "identifiers": len(identifiers),
-            **spent.detail(),
         }
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import Spent, ask
+from groundwire_pipelines.actions.model_calls import ask
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -14,24 +14,22 @@ from groundwire_pipelines.state import PipelineState
 class TranslateInSettings(StepSettings):
     """Keys of `translate_in_if_needed`."""
 
-    prompt: Annotated[str, Field(min_length=1)]
-    """The prompt that translates `question` into English."""
+    prompt: Annotated[str, Field(min_length=1, description="The prompt that translates `question` into English.")]
 
 
 async def run(settings: TranslateInSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `user_question_en`: the question itself when it is English, else the model's translation.
 
-    Raises StepError: `question-empty`, and what a model call raises.
+    Raises:
+        StepError: `question-empty`, and what a model call raises.
     """
     question = state.user_question.strip()
     if not question:
         raise StepError("question-empty", "the question is empty")
-    if state.is_english:
-        state.user_question_en = question
-        return Outcome(detail={"translated": False})
-    translation = await ask(runtime, settings.prompt, {"question": question})
-    state.user_question_en = translation.text.strip()
-    return Outcome(detail={"translated": True, **Spent().plus(translation).detail()})
+    if not state.is_english:
+        question = await ask(runtime, settings.prompt, {"question": question})
+    state.user_question_en = question
+    return Outcome(detail={"translated": not state.is_english})
 
 
 ACTION = Action(

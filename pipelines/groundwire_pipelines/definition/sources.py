@@ -7,25 +7,45 @@ from pathlib import Path
 
 from groundwire_pipelines.definition.documents import Located, read_document
 from groundwire_pipelines.definition.model import Origin
-from groundwire_pipelines.definition.wording import did_you_mean, kind, listed
+from groundwire_pipelines.definition.wording import did_you_mean, kind, listed, shown
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 _ROOT_KEYS = ("pipeline", "pipelines")
 _PIPELINE_KEYS = ("name", "extends", "settings", "steps")
-_PIPELINE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_STEP_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+FILE_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    pattern: re.Pattern[str]
+    rule: str
+
+
+_PIPELINE_NAME = _Spelling(
+    re.compile(r"[A-Za-z0-9_](?!.*\.ya?ml$)[A-Za-z0-9_.-]*"),
+    "is no name for a pipeline: letters, digits, `_`, `-` and `.`, and no `.yaml` at the end",
+)
+_STEP_ID = _Spelling(re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*"), "is no id for a step: letters, digits, `_` and `-`")
+
+
+@dataclass(frozen=True, slots=True)
+class StepSource:
+    """A step as one file has it, with all its keys; `action` and the transitions are texts. `origin` is its id's line."""
+
+    keys: Mapping[str, Located]
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineSource:
-    """A pipeline as one file has it: `steps` by id, in the file's order, each with an id, an action and texts as targets."""
+    """A pipeline as one file has it: `steps` by id, in the file's order."""
 
     name: str
     path: Path
     origin: Origin
     extends: Located | None
     settings: Mapping[str, Located]
-    steps: Mapping[str, Located]
+    steps: Mapping[str, StepSource]
 
 
 def is_transition(key: str) -> bool:
@@ -56,17 +76,19 @@ class _Reader:
 
     def file(self, document: Located) -> tuple[PipelineSource, ...]:
         root = self._mapping(document, "yaml")
-        self._no_unknown_keys(root, "", _ROOT_KEYS)
+        self._no_unknown_keys(root, _ROOT_KEYS)
         if len(root.keys() & set(_ROOT_KEYS)) != 1:
             self._problem(document.origin, "pipeline", "a file holds either `pipeline:` or a list under `pipelines:`")
             return ()
         if "pipeline" in root:
             return tuple(filter(None, (self._pipeline(root["pipeline"], "pipeline"),)))
-        entries = self._list(root["pipelines"], "pipelines")
-        if not entries:
-            self._problem(root["pipelines"].origin, "pipelines", "must be a list of at least one pipeline")
+        return self._pipelines(root["pipelines"])
+
+    def _pipelines(self, entries: Located) -> tuple[PipelineSource, ...]:
+        if entries.value == ():
+            self._problem(entries.origin, "pipelines", "the list is empty")
         pipelines: dict[str, PipelineSource] = {}
-        for number, entry in enumerate(entries):
+        for number, entry in enumerate(self._list(entries, "pipelines")):
             pipeline = self._pipeline(entry, f"pipelines.{number}")
             if pipeline is not None and pipeline.name in pipelines:
                 first = pipelines[pipeline.name].origin
@@ -79,19 +101,20 @@ class _Reader:
 
     def _pipeline(self, entry: Located, key: str) -> PipelineSource | None:
         keys = self._mapping(entry, key)
-        self._no_unknown_keys(keys, "", _PIPELINE_KEYS)
+        self._no_unknown_keys(keys, _PIPELINE_KEYS)
         name = self._identifier(entry, keys, "name", key, _PIPELINE_NAME)
         extends = keys.get("extends")
-        if extends is not None and not (isinstance(extends.value, str) and extends.value):
-            self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {kind(extends)}")
+        if extends is not None and not (isinstance(extends.value, str) and extends.value and extends.value.isprintable()):
+            given = shown(extends.plain())
+            self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {given}")
         settings = self._mapping(keys["settings"], "settings") if "settings" in keys else {}
         steps = self._steps(self._list(keys["steps"], "steps") if "steps" in keys else ())
         if name is None:
             return None
         return PipelineSource(name, self._path, keys["name"].origin, extends, settings, steps)
 
-    def _steps(self, entries: tuple[Located, ...]) -> Mapping[str, Located]:
-        steps: dict[str, Located] = {}
+    def _steps(self, entries: tuple[Located, ...]) -> Mapping[str, StepSource]:
+        steps: dict[str, StepSource] = {}
         for number, entry in enumerate(entries):
             keys = self._mapping(entry, f"steps.{number}")
             step_id = self._identifier(entry, keys, "id", f"steps.{number}", _STEP_ID)
@@ -100,7 +123,7 @@ class _Reader:
                 first = steps[step_id].origin
                 self._problem(keys["id"].origin, f"steps.{step_id}.id", f"is the id of two steps; first at {first}")
             elif step_id is not None:
-                steps[step_id] = Located(keys, keys["id"].origin)
+                steps[step_id] = StepSource(keys, keys["id"].origin)
         return steps
 
     def _step_keys(self, entry: Located, keys: Mapping[str, Located], where: str) -> None:
@@ -116,16 +139,15 @@ class _Reader:
                 )
 
     def _identifier(
-        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, allowed: re.Pattern[str]
+        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, spelling: _Spelling
     ) -> str | None:
         value = keys.get(key)
         if value is None:
             self._problem(entry.origin, f"{where}.{key}", "is missing")
         elif not isinstance(value.value, str):
             self._problem(value.origin, f"{where}.{key}", f"must be a text, not {kind(value)}; quote it")
-        elif not allowed.fullmatch(value.value):
-            rule = f"{value.value!r} must match {allowed.pattern}"
-            self._problem(value.origin, f"{where}.{key}", rule)
+        elif not spelling.pattern.fullmatch(value.value):
+            self._problem(value.origin, f"{where}.{key}", f"{value.value!r} {spelling.rule}")
         else:
             return value.value
         return None
@@ -142,11 +164,11 @@ class _Reader:
         self._problem(value.origin, key, f"must be a list, not {kind(value)}")
         return ()
 
-    def _no_unknown_keys(self, keys: Mapping[str, Located], prefix: str, known: tuple[str, ...]) -> None:
+    def _no_unknown_keys(self, keys: Mapping[str, Located], known: tuple[str, ...]) -> None:
         for key, entry in keys.items():
             if key not in known:
                 hint = did_you_mean(key, known) or f"; known are {listed(known)}"
-                self._problem(entry.origin, f"{prefix}{key}", f"unknown key{hint}")
+                self._problem(entry.origin, key, f"unknown key{hint}")
 
     def _problem(self, origin: Origin, key: str, message: str) -> None:
         self.problems.append(Problem(origin.file, origin.line, key, message))

@@ -43,7 +43,10 @@ class AnswerReply:
 def parse_router_choice(text: str) -> RouterChoice:
     """Reads a router's answer: exactly one line with exactly one prefix, at its start.
 
-    White space around the line is no part of it. Raises StepError `prefix-malformed`.
+    White space around the line is no part of it.
+
+    Raises:
+        StepError: `prefix-malformed`.
     """
     line = text.strip()
     if len(line.splitlines()) > 1:
@@ -62,7 +65,8 @@ def parse_router_choice(text: str) -> RouterChoice:
 def parse_answer_reply(text: str) -> AnswerReply:
     """Reads the answering model's text: one prefix at its start, and none at the start of a later line.
 
-    Raises StepError `prefix-malformed`.
+    Raises:
+        StepError: `prefix-malformed`.
     """
     reply = text.strip()
     for prefix in (ANSWER_PREFIX, REQUEST_PREFIX):

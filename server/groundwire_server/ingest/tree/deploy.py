@@ -143,7 +143,8 @@ def _with_comments(lines: Sequence[str], line: int) -> int:
 def _helm_parts(lines: Sequence[str], path: str) -> list[_Part]:
     """The documents of a template, cut by their marks alone: with its directives in it, it is not YAML yet."""
     marks = [number for number, line in enumerate(lines, start=1) if _DOCUMENT_MARK.fullmatch(line)]
-    starts = [1, *(mark for mark in marks if any(line.strip() for line in lines[: mark - 1]))]
+    first_text = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
+    starts = [1, *(mark for mark in marks if mark > first_text)]
     defines = tuple(number for number, line in enumerate(lines, start=1) if _HELM_DEFINE.match(line))
     ends = [*(start - 1 for start in starts[1:]), len(lines)]
     names = [_helm_name("".join(lines[start - 1 : end])) for start, end in zip(starts, ends, strict=True)]

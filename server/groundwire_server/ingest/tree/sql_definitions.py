@@ -58,9 +58,10 @@ _READABLE_LANGUAGES = keyword_set("SQL PLPGSQL")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a CREATE statement defines; `head` and `body` are its tokens, with their offsets in the file.
+    """What a CREATE statement defines; `head`, `options` and `body` are its tokens, with their offsets in the file.
 
-    The head ends before the keyword (AS, BEGIN) that opens the body. The body is the query of a view and the
+    The head ends before the keyword (AS, BEGIN) that opens the body; the options are the head after the
+    name: parameters, columns, the table of a trigger. The body is the query of a view and the
     statements of a routine, empty in a language that is not SQL. `on` is the table of a trigger or an index;
     `target` is what a synonym stands for.
     """
@@ -68,6 +69,7 @@ class Definition:
     object_type: ObjectType
     name: SqlName
     head: Sequence[Token]
+    options: Sequence[Token]
     body: Sequence[Token]
     on: SqlName | None = None
     target: SqlName | None = None
@@ -94,7 +96,7 @@ def read_definition(text: str, code: Sequence[Token], dialect: Dialect) -> Defin
         name = SqlName(name.name, on.schema)
     target = _named_after(text, code, after, "FOR") if object_type is ObjectType.SYNONYM else None
     head, body = _head_and_body(text, code, after, object_type, dialect)
-    return Definition(object_type, name, head, body, on, target)
+    return Definition(object_type, name, head, head[after:], body, on, target)
 
 
 def signature(text: str, code: Sequence[Token]) -> str:

@@ -18,7 +18,7 @@ from groundwire_server.ingest.tree.sql_dialect import detect_dialect
 from groundwire_server.ingest.tree.sql_lexer import Dialect
 from groundwire_server.ingest.tree.sql_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_server.ingest.tree.sql_objects import SqlObject
-from groundwire_server.ingest.tree.sql_reader import PARSED_CONFIDENCE, Reading, read_head_references, read_references
+from groundwire_server.ingest.tree.sql_reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
 from groundwire_server.ingest.tree.sql_statements import body_statements
 from groundwire_server.ingest.tree.sql_tree import Relation
 from groundwire_server.ingest.tree.sql_units import Statement, Unit, sql_units
@@ -168,7 +168,7 @@ class _FileReader:
         start = statement.code[0].start
         for relation, name in _stated_relations(self._text, definition):
             self._mention(owner(start), relation, name, PARSED_CONFIDENCE, start)
-        self._note(read_head_references(self._text, definition.head, self._dialect), owner)
+        self._note(read_option_references(self._text, definition.options, self._dialect), owner)
         self._note(read_references(self._text, definition.body, self._dialect), owner)
 
     def _note_altered_table(self, statement: Statement) -> None:

@@ -27,7 +27,7 @@ class NotParsedError(Exception):
     """sqlglot has no tree for the statement; the message is the reason in a few words."""
 
 
-def parse_statement(sql: str, dialect: Dialect) -> exp.Expression:
+def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
     """The syntax tree of one query or change.
 
     Raises NotParsedError for text that is no statement of the dialect, that is longer than
@@ -46,7 +46,7 @@ def parse_statement(sql: str, dialect: Dialect) -> exp.Expression:
     except RecursionError as error:
         raise NotParsedError("nested too deeply") from error
     tree = trees[0] if len(trees) == 1 else None
-    if not isinstance(tree, exp.Expression) or isinstance(tree, exp.Command):
+    if not isinstance(tree, exp.Expr) or isinstance(tree, exp.Command):
         raise NotParsedError("syntax that the SQL parser does not know")
     return tree
 

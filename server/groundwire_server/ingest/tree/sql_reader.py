@@ -31,10 +31,8 @@ _DEFINES = keyword_set("CREATE ALTER")
 _NO_VERB_AFTER = keyword_set(". ON DO KEY FOR OF OR AFTER BEFORE ,")
 _EXECUTES = keyword_set("EXEC EXECUTE")
 _ROWS = keyword_set("VALUES VALUE EXEC EXECUTE")
-_SQL_IN_STRING = re.compile(
-    r"\b(?:SELECT\b.*\bFROM|INSERT\s+INTO|DELETE\s+FROM|UPDATE\b.*\bSET|MERGE\s+INTO|EXEC(?:UTE)?)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+_VERB_IN_STRING = re.compile(r"\b(?:SELECT|INSERT|DELETE|UPDATE|MERGE|EXEC|EXECUTE)\b", re.IGNORECASE)
+_COMPANION_IN_STRING = re.compile(r"\b(?:FROM|INTO|SET|EXEC|EXECUTE)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,8 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     return reader.reading()
 
 
-def read_head_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
-    """The references of a definition outside its body: defaults, checks, the function of a trigger."""
+def read_option_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
+    """The references between a definition's name and its body: defaults, checks, the function of a trigger."""
     reader = _Reader(text, dialect, reads_strings=True)
     reader.loose(code)
     return reader.reading()
@@ -161,8 +159,9 @@ class _Reader:
 
     def _target(self, code: Sequence[Token]) -> None:
         name = target_name(self._text, code, 0)
+        is_export = code[0].keyword == "COPY" and any(token.keyword == "TO" for token in code)
         if name is not None:
-            self._add([(Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
+            self._add([(Relation.READS if is_export else Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
 
     def _query(self, code: Sequence[Token]) -> None:
         reading = read_query(self._text, code, self._dialect)
@@ -177,7 +176,7 @@ class _Reader:
         raw = self._text[token.start : token.end]
         quote = raw[-1]
         inner = raw[raw.index(quote) + 1 : -1].replace(quote * 2, quote)
-        if _SQL_IN_STRING.search(inner) is None:
+        if _VERB_IN_STRING.search(inner) is None or _COMPANION_IN_STRING.search(inner) is None:
             return
         reader = _Reader(inner, self._dialect, reads_strings=False)
         reader.body(code_tokens(inner, self._dialect))

@@ -33,13 +33,13 @@ def depth_change(token: Token) -> int:
 
 
 def closing_parenthesis(code: Sequence[Token], opening: int) -> int:
-    """The index of the parenthesis that closes the one at `opening`; the last index when none does."""
+    """The index of the parenthesis that closes the one at `opening`; the length of `code` when none does."""
     depth = 0
     for index in range(opening, len(code)):
         depth += depth_change(code[index])
         if depth == 0:
             return index
-    return len(code) - 1
+    return len(code)
 
 
 def keyword_outside(code: Sequence[Token], start: int, keywords: frozenset[str]) -> int:

@@ -20,7 +20,7 @@ class Relation(StrEnum):
     SYNONYM_FOR = "SynonymFor"
 
 
-def tree_references(tree: exp.Expression) -> list[tuple[Relation, SqlName]]:
+def tree_references(tree: exp.Expr) -> list[tuple[Relation, SqlName]]:
     """The objects that `tree` names, in the order of the tree; a name may come more than once."""
     found: list[tuple[Relation, SqlName]] = []
     targets = _targets(tree)
@@ -36,7 +36,7 @@ def tree_references(tree: exp.Expression) -> list[tuple[Relation, SqlName]]:
     return found
 
 
-def _targets(tree: exp.Expression) -> set[int]:
+def _targets(tree: exp.Expr) -> set[int]:
     """Identities of the table nodes that the statement changes, found behind aliases and simple expressions."""
     targets: set[int] = set()
     for change in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Merge):
@@ -46,13 +46,13 @@ def _targets(tree: exp.Expression) -> set[int]:
     return targets
 
 
-def _written_tables(change: exp.Expression) -> list[exp.Table]:
+def _written_tables(change: exp.Expr) -> list[exp.Table]:
     listed = change.args.get("tables") if isinstance(change, exp.Delete) else None
     candidates = listed or [change.this.this if isinstance(change.this, exp.Schema) else change.this]
     return [candidate for candidate in candidates if isinstance(candidate, exp.Table)]
 
 
-def _meant_by(change: exp.Expression, written: exp.Table) -> Iterator[exp.Table]:
+def _meant_by(change: exp.Expr, written: exp.Table) -> Iterator[exp.Table]:
     """The tables for which an unqualified target stands: the one of that alias or name, the one behind its CTE."""
     if written.db or isinstance(change, (exp.Insert, exp.Merge)):
         return
@@ -109,7 +109,7 @@ def _common_expression(table: exp.Table) -> exp.CTE | None:
     if table.db or not isinstance(table.this, exp.Identifier):
         return None
     wanted = table.name.casefold()
-    inside: exp.Expression = table
+    inside: exp.Expr = table
     while (outer := inside.parent) is not None:
         clause = outer if isinstance(outer, exp.With) else outer.args.get("with_") or outer.args.get("with")
         if isinstance(clause, exp.With) and clause is not inside:

@@ -85,7 +85,7 @@ class _OpenDocument:
             return None
         if around.key_is_due:
             around.key_is_due = False
-            around.key = None if scalar is None else YamlKey((*around.path, scalar), event.start_mark.line + 1)
+            around.key = None if scalar is None else YamlKey((*around.path, scalar), _line(event))
             return None
         around.key_is_due = True
         if around.key is None:
@@ -112,14 +112,19 @@ def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
         raise YamlOutlineError(error.reason, line) from error
 
 
+def _line(event: yaml.Event) -> int:
+    """The 1-based line where an event of the parser begins; every event that it yields carries that mark."""
+    return event.start_mark.line + 1 if event.start_mark is not None else 1
+
+
 def _documents(text: str) -> Iterator[YamlDocument]:
     document = _OpenDocument(1)
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.DocumentStartEvent):
-            document = _OpenDocument(event.start_mark.line + 1)
+            document = _OpenDocument(_line(event))
         elif isinstance(event, yaml.DocumentEndEvent):
             yield YamlDocument(document.start_line, tuple(document.keys))
         else:
             document.take(event)
             if len(document.open) > MAX_DEPTH:
-                raise YamlOutlineError(f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)
+                raise YamlOutlineError(f"nested deeper than {MAX_DEPTH} levels", _line(event))

@@ -82,7 +82,7 @@ def _definitions(
                 bases=syntax.bases(item.node) if shape.construct == "type" else (),
                 parameter_count=syntax.parameter_count(item.node) if shape.construct == "callable" else None,
                 owner="" if parent else shape.owner,
-                partial=syntax.is_partial(item.node),
+                partial=shape.construct == "type" and syntax.is_partial(item.node),
             )
         )
     return tuple(definitions)
@@ -135,10 +135,7 @@ def _signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
 def _after_adornments(syntax: Syntax, node: Node) -> int:
     """Where a declaration starts once the annotations before it are passed over."""
     for child in node.children:
-        if child.type == "modifiers":
-            return (
-                _after_adornments(syntax, child) if child.children[-1].type not in syntax.adornments else child.end_byte
-            )
-        if child.type not in syntax.adornments:
-            return child.start_byte
+        for part in child.children if child.type == "modifiers" else (child,):
+            if part.type not in syntax.adornments:
+                return part.start_byte
     return node.end_byte

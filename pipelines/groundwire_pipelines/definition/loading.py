@@ -1,0 +1,38 @@
+"""From a name or a path to a pipeline that can run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.actions.registry import actions as registered_actions
+from groundwire_pipelines.definition.documents import located
+from groundwire_pipelines.definition.merging import inheritance_chain, merge
+from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.definition.search_path import RUN, PipelineSearch
+from groundwire_pipelines.validation.validator import validated
+
+
+def load_pipeline(
+    name_or_path: str,
+    search_path: Sequence[Path] = (),
+    overrides: Mapping[str, JsonValue] = {},
+    actions: Mapping[str, Action[Any]] | None = None,
+) -> PipelineDefinition:
+    """Loads a pipeline, merges it with what it extends, and checks all of it.
+
+    Args:
+        name_or_path: `name` of a pipeline on the search path, `file.yaml`, or `file.yaml#name`.
+        search_path: Folders to search before the library, in order.
+        overrides: Settings of this run, which win over those of the files; their origin is the file `<run>`.
+        actions: The actions that steps may name; the registry's by default.
+
+    Raises:
+        DefinitionError: Something is wrong; names every place that is.
+    """
+    search = PipelineSearch(search_path)
+    chain = inheritance_chain(search.find(name_or_path), search)
+    draft = merge(chain, {key: located(value, RUN) for key, value in overrides.items()})
+    return validated(draft, registered_actions() if actions is None else actions)

@@ -1,0 +1,53 @@
+"""The graph that the steps make: loops, steps that nothing leads to, and ends that cannot be reached."""
+
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+Graph = Mapping[str, tuple[str, ...]]
+"""The steps in their order, each with those that may follow it."""
+
+
+def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
+    """Loops that pass through no guard: each as its steps in the order they run, from the first one of the file.
+
+    No two of them share a step, so that mending one is not told twice.
+    """
+    rest = {step: following for step, following in graph.items() if step not in set(guards)}
+    found: list[tuple[str, ...]] = []
+    while loop := _any_loop(rest):
+        first = min(range(len(loop)), key=lambda place: list(graph).index(loop[place]))
+        found.append(loop[first:] + loop[:first])
+        rest = {step: following for step, following in rest.items() if step not in loop}
+    return found
+
+
+def reachable(graph: Graph, starts: Iterable[str]) -> frozenset[str]:
+    """The steps that a run from any of `starts` may come to, the starts included."""
+    seen = set(starts)
+    waiting = sorted(seen)
+    while waiting:
+        fresh = [step for step in graph[waiting.pop()] if step not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return frozenset(seen)
+
+
+def reverse(graph: Graph) -> Graph:
+    """The same steps, each with those that it may follow."""
+    before: dict[str, list[str]] = {step: [] for step in graph}
+    for step, following in graph.items():
+        for target in following:
+            before[target].append(step)
+    return {step: tuple(steps) for step, steps in before.items()}
+
+
+def _any_loop(graph: Graph) -> tuple[str, ...]:
+    """Some loop as its steps in the order they run, or () where there is none."""
+    known = {step: tuple(target for target in following if target in graph) for step, following in graph.items()}
+    try:
+        TopologicalSorter(reverse(known)).prepare()
+    except CycleError as error:
+        # The error lists each step before those that follow it, and the first once more at the end.
+        closed: list[str] = error.args[1]
+        return tuple(closed[:-1])
+    return ()

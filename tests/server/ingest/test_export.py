@@ -1,0 +1,213 @@
+"""From an index back to JSONL and to the same index again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.manifest import FileEntry, Manifest
+from groundwire_server.index.store import IndexStore
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.export import STANDARD_OUTPUT, export_index
+from groundwire_server.ingest.jsonl import JsonlSource
+from groundwire_server.ingest.records import Source, SourceEdge, SourceNode, SourceRecord, StatedAccess
+
+SCOPE = Scope("shop", "main", "v1")
+AGAIN = replace(SCOPE, active_index="v2")
+
+
+@dataclass(frozen=True)
+class Records:
+    """A source of given records."""
+
+    records: Sequence[SourceRecord]
+    description: str = "given records"
+
+    def read(self) -> Iterator[SourceRecord]:
+        yield from self.records
+
+
+class NoProgress:
+    """Shows nothing."""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: None
+
+
+class ConstantEmbedder:
+    """One vector for every text."""
+
+    name, fingerprint, dimension = "constant", "constant-1", 2
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.asarray([1.0, 0.0], dtype=np.float32)
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([self.embed_query(text) for text in texts])
+
+
+def build(data: Path, source: Source, scope: Scope, embedder: ConstantEmbedder | None = None) -> None:
+    build_index(source, BuildOptions(data, scope, embedder), NoProgress())
+
+
+def exported_and_rebuilt(data: Path, records: Sequence[SourceRecord]) -> int:
+    """Builds SCOPE from records, exports it, builds AGAIN from the export; returns the number of lines."""
+    build(data, Records(records), SCOPE)
+    lines = export_index(data, SCOPE, data / "export.jsonl")
+    build(data, JsonlSource(data / "export.jsonl"), AGAIN)
+    return lines
+
+
+def files_of(data: Path, scope: Scope) -> dict[str, FileEntry]:
+    return {entry.name: entry for entry in Manifest.read(IndexStore(data).require(scope)).files}
+
+
+names = st.text(max_size=6)
+lines = st.integers(1, 99)
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> SourceNode:
+    """A node of any text: line breaks of all kinds, quotes, what JSON escapes and what UTF-8 needs four bytes for."""
+    start = draw(lines)
+    return SourceNode(
+        kind=draw(st.sampled_from(["cs", "sql"])),
+        local_id=draw(st.text(min_size=1, max_size=8)),
+        text=draw(st.text(max_size=20) | st.sampled_from(["a\r\nb\u2028c\x85d", '{"type": "edge"}', "\x00\x1f\\"])),
+        origin="x:1",
+        path=draw(names),
+        start_line=start,
+        end_line=start + draw(st.integers(0, 9)),
+        symbol=draw(names),
+        signature=draw(names),
+        language=draw(names),
+        data_type=draw(names),
+        corpus_type=draw(names),
+        collection_id=draw(names),
+        document_id=draw(names),
+        access=StatedAccess(
+            tenant_id=draw(names),
+            acl_tags=tuple(draw(st.lists(st.text(min_size=1, max_size=4), max_size=2))),
+            classification_labels=tuple(draw(st.lists(st.text(min_size=1, max_size=4), max_size=2))),
+            clearance_level=draw(st.integers(0, 9)),
+        ),
+        metadata=draw(
+            st.dictionaries(
+                names,
+                st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | names,
+                max_size=3,
+            )
+        ),
+    )
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> list[SourceRecord]:
+    chosen = draw(st.lists(nodes(), unique_by=lambda node: node.key, min_size=1, max_size=4))
+    ends = st.sampled_from([node.key for node in chosen])
+    confidences = st.floats(min_value=0, max_value=1, exclude_min=True, width=32)
+    edges = st.builds(SourceEdge, ends, ends, st.text(min_size=1, max_size=6).filter("*".__ne__), st.just("x:2"), confidences)
+    return [*chosen, *draw(st.lists(edges, max_size=4))]
+
+
+@settings(max_examples=60)
+@given(records=sources())
+def test_an_export_builds_the_same_index_again(
+    records: list[SourceRecord], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = tmp_path_factory.mktemp("data")
+    count = exported_and_rebuilt(data, records)
+    index = LoadedIndex(IndexStore(data).require(SCOPE))
+    assert count == index.manifest.node_count + index.manifest.edge_count
+    assert files_of(data, SCOPE) == files_of(data, AGAIN)
+
+
+@settings(max_examples=40)
+@given(vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=8))
+def test_own_vectors_are_exported_bit_for_bit(
+    vectors: list[list[float]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = tmp_path_factory.mktemp("data")
+    records = [SourceNode("cs", f"N{row}", "x", "x:1", vector=tuple(vector)) for row, vector in enumerate(vectors)]
+    exported_and_rebuilt(data, records)
+    assert files_of(data, SCOPE) == files_of(data, AGAIN)
+
+
+def test_vectors_of_an_embedder_are_not_exported(tmp_path: Path) -> None:
+    build(tmp_path, Records([SourceNode("cs", "a", "text", "x:1")]), SCOPE, ConstantEmbedder())
+    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    assert "vector" not in (tmp_path / "export.jsonl").read_text()
+    build(tmp_path, JsonlSource(tmp_path / "export.jsonl"), AGAIN, ConstantEmbedder())
+    assert files_of(tmp_path, SCOPE) == files_of(tmp_path, AGAIN)
+
+
+PAIR: list[SourceRecord] = [
+    SourceNode("cs", "a", "text", "x:1"),
+    SourceNode("sql", "dbo.T|TABLE", "ü", "x:2", access=StatedAccess()),
+    SourceEdge("cs::a", "sql::dbo.T|TABLE", "ReadsFrom", "x:3", 0.5),
+]
+
+
+def test_the_lines_are_canonical(tmp_path: Path) -> None:
+    build(tmp_path, Records(PAIR), SCOPE)
+    assert export_index(tmp_path, SCOPE, tmp_path / "export.jsonl") == 3
+    access = '"tenant_id": "", "acl_tags": [], "classification_labels": [], "clearance_level": 0'
+    assert (tmp_path / "export.jsonl").read_text(encoding="utf-8").splitlines() == [
+        '{"type": "node", "kind": "cs", "local_id": "a", "text": "text", ' + access + "}",
+        '{"type": "node", "kind": "sql", "local_id": "dbo.T|TABLE", "text": "ü", ' + access + "}",
+        '{"type": "edge", "from": "cs::a", "to": "sql::dbo.T|TABLE", "edge_type": "ReadsFrom", "confidence": 0.5}',
+    ]
+
+
+def test_an_export_can_be_built_under_another_scope(tmp_path: Path) -> None:
+    build(tmp_path, Records(PAIR), SCOPE)
+    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    other = Scope("other: shop", "feature/x", "v1")
+    build(tmp_path, JsonlSource(tmp_path / "export.jsonl"), other)
+    index = LoadedIndex(IndexStore(tmp_path).require(other))
+    assert [index.nodes.ids[row] for row in range(2)] == [
+        "other: shop::feature/x::cs::a",
+        "other: shop::feature/x::sql::dbo.T|TABLE",
+    ]
+
+
+def test_the_active_version_is_exported_unless_another_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(tmp_path, Records([SourceNode("cs", "a", "first", "x:1")]), SCOPE)
+    build(tmp_path, Records([SourceNode("cs", "a", "second", "x:1")]), AGAIN)
+    export_index(tmp_path, Scope("shop", "main"), STANDARD_OUTPUT)
+    assert '"text": "second"' in capsys.readouterr().out
+    export_index(tmp_path, SCOPE, STANDARD_OUTPUT)
+    assert '"text": "first"' in capsys.readouterr().out
+
+
+def test_what_is_not_there_or_damaged_is_not_exported(tmp_path: Path) -> None:
+    output = tmp_path / "export.jsonl"
+    with pytest.raises(IngestError, match="has no active version"):
+        export_index(tmp_path, Scope("shop", "main"), output)
+    build(tmp_path, Records(PAIR), SCOPE)
+    build(tmp_path, Records(PAIR), AGAIN)
+    with pytest.raises(NotFoundError):
+        export_index(tmp_path, replace(SCOPE, active_index="v9"), output)
+    store = IndexStore(tmp_path)
+    store.delete(SCOPE)
+    with pytest.raises(PreconditionError) as gone:
+        export_index(tmp_path, SCOPE, output)
+    assert gone.value.reason is Reason.INDEX_GONE
+    (store.directory(AGAIN) / "text.utf8").unlink()
+    with pytest.raises(IndexDamagedError):
+        export_index(tmp_path, AGAIN, output)
+    assert not output.exists()
