@@ -38,7 +38,11 @@ class Prompts(Protocol):
     """The prompt files beside a pipeline."""
 
     def render(self, name: str, variables: Mapping[str, str]) -> str:
-        """The prompt with its variables filled in. Raises StepError for an unknown prompt or variable, or an unused one."""
+        """The prompt with its variables filled in.
+
+        Raises:
+            StepError: The prompt is unknown, or uses a variable that is not given, or does not use one that is.
+        """
         ...
 
 

@@ -13,7 +13,7 @@ class PipelineSettings(BaseModel):
     Counts of tokens are in the unit of the shared token counter.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
     entry_step_id: Annotated[str, Field(min_length=1)]
     """The step that a run starts at."""

@@ -43,7 +43,7 @@ async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtim
     on_text = None
     if settings.output == "answer" and state.is_english and runtime.on_answer is not None:
         on_text = AnswerStream(runtime.on_answer).feed
-    values = {name: _value(name, state, runtime) for name in settings.variables}
+    values: dict[str, str] = {name: _value(name, state, runtime) for name in settings.variables}
     state.last_model_response = await ask(runtime, settings.prompt, values, on_text=on_text)
     return Outcome(detail={"prompt": settings.prompt})
 

@@ -35,9 +35,9 @@ class Action(Generic[Settings]):
     outputs decide; a step must name a target for each, except that an action whose transitions are empty ends the run.
     `transitions_of`, where an action has it, tells them for one step from its keys, each of them one of `transitions`.
     `required_settings` are the pipeline settings that must not be absent for any step of this action; `settings_needed`
-    tells more of them for one step, from its keys. `prompts_of` tells the prompt files that one step uses, each with the
-    names of the variables that it fills in, so that they can be checked before anything runs. `run` reads and writes the
-    state and raises StepError when a rule of the contract is broken.
+    tells more of them for one step, from its keys. `prompts_of` tells the prompt files that one step uses, each with
+    the names of the variables that it fills in, so that they can be checked before anything runs. `run` reads and
+    writes the state and raises StepError when a rule of the contract is broken.
     """
 
     name: str

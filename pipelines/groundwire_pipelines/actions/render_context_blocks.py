@@ -45,10 +45,10 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
 def _graph_blocks(state: PipelineState) -> Iterator[str]:
     """Depth first; the nodes below one keep the order of the fetch."""
     parents = {node.id: node.parent_id for node in state.graph_expanded_nodes}
-    shown = {text.id for text in state.node_texts}
+    depths = {text.id: text.depth for text in state.node_texts}
     below: dict[str, list[NodeText]] = {}
     for text in state.node_texts:
-        below.setdefault(_shown_ancestor(text, parents, shown), []).append(text)
+        below.setdefault(_shown_ancestor(text, parents, depths), []).append(text)
     edge_types = _edge_types(state.graph_edges)
     pending = [(text, 0) for text in reversed(below.get("", ()))]
     while pending:
@@ -58,14 +58,14 @@ def _graph_blocks(state: PipelineState) -> Iterator[str]:
         pending += [(child, deeper) for child in reversed(below.get(text.id, ()))]
 
 
-def _shown_ancestor(text: NodeText, parents: Mapping[str, str], shown: Iterable[str]) -> str:
+def _shown_ancestor(text: NodeText, parents: Mapping[str, str], depths: Mapping[str, int]) -> str:
     """The nearest node up the chain whose text was fetched as well; empty for a seed, or when there is none."""
     ancestor = text.parent_id
-    passed = {text.id}
-    while ancestor and ancestor not in shown and ancestor not in passed:
-        passed.add(ancestor)
+    for _ in range(text.depth):
+        if depths.get(ancestor, text.depth) < text.depth:
+            return ancestor
         ancestor = parents.get(ancestor, "")
-    return "" if ancestor in passed else ancestor
+    return ""
 
 
 def _edge_types(edges: Iterable[DependencyEdge]) -> Mapping[frozenset[str], tuple[str, ...]]:

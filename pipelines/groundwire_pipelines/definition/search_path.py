@@ -31,7 +31,9 @@ class PipelineSearch:
         Raises:
             DefinitionError: One of them is no folder.
         """
-        missing = [Problem(RUN.file, RUN.line, "path", f"no folder {str(path)!r}") for path in folders if not path.is_dir()]
+        missing = [
+            Problem(RUN.file, RUN.line, "path", f"no folder {str(path)!r}") for path in folders if not path.is_dir()
+        ]
         if missing:
             raise DefinitionError(tuple(missing))
         self._folders = (*folders, LIBRARY)
@@ -75,16 +77,16 @@ class PipelineSearch:
 
     def _in_file(self, path: Path, name: str, place: Origin, key: str) -> PipelineSource:
         if not path.is_file():
-            raise _refused(place, key, f"no file {str(path)!r}")
+            raise _refused(place, key, f"there is no file {str(path)!r}")
         pipelines = self._pipelines(path)
         names = [pipeline.name for pipeline in pipelines]
         if name in names:
             return pipelines[names.index(name)]
         if name:
             raise _refused(place, key, f"no pipeline {name!r} in {path}{did_you_mean(name, names)}")
-        if len(pipelines) > 1:
-            raise _refused(place, key, f"{path} holds {listed(names)}; name one, such as {path.name}#{names[0]}")
-        return pipelines[0]
+        if len(pipelines) == 1:
+            return pipelines[0]
+        raise _refused(place, key, f"{path} holds {listed(names)}; name one, such as {path.name}#{names[0]}")
 
     def _in_folder(self, folder: Path) -> tuple[PipelineSource, ...]:
         files = sorted(path for path in folder.iterdir() if path.name.endswith(FILE_SUFFIXES) and path.is_file())

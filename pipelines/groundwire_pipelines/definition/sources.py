@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundwire_pipelines.definition.documents import Located, read_document
+from groundwire_pipelines.definition.documents import read_document
 from groundwire_pipelines.definition.model import Origin
+from groundwire_pipelines.definition.values import Located
 from groundwire_pipelines.definition.wording import did_you_mean, kind, listed, shown
 from groundwire_pipelines.errors import DefinitionError, Problem
 
@@ -16,21 +17,23 @@ FILE_SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
+class Spelling:
+    """What a name must look like; `rule` says so after the name."""
+
     pattern: re.Pattern[str]
     rule: str
 
 
-_PIPELINE_NAME = _Spelling(
+PIPELINE_NAME = Spelling(
     re.compile(r"[A-Za-z0-9_](?!.*\.ya?ml$)[A-Za-z0-9_.-]*"),
     "is no name for a pipeline: letters, digits, `_`, `-` and `.`, and no `.yaml` at the end",
 )
-_STEP_ID = _Spelling(re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*"), "is no id for a step: letters, digits, `_` and `-`")
+STEP_ID = Spelling(re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*"), "is no id for a step: letters, digits, `_` and `-`")
 
 
 @dataclass(frozen=True, slots=True)
 class StepSource:
-    """A step as one file has it, with all its keys; `action` and the transitions are texts. `origin` is its id's line."""
+    """A step as one file has it, with all its keys; `action` and the transitions are texts."""
 
     keys: Mapping[str, Located]
     origin: Origin
@@ -102,9 +105,11 @@ class _Reader:
     def _pipeline(self, entry: Located, key: str) -> PipelineSource | None:
         keys = self._mapping(entry, key)
         self._no_unknown_keys(keys, _PIPELINE_KEYS)
-        name = self._identifier(entry, keys, "name", key, _PIPELINE_NAME)
+        name = self._identifier(entry, keys, "name", key, PIPELINE_NAME)
         extends = keys.get("extends")
-        if extends is not None and not (isinstance(extends.value, str) and extends.value and extends.value.isprintable()):
+        if extends is not None and not (
+            isinstance(extends.value, str) and extends.value and extends.value.isprintable()
+        ):
             given = shown(extends.plain())
             self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {given}")
         settings = self._mapping(keys["settings"], "settings") if "settings" in keys else {}
@@ -117,7 +122,7 @@ class _Reader:
         steps: dict[str, StepSource] = {}
         for number, entry in enumerate(entries):
             keys = self._mapping(entry, f"steps.{number}")
-            step_id = self._identifier(entry, keys, "id", f"steps.{number}", _STEP_ID)
+            step_id = self._identifier(entry, keys, "id", f"steps.{number}", STEP_ID)
             self._step_keys(entry, keys, f"steps.{step_id or number}")
             if step_id in steps:
                 first = steps[step_id].origin
@@ -139,7 +144,7 @@ class _Reader:
                 )
 
     def _identifier(
-        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, spelling: _Spelling
+        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, spelling: Spelling
     ) -> str | None:
         value = keys.get(key)
         if value is None:

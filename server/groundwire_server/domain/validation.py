@@ -1,6 +1,7 @@
 """The rules of the contract (protos/groundwire/v1, seeds 000 and 003), checked before anything is done.
 
-Each function raises InvalidRequestError with every broken rule of its request, the field's proto path first.
+Each function raises InvalidRequestError with every broken rule of its request, the field's proto path first. What a
+caller claims to hold is no part of this: where it comes from, and so its rules, are the server's configuration.
 """
 
 import math
@@ -8,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from groundwire_server.domain import limits
-from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.expansion import ExpandRequest
 from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
@@ -77,28 +77,10 @@ def check_scope(scope: Scope, violations: Violations, *, version_required: bool 
         violations.require("scope.active_index", "name the index version")
 
 
-def check_access(access: AccessContext, violations: Violations) -> None:
-    """Checks the sizes of what a caller claims to hold."""
-    if len(access.tenant_id) > limits.MAX_ACCESS_VALUE_LENGTH:
-        violations.bound_length("access.tenant_id", access.tenant_id, limits.MAX_ACCESS_VALUE_LENGTH)
-    if access.clearance_level < 0:
-        violations.add(
-            "access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more"
-        )
-    for field, values in (
-        ("access.acl_tags_any", sorted(access.acl_tags_any)),
-        ("access.classification_labels_all", sorted(access.classification_labels_all)),
-    ):
-        violations.bound_count(field, values, limits.MAX_ACCESS_VALUES)
-        for value in values:
-            violations.bound_length(field, value, limits.MAX_ACCESS_VALUE_LENGTH)
-
-
 def check_search(request: SearchRequest, bounds: limits.Limits) -> SearchType:
     """Checks a search and returns its type, which is then known to be given."""
     violations = Violations()
     check_scope(request.scope, violations)
-    check_access(request.access, violations)
     _check_filter(request.filter, violations)
     if request.search_type is None:
         violations.require("search_type", "give SEMANTIC, BM25 or HYBRID")
@@ -117,7 +99,6 @@ def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
     """Checks a walk and returns its depth, which is then known to be given."""
     violations = Violations()
     check_scope(request.scope, violations)
-    check_access(request.access, violations)
     if not request.seed_ids:
         violations.require("seed_ids", "a walk starts somewhere; give at least one id")
     violations.bound_count("seed_ids", request.seed_ids, limits.MAX_SEEDS)
@@ -137,7 +118,6 @@ def check_fetch(request: FetchRequest) -> None:
     """Checks a request for texts."""
     violations = Violations()
     check_scope(request.scope, violations)
-    check_access(request.access, violations)
     count = len(request.seed_ids) + len(request.nodes)
     if count == 0:
         violations.require("seed_ids", "give at least one id in seed_ids or nodes")

@@ -73,7 +73,7 @@ def wide_ids(total_bytes: int) -> tuple[str, ...]:
     return tuple(f"{number:04}" + "é" * ((size - 4) // 2) for number, size in enumerate(pieces))
 
 
-# For every kind of request: the scope and access rules.
+# For every kind of request: the rules of its scope.
 SHARED_BROKEN: list[tuple[str, dict[str, object], str, Reason]] = [
     ("no repository", {"scope": Scope("", "main")}, "scope.repository", REQUIRED),
     ("no branch", {"scope": Scope("shop", "")}, "scope.branch", REQUIRED),
@@ -83,39 +83,10 @@ SHARED_BROKEN: list[tuple[str, dict[str, object], str, Reason]] = [
     ("repository too long escaped", {"scope": Scope("/" * 67, "main")}, "scope.repository", MALFORMED),
     ("version malformed", {"scope": Scope("shop", "main", "../v1")}, "scope.active_index", MALFORMED),
     ("version too long", {"scope": Scope("shop", "main", "v" * 129)}, "scope.active_index", MALFORMED),
-    ("tenant too long", {"access": access(tenant_id="t" * 257)}, "access.tenant_id", RANGE),
-    ("clearance negative", {"access": access(clearance_level=-1)}, "access.clearance_level", RANGE),
-    ("too many tags", {"access": access(acl_tags_any=frozenset(many(1_025)))}, "access.acl_tags_any", RANGE),
-    ("empty tag", {"access": access(acl_tags_any=frozenset({""}))}, "access.acl_tags_any", REQUIRED),
-    ("tag too long", {"access": access(acl_tags_any=frozenset({"t" * 257}))}, "access.acl_tags_any", RANGE),
-    (
-        "too many labels",
-        {"access": access(classification_labels_all=frozenset(many(1_025)))},
-        "access.classification_labels_all",
-        RANGE,
-    ),
-    (
-        "empty label",
-        {"access": access(classification_labels_all=frozenset({""}))},
-        "access.classification_labels_all",
-        REQUIRED,
-    ),
-    (
-        "label too long",
-        {"access": access(classification_labels_all=frozenset({"t" * 257}))},
-        "access.classification_labels_all",
-        RANGE,
-    ),
 ]
 SHARED_KEPT: list[tuple[str, dict[str, object]]] = [
     ("longest repository", {"scope": Scope("a" * 200, "main")}),
     ("longest version", {"scope": Scope("shop", "main", "v" * 128)}),
-    ("longest tenant", {"access": access(tenant_id="t" * 256)}),
-    ("clearance 0", {"access": access(clearance_level=0)}),
-    ("most tags", {"access": access(acl_tags_any=frozenset(many(1_024)))}),
-    ("longest tag", {"access": access(acl_tags_any=frozenset({"t" * 256}))}),
-    ("most labels", {"access": access(classification_labels_all=frozenset(many(1_024)))}),
-    ("longest label", {"access": access(classification_labels_all=frozenset({"t" * 256}))}),
 ]
 
 
@@ -123,7 +94,7 @@ SHARED_KEPT: list[tuple[str, dict[str, object]]] = [
 @pytest.mark.parametrize(
     ("changes", "field", "reason"), [row[1:] for row in SHARED_BROKEN], ids=[row[0] for row in SHARED_BROKEN]
 )
-def test_scope_and_access_rules_hold_for_every_action(
+def test_scope_rules_hold_for_every_action(
     request_: Request, changes: dict[str, object], field: str, reason: Reason
 ) -> None:
     assert violations_of(replace(request_, **changes)) == [(field, reason)]  # type: ignore[arg-type]
@@ -131,7 +102,7 @@ def test_scope_and_access_rules_hold_for_every_action(
 
 @pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
 @pytest.mark.parametrize("changes", [row[1] for row in SHARED_KEPT], ids=[row[0] for row in SHARED_KEPT])
-def test_scope_and_access_within_their_bounds_pass(request_: Request, changes: dict[str, object]) -> None:
+def test_scopes_within_their_bounds_pass(request_: Request, changes: dict[str, object]) -> None:
     check(replace(request_, **changes))  # type: ignore[arg-type]
 
 

@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
@@ -21,8 +24,6 @@ from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Re
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from groundwire_server.text.code_tokenizer import tokenize
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -253,7 +254,7 @@ def test_encoded_responses_stay_within_the_byte_limit(
     seeds, graph = ids[:3], tuple(GraphNode(id_, 1, ids[0]) for id_ in ids[3:])
     # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
     room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
-    bound = engine_module._HEADROOM_BYTES + room_for_ids + limit  # noqa: SLF001
+    bound = engine_module._HEADROOM_BYTES + room_for_ids + limit
     with open_backend(nodes, edges, lexical=False) as backend, pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_module, "RESPONSE_BYTES", bound)
         fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)

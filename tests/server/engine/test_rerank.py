@@ -1,6 +1,7 @@
 """The keyword reranker: seed 001's blend of similarity and keyword coverage."""
 
 import pytest
+
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.engine.rerank import DEFAULT_WIDEN_FACTOR, KeywordReranker, RerankCandidate
 

@@ -36,9 +36,7 @@ def refusal(*records: SourceRecord) -> str:
 
 def test_nodes_stand_in_the_order_of_their_canonical_ids() -> None:
     found = collected([node("b"), node("a|x"), node("B"), node("é"), node("a"), node("a", kind="bs")])
-    assert found.ids == tuple(
-        f"shop::main::{key}" for key in ("bs::a", "cs::B", "cs::a", "cs::a|x", "cs::b", "cs::é")
-    )
+    assert found.ids == tuple(f"shop::main::{key}" for key in ("bs::a", "cs::B", "cs::a", "cs::a|x", "cs::b", "cs::é"))
     assert [f"shop::main::{record.key}" for record in found.nodes] == list(found.ids)
 
 
@@ -92,9 +90,7 @@ STATED_AS_PUBLIC: dict[str, object] = {
 @pytest.mark.parametrize("name", ACCESS_FIELDS)
 @pytest.mark.parametrize("values", [STATED, STATED_AS_PUBLIC], ids=["demanding", "public"])
 @pytest.mark.parametrize("stated_first", [True, False])
-def test_access_stated_on_some_nodes_only_is_refused(
-    name: str, values: dict[str, object], stated_first: bool
-) -> None:
+def test_access_stated_on_some_nodes_only_is_refused(name: str, values: dict[str, object], stated_first: bool) -> None:
     """Also when what is stated is that the node is public: the source carries access data and left it off a node."""
     stating = node("a", access=StatedAccess(**{name: values[name]}))  # type: ignore[arg-type]
     records = [stating, node("b")] if stated_first else [node("b"), stating]

@@ -1,9 +1,10 @@
 """From an index back to JSONL and to the same index again."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
@@ -25,6 +25,8 @@ from groundwire_server.ingest.records import Source, SourceEdge, SourceNode, Sou
 
 SCOPE = Scope("shop", "main", "v1")
 AGAIN = replace(SCOPE, active_index="v2")
+
+Scratch = Callable[[], AbstractContextManager[Path]]
 
 
 @dataclass(frozen=True)
@@ -118,31 +120,31 @@ def sources(draw: st.DrawFn) -> list[SourceRecord]:
     chosen = draw(st.lists(nodes(), unique_by=lambda node: node.key, min_size=1, max_size=4))
     ends = st.sampled_from([node.key for node in chosen])
     confidences = st.floats(min_value=0, max_value=1, exclude_min=True, width=32)
-    edges = st.builds(SourceEdge, ends, ends, st.text(min_size=1, max_size=6).filter("*".__ne__), st.just("x:2"), confidences)
+    edges = st.builds(
+        SourceEdge, ends, ends, st.text(min_size=1, max_size=6).filter("*".__ne__), st.just("x:2"), confidences
+    )
     return [*chosen, *draw(st.lists(edges, max_size=4))]
 
 
 @settings(max_examples=60)
 @given(records=sources())
-def test_an_export_builds_the_same_index_again(
-    records: list[SourceRecord], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    data = tmp_path_factory.mktemp("data")
-    count = exported_and_rebuilt(data, records)
-    index = LoadedIndex(IndexStore(data).require(SCOPE))
-    assert count == index.manifest.node_count + index.manifest.edge_count
-    assert files_of(data, SCOPE) == files_of(data, AGAIN)
+def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scratch: Scratch) -> None:
+    with scratch() as data, patch("os.fsync"):
+        count = exported_and_rebuilt(data, records)
+        manifest = Manifest.read(IndexStore(data).require(SCOPE))
+        assert count == manifest.node_count + manifest.edge_count
+        assert files_of(data, SCOPE) == files_of(data, AGAIN)
 
 
 @settings(max_examples=40)
-@given(vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=8))
-def test_own_vectors_are_exported_bit_for_bit(
-    vectors: list[list[float]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    data = tmp_path_factory.mktemp("data")
+@given(
+    vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=8)
+)
+def test_own_vectors_are_exported_bit_for_bit(vectors: list[list[float]], scratch: Scratch) -> None:
     records = [SourceNode("cs", f"N{row}", "x", "x:1", vector=tuple(vector)) for row, vector in enumerate(vectors)]
-    exported_and_rebuilt(data, records)
-    assert files_of(data, SCOPE) == files_of(data, AGAIN)
+    with scratch() as data, patch("os.fsync"):
+        exported_and_rebuilt(data, records)
+        assert files_of(data, SCOPE) == files_of(data, AGAIN)
 
 
 def test_vectors_of_an_embedder_are_not_exported(tmp_path: Path) -> None:

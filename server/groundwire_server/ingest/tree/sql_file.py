@@ -120,7 +120,9 @@ class _FileReader:
         ]
         for node in nodes[1:]:
             self._contains(nodes[0], node)
-        self._result.objects.append((name, SqlObject(nodes[0].key, definition.object_type, name.folded[0])))
+        has_no_schema = self._dialect is Dialect.MYSQL
+        defined = SqlObject(nodes[0].key, definition.object_type, name.folded[0], has_no_schema)
+        self._result.objects.append((name, defined))
         return nodes
 
     def _free_id(self, wanted: str) -> str:

@@ -26,11 +26,15 @@ _DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 
 @dataclass(frozen=True, slots=True)
 class SqlObject:
-    """A defined object: the key of its node, its type and its schema, folded; "" where none is known."""
+    """A defined object: the key of its node, its type and its schema, folded; "" where none is known.
+
+    `has_no_schema` tells that its dialect knows none (MySQL), so that a qualifier names the database.
+    """
 
     key: str
     object_type: ObjectType
     schema: str
+    has_no_schema: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class ObjectIndex:
     ) -> Resolved | None:
         """The object of an admitted type that `name` means; None for none, and for several with equal claim.
 
-        A stated schema must be the object's, or a default one where the object's is unknown. Without one the
+        A stated schema must be the object's, or a default one where the object's is unknown, or the name of
+        the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the
         home schema comes first (that of the naming file, if given), then dbo and public, then the objects of
         unknown schema, then the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
         """
@@ -75,7 +80,9 @@ class ObjectIndex:
             candidates = [candidate for candidate in objects if candidate.schema in schemas]
             if candidates:
                 return _unambiguous(candidates, stated_confidence)
-        return None if schema else _unambiguous(objects, ASSUMED_SCHEMA_CONFIDENCE)
+        if schema:
+            objects = [candidate for candidate in objects if candidate.has_no_schema and not candidate.schema]
+        return _unambiguous(objects, ASSUMED_SCHEMA_CONFIDENCE)
 
 
 def _unambiguous(candidates: Sequence[SqlObject], confidence: float) -> Resolved | None:

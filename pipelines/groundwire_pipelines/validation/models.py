@@ -1,13 +1,12 @@
-"""Step keys and pipeline settings as their models, and what is wrong with them as problems at a place."""
+"""Settings and the keys of steps as their strict models, and what the models refuse as problems at a place."""
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from groundwire_pipelines.actions.definition import Action, StepSettings
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.wording import did_you_mean, listed, shown
 from groundwire_pipelines.errors import Problem
@@ -24,15 +23,6 @@ def parsed(model: type[Model], values: Mapping[str, JsonValue]) -> Model:
         pydantic.ValidationError: They break the model's rules.
     """
     return model.model_validate_json(json.dumps(values))
-
-
-def parse_step_settings(action: Action[Any], raw: Mapping[str, JsonValue]) -> StepSettings:
-    """The settings that `Action.run` takes, of a step's own keys.
-
-    Raises:
-        pydantic.ValidationError: They break the rules of the action; never for a validated pipeline.
-    """
-    return parsed(action.settings, raw)
 
 
 def explained(

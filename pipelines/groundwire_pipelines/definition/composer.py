@@ -1,0 +1,156 @@
+"""Builds the values of a YAML document from the events of PyYAML's parser.
+
+PyYAML's own composer is not used because it joins duplicate keys, and nests and multiplies as deep and as often as a
+file asks for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from groundwire_pipelines.definition.model import Origin
+from groundwire_pipelines.definition.scalars import unquoted
+from groundwire_pipelines.definition.values import Located, Scalar
+from groundwire_pipelines.errors import DefinitionError, Problem
+
+MAX_DEPTH = 32
+MAX_VALUES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """What an alias adds to the document: so many values, and so many levels below its own place."""
+
+    located: Located
+    size: int
+    height: int
+
+
+class Composer:
+    """Reads one document; on past what is not allowed, so that all of it is told at once."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._events = yaml.parse(text, Loader=yaml.SafeLoader)
+        self._line = 1
+        self._anchors: dict[str, _Anchored] = {}
+        self._problems: list[Problem] = []
+        self._size = 0
+
+    def document(self) -> Located:
+        """The document's root.
+
+        Raises:
+            DefinitionError: The document holds what a pipeline file may not.
+            yaml.YAMLError: The text is not YAML.
+        """
+        self._next()  # the start of the stream
+        if isinstance(self._next(), yaml.StreamEndEvent):
+            raise self._stop((), "the file is empty")
+        root, _ = self._value(self._next(), ())
+        self._next()  # the end of the document
+        if not isinstance(self._next(), yaml.StreamEndEvent):
+            self._problem((), "a second document begins here; a file holds one, with a list under `pipelines`")
+        if self._problems:
+            raise DefinitionError(tuple(self._problems))
+        return root
+
+    def _next(self) -> yaml.Event:
+        try:
+            event = next(self._events)
+        except (ValueError, OverflowError) as error:
+            # PyYAML converts the numbers of escapes and directives without checking their range.
+            raise self._stop((), f"after this line, a number is out of range: {error}") from error
+        if event.start_mark is not None:
+            self._line = event.start_mark.line + 1
+        return event
+
+    def _value(self, event: yaml.Event, keys: tuple[str, ...]) -> tuple[Located, int]:
+        """The value that starts with `event`, and how many levels it has."""
+        if isinstance(event, yaml.AliasEvent):
+            return self._aliased(str(event.anchor), keys)
+        if len(keys) > MAX_DEPTH:
+            raise self._stop(keys, f"is nested deeper than {MAX_DEPTH} levels")
+        before = self._size
+        self._grow(keys, 1)
+        origin = Origin(self._file, self._line)
+        # Nothing else can start a value.
+        assert isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
+        if event.tag is not None:
+            self._problem(keys, f"the tag {event.tag!r} is not allowed; quote a value to make it a text")
+        value: Scalar | tuple[Located, ...] | Mapping[str, Located]
+        if isinstance(event, yaml.ScalarEvent):
+            value, height = self._scalar(event, keys), 0
+        elif isinstance(event, yaml.MappingStartEvent):
+            value, height = self._entries(keys)
+        else:
+            value, height = self._items(keys)
+        result = Located(value, origin)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(result, self._size - before, height)
+        return result, height
+
+    def _entries(self, keys: tuple[str, ...]) -> tuple[Mapping[str, Located], int]:
+        entries: dict[str, Located] = {}
+        height = 0
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            origin = Origin(self._file, self._line)
+            key = self._key(event, keys)
+            if key in entries:
+                self._problem((*keys, key), f"is given twice; first in line {entries[key].origin.line}")
+            value, below = self._value(self._next(), (*keys, key))
+            entries.setdefault(key, Located(value.value, origin))
+            height = max(height, below + 1)
+        return entries, height
+
+    def _key(self, event: yaml.Event, keys: tuple[str, ...]) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self._stop(keys, "a key must be a text, not a list, a mapping or an alias")
+        if event.value == "<<" and event.implicit[0]:
+            self._problem((*keys, "<<"), "merge keys are not allowed; pipelines share by `extends`")
+        elif event.tag is not None or not isinstance(self._scalar(event, keys), str):
+            self._problem(keys, f"the key {event.value!r} is no text; quote it")
+        return event.value
+
+    def _items(self, keys: tuple[str, ...]) -> tuple[tuple[Located, ...], int]:
+        items: list[Located] = []
+        height = 0
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            origin = Origin(self._file, self._line)
+            item, below = self._value(event, (*keys, str(len(items))))
+            items.append(Located(item.value, origin))
+            height = max(height, below + 1)
+        return tuple(items), height
+
+    def _scalar(self, event: yaml.ScalarEvent, keys: tuple[str, ...]) -> Scalar:
+        if any("\ud800" <= character <= "\udfff" for character in event.value):
+            self._problem(keys, "holds half of a surrogate pair; write the character itself")
+        if not event.implicit[0]:
+            return event.value
+        try:
+            return unquoted(event.value)
+        except ValueError as error:
+            self._problem(keys, str(error))
+            return None
+
+    def _aliased(self, name: str, keys: tuple[str, ...]) -> tuple[Located, int]:
+        anchored = self._anchors.get(name)
+        if anchored is None:
+            raise self._stop(keys, f"the alias *{name} has no finished anchor before it")
+        if len(keys) + anchored.height > MAX_DEPTH:
+            raise self._stop(keys, f"is nested deeper than {MAX_DEPTH} levels")
+        self._grow(keys, anchored.size)
+        return anchored.located, anchored.height
+
+    def _grow(self, keys: tuple[str, ...], values: int) -> None:
+        self._size += values
+        if self._size > MAX_VALUES:
+            raise self._stop(keys, f"the file holds more than {MAX_VALUES:,} values, aliases followed")
+
+    def _problem(self, keys: tuple[str, ...], message: str) -> None:
+        self._problems.append(Problem(self._file, self._line, ".".join(keys) or "yaml", message))
+
+    def _stop(self, keys: tuple[str, ...], message: str) -> DefinitionError:
+        self._problem(keys, message)
+        return DefinitionError(tuple(self._problems))

@@ -1,0 +1,36 @@
+"""JSON-like values that know the line they were read from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from groundwire_pipelines.definition.model import Origin
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A value of a file, with the line of its key, or its own line where it has no key."""
+
+    value: "Scalar | tuple[Located, ...] | Mapping[str, Located]"
+    origin: Origin
+
+    def plain(self) -> JsonValue:
+        """The value without its places."""
+        if isinstance(self.value, Mapping):
+            return {key: entry.plain() for key, entry in self.value.items()}
+        if isinstance(self.value, tuple):
+            return [item.plain() for item in self.value]
+        return self.value
+
+
+def located(value: JsonValue, origin: Origin) -> Located:
+    """A plain value that came from one place as a whole."""
+    if isinstance(value, dict):
+        return Located({key: located(entry, origin) for key, entry in value.items()}, origin)
+    if isinstance(value, list):
+        return Located(tuple(located(item, origin) for item in value), origin)
+    return Located(value, origin)

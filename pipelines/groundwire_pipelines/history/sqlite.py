@@ -1,0 +1,162 @@
+"""Conversation history in a SQLite file, shared by any number of runs and processes."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import StoredHistory
+from groundwire_pipelines.state import Turn
+
+_SCHEMA_VERSION = 1
+_BUSY_SECONDS = 30.0
+"""How long a writer waits for another one."""
+
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS turn (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    question TEXT NOT NULL,
+    question_en TEXT NOT NULL,
+    answer_en TEXT NOT NULL,
+    answer TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS turn_of_session ON turn (user_id, session_id, number);
+CREATE TABLE IF NOT EXISTS summary (
+    user_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    last_turn INTEGER NOT NULL,
+    PRIMARY KEY (user_id, session_id)
+) STRICT;
+PRAGMA user_version = {_SCHEMA_VERSION};
+COMMIT;
+"""
+
+_Result = TypeVar("_Result")
+
+
+class SqliteHistory:
+    """Turns and rolling summaries by user and session; implements `runtime.History`.
+
+    A turn is on the disk (write-ahead log, synchronous FULL) when `append` returns. The file is made when first needed,
+    readable by its owner only; its folder is made too. Every call opens its own connection, in a thread of its own.
+
+    Raises, from every method:
+        StepError: `history-failed`, when the file cannot be read or written, is no such history, or stays locked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def load(self, user_id: str, session_id: str) -> StoredHistory:
+        """The summary, and the turns it does not cover, oldest first; both of one moment."""
+
+        def read(connection: sqlite3.Connection) -> StoredHistory:
+            text, version, last_turn = _summary(connection, user_id, session_id)
+            rows = connection.execute(
+                "SELECT question, question_en, answer_en, answer FROM turn"
+                " WHERE user_id = ? AND session_id = ? AND number > ? ORDER BY number",
+                (user_id, session_id, last_turn),
+            )
+            return StoredHistory(text, version, tuple(Turn(*row) for row in rows))
+
+        return await self._in_transaction("DEFERRED", read)
+
+    async def append(self, user_id: str, session_id: str, turn: Turn) -> None:
+        """Adds a finished turn; once this returns, a crash does not lose it."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO turn (user_id, session_id, question, question_en, answer_en, answer)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (user_id, session_id, turn.question, turn.question_en, turn.answer_en, turn.answer),
+            )
+
+        await self._in_transaction("IMMEDIATE", write)
+
+    async def save_summary(
+        self, user_id: str, session_id: str, summary: str, *, covers: int, previous_version: int
+    ) -> None:
+        """Replaces the summary by one that covers `covers` more turns.
+
+        Does nothing when the stored summary's version is not `previous_version` any more: another run was first, and
+        its summary stands.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            _, version, last_turn = _summary(connection, user_id, session_id)
+            if version != previous_version:
+                return
+            newest = _turn_after(connection, user_id, session_id, last_turn, covers)
+            connection.execute(
+                "REPLACE INTO summary (user_id, session_id, text, version, last_turn) VALUES (?, ?, ?, ?, ?)",
+                (user_id, session_id, summary, version + 1, newest),
+            )
+
+        await self._in_transaction("IMMEDIATE", write)
+
+    async def _in_transaction(self, kind: str, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        def run() -> _Result:
+            try:
+                with closing(self._connect()) as connection, _transaction(connection, kind):
+                    return work(connection)
+            except (sqlite3.Error, OSError) as error:
+                raise StepError("history-failed", f"the history {self._path}: {error}") from error
+
+        return await asyncio.to_thread(run)
+
+    def _connect(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_SCHEMA)
+            elif version != _SCHEMA_VERSION:
+                raise sqlite3.DatabaseError(f"its format is {version}, and this release reads {_SCHEMA_VERSION}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _summary(connection: sqlite3.Connection, user_id: str, session_id: str) -> tuple[str, int, int]:
+    """The summary's text, version and last turn; version 0 for none."""
+    row: tuple[str, int, int] | None = connection.execute(
+        "SELECT text, version, last_turn FROM summary WHERE user_id = ? AND session_id = ?", (user_id, session_id)
+    ).fetchone()
+    return row or ("", 0, 0)
+
+
+def _turn_after(connection: sqlite3.Connection, user_id: str, session_id: str, last_turn: int, covers: int) -> int:
+    """The number of the turn that is `covers` turns after `last_turn`."""
+    if covers == 0:
+        return last_turn
+    row: tuple[int] | None = connection.execute(
+        "SELECT number FROM turn WHERE user_id = ? AND session_id = ? AND number > ? ORDER BY number LIMIT 1 OFFSET ?",
+        (user_id, session_id, last_turn, covers - 1),
+    ).fetchone()
+    if row is None:
+        raise sqlite3.DataError(f"the summary covers {covers} turns, and the session has fewer that are new")
+    return row[0]

@@ -1,0 +1,57 @@
+"""The model that the environment names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from groundwire_pipelines.errors import StepError
+
+URL_VARIABLE = "GROUNDWIRE_MODEL_URL"
+NAME_VARIABLE = "GROUNDWIRE_MODEL_NAME"
+KEY_VARIABLE = "GROUNDWIRE_MODEL_KEY"
+TIMEOUT_VARIABLE = "GROUNDWIRE_MODEL_TIMEOUT_SECONDS"
+
+DEFAULT_TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEndpoint:
+    """An OpenAI-compatible endpoint and the model to ask there.
+
+    `url` is the base URL, such as `http://localhost:11434/v1`. `key` is empty for an endpoint without keys.
+    `timeout_seconds` bounds one try, and the pause between two pieces of a streamed answer; `retries` are the further
+    tries after connection errors, timeouts, and the statuses 408, 409, 429 and 5xx, with growing pauses between them.
+    """
+
+    url: str
+    name: str
+    key: str = field(default="", repr=False)
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+    retries: int = 3
+
+
+def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint | None:
+    """The endpoint that `GROUNDWIRE_MODEL_URL`, `_NAME`, `_KEY` and `_TIMEOUT_SECONDS` name; None without URL and name.
+
+    Raises:
+        StepError: `model-environment`, when one of URL and name is missing or a value is malformed.
+    """
+    url, name = environment.get(URL_VARIABLE, ""), environment.get(NAME_VARIABLE, "")
+    if not url and not name:
+        return None
+    if not url or not name:
+        raise StepError("model-environment", f"{URL_VARIABLE} and {NAME_VARIABLE} go together: set both or neither")
+    if not url.startswith(("http://", "https://")):
+        raise StepError("model-environment", f"{URL_VARIABLE} must start with http:// or https://, and is {url!r}")
+    timeout = environment.get(TIMEOUT_VARIABLE, "")
+    seconds = _seconds(timeout) if timeout else DEFAULT_TIMEOUT_SECONDS
+    return ModelEndpoint(url, name, environment.get(KEY_VARIABLE, ""), seconds)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise StepError("model-environment", f"{TIMEOUT_VARIABLE} must be a number of seconds above 0, and is {text!r}")
+    return seconds

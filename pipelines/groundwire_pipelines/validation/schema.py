@@ -1,0 +1,132 @@
+"""A JSON Schema of pipeline files, made from the registry, for editors that complete and check.
+
+It knows one file at a time. What only shows after the merge (steps that do not exist, settings that are needed) is the
+validator's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.definition.sources import PIPELINE_NAME, STEP_ID
+from groundwire_pipelines.settings import PipelineSettings
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_Schema = dict[str, JsonValue]
+
+
+class _Untitled(GenerateJsonSchema):
+    """Leaves out the titles that pydantic makes of field names, which editors would show above each description."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+
+def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
+    """The schema (draft 2020-12) of files whose steps name these actions; the same bytes for the same registry."""
+    known = [actions[name] for name in sorted(actions)]
+    refs, generated = models_json_schema(
+        [(PipelineSettings, "validation"), *((action.settings, "validation") for action in known)],
+        schema_generator=_Untitled,
+    )
+    definitions: dict[str, _Schema] = generated["$defs"]
+    names = {model: str(ref["$ref"]).rpartition("/")[2] for (model, _), ref in refs.items()}
+    settings = definitions.pop(names[PipelineSettings])
+    # A child may leave to its parent what must not be absent in the end.
+    settings.pop("required", None)
+    steps = {action.name: _step(action, definitions[names[action.settings]]) for action in known}
+    for model, name in names.items():
+        if model is not PipelineSettings:
+            definitions.pop(name, None)
+    return {
+        "$schema": _DIALECT,
+        "title": "Groundwire pipelines",
+        "type": "object",
+        "properties": {
+            "pipeline": {"$ref": "#/$defs/pipeline"},
+            "pipelines": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/pipeline"}},
+        },
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "$defs": {
+            "pipeline": _pipeline(),
+            "settings": settings,
+            "step": _any_step(known),
+            **{f"step.{name}": step for name, step in steps.items()},
+            **definitions,
+        },
+    }
+
+
+def _pipeline() -> _Schema:
+    return {
+        "type": "object",
+        "properties": {
+            "name": {
+                "type": "string",
+                "pattern": f"^{PIPELINE_NAME.pattern.pattern}$",
+                "description": "What other pipelines and the command line call it.",
+            },
+            "extends": {
+                "type": "string",
+                "description": "The pipeline whose settings and steps this one starts from: a name, or a file's path.",
+            },
+            "settings": {"$ref": "#/$defs/settings"},
+            "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+
+def _any_step(actions: list[Action[Any]]) -> _Schema:
+    """Every step has an id and an action, and the action decides what else; an `if` each keeps errors to the point."""
+    by_action: list[JsonValue] = [
+        {
+            "if": {"properties": {"action": {"const": action.name}}, "required": ["action"]},
+            "then": {"$ref": f"#/$defs/step.{action.name}"},
+        }
+        for action in actions
+    ]
+    return {
+        "type": "object",
+        "properties": {"id": _step_id("What transitions call it.")},
+        "required": ["id", "action"],
+        "allOf": [
+            {"properties": {"action": {"oneOf": [_named(action) for action in actions]}}},
+            *by_action,
+        ],
+    }
+
+
+def _step(action: Action[Any], own: _Schema) -> _Schema:
+    """The keys of one action. Of ways out that depend on other keys, it only says that they may be there."""
+    own_keys = own.get("properties", {})
+    required = own.get("required", [])
+    assert isinstance(own_keys, dict)
+    assert isinstance(required, list)
+    always = action.transitions if action.transitions_of is None else ()
+    return {
+        "type": "object",
+        "description": action.summary,
+        "properties": {
+            "id": True,
+            "action": True,
+            **{name: _step_id("The step that follows.") for name in action.transitions},
+            **own_keys,
+        },
+        "required": [*required, *always],
+        "additionalProperties": False,
+    }
+
+
+def _named(action: Action[Any]) -> _Schema:
+    return {"const": action.name, "description": action.summary}
+
+
+def _step_id(description: str) -> _Schema:
+    return {"type": "string", "pattern": f"^{STEP_ID.pattern.pattern}$", "description": description}

@@ -1,0 +1,101 @@
+import pytest
+from pydantic import JsonValue
+from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
+
+from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Scope
+from groundwire_pipelines.actions.expand_dependency_tree import ACTION
+from groundwire_pipelines.errors import StepError
+
+LIMITS: dict[str, JsonValue] = {
+    "max_depth_from_settings": "graph_max_depth",
+    "max_nodes_from_settings": "graph_max_nodes",
+    "edge_allowlist_from_settings": "graph_edge_allowlist",
+}
+SETTINGS = {"graph_max_depth": 2, "graph_max_nodes": 50, "graph_edge_allowlist": ("Calls", "FK")}
+
+
+def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
+    answer = walked([("a", 0, ""), ("c", 1, "a")], [("a", "c", "Calls")])
+    retrieval = FakeRetrieval(expansions=[answer])
+    access = Access("acme")
+    state = make_state(retrieval_seed_nodes=["a"], retrieval_access=access, active_index=INDEX)
+    outcome = run_action(ACTION, LIMITS, state, make_runtime(retrieval, **SETTINGS))
+    (call,) = retrieval.calls
+    assert call.scope == Scope("shop", "main", INDEX)
+    assert call.arguments == {
+        "seed_ids": ("a",),
+        "max_depth": 2,
+        "max_nodes": 50,
+        "edge_allowlist": ("Calls", "FK"),
+        "direction": Direction.OUTGOING,
+        "access": access,
+    }
+    assert state.graph_seed_nodes == ["a"]
+    assert state.graph_expanded_nodes == [ExpandedNode("a", 0), ExpandedNode("c", 1, "a")]
+    assert state.graph_edges == list(answer.edges)
+    assert state.graph_debug == answer.debug
+    assert outcome.detail == {"seeds": 1, "nodes": 2, "edges": 1, "truncated": False, "reason": "ok"}
+
+
+def test_limits_may_come_from_any_setting_of_their_type() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(
+        ACTION, {**LIMITS, "max_nodes_from_settings": "top_k"}, state, make_runtime(retrieval, top_k=4, **SETTINGS)
+    )
+    assert retrieval.calls[0].arguments["max_nodes"] == 4
+
+
+@pytest.mark.parametrize("direction", ["outgoing", "incoming", "both"])
+def test_direction_is_the_steps(direction: str) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, {**LIMITS, "direction": direction}, state, make_runtime(retrieval, **SETTINGS))
+    assert retrieval.calls[0].arguments["direction"] == Direction(direction)
+
+
+def test_pins_the_index_when_it_is_the_first_to_ask() -> None:
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, LIMITS, state, make_runtime(FakeRetrieval(), **SETTINGS))
+    assert state.active_index == INDEX
+
+
+def test_no_seeds_expand_to_nothing_without_a_call() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(graph_expanded_nodes=[ExpandedNode("old", 0)], graph_seed_nodes=["old"])
+    outcome = run_action(ACTION, LIMITS, state, make_runtime(retrieval, **SETTINGS))
+    assert retrieval.calls == []
+    assert (state.graph_seed_nodes, state.graph_expanded_nodes, state.graph_edges) == ([], [], [])
+    assert state.graph_debug == ExpandDebug(0, 0, 0, truncated=False, reason="no_seeds")
+    assert outcome.detail["reason"] == "no_seeds"
+
+
+@pytest.mark.parametrize(
+    ("rule", "raw", "fields", "settings"),
+    [
+        ("repository-required", {}, {"repository": ""}, {}),
+        ("branch-required", {}, {"branch": ""}, {}),
+        ("max-depth-from-settings-missing", {"max_depth_from_settings": None}, {}, {}),
+        ("max-nodes-from-settings-missing", {"max_nodes_from_settings": None}, {}, {}),
+        ("edge-allowlist-from-settings-missing", {"edge_allowlist_from_settings": None}, {}, {}),
+        ("settings-key-missing", {}, {}, {"graph_max_depth": None}),
+        ("settings-key-missing", {}, {}, {"graph_max_nodes": None}),
+        ("settings-key-missing", {}, {}, {"graph_edge_allowlist": None}),
+        ("settings-key-missing", {"max_depth_from_settings": "depth"}, {}, {}),
+        ("settings-key-missing", {}, {"retrieval_seed_nodes": []}, {"graph_max_depth": None}),
+        ("settings-value-malformed", {"max_depth_from_settings": "model_language"}, {}, {}),
+        ("settings-value-malformed", {"edge_allowlist_from_settings": "top_k"}, {}, {}),
+        ("direction-unknown", {"direction": "up"}, {}, {}),
+        ("max-depth-unknown", {"max_depth": 2}, {}, {}),
+    ],
+)
+def test_fails_fast(
+    rule: str, raw: dict[str, JsonValue], fields: dict[str, object], settings: dict[str, object]
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(**{"retrieval_seed_nodes": ["a"], **fields})
+    keys = {key: value for key, value in {**LIMITS, **raw}.items() if value is not None}
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, keys, state, make_runtime(retrieval, **{**SETTINGS, **settings}))
+    assert caught.value.rule == rule
+    assert retrieval.calls == []

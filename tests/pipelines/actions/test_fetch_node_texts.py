@@ -1,0 +1,164 @@
+import pytest
+from pydantic import JsonValue
+from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
+
+from groundwire_client import Access, ExpandedNode, PrioritizationMode, Scope, SkippedNode, SkipReason
+from groundwire_pipelines.actions.fetch_node_texts import ACTION
+from groundwire_pipelines.errors import StepError
+
+WALK = [
+    ExpandedNode("s1", 0),
+    ExpandedNode("s2", 0),
+    ExpandedNode("z", 1, "s1"),
+    ExpandedNode("y", 1, "s2"),
+    ExpandedNode("x", 2, "z"),
+]
+TOO_LARGE = SkipReason.RESPONSE_LIMIT
+
+
+def test_fetches_the_seeds_and_the_graph_around_them() -> None:
+    retrieval = FakeRetrieval(fetches=[fetched([text("s1"), text("z", depth=1, parent="s1")])])
+    access = Access("acme")
+    state = make_state(
+        retrieval_seed_nodes=["s2", "s1"],
+        graph_seed_nodes=["s1", "s2"],
+        graph_expanded_nodes=WALK,
+        retrieval_access=access,
+        active_index=INDEX,
+    )
+    outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
+    (call,) = retrieval.calls
+    assert call.scope == Scope("shop", "main", INDEX)
+    assert call.arguments == {
+        "seed_ids": ("s1", "s2"),
+        "nodes": tuple(WALK[2:]),
+        "budget_tokens": 100,
+        "max_chars": None,
+        "mode": PrioritizationMode.BALANCED,
+        "access": access,
+    }
+    assert [one.id for one in state.node_texts] == ["s1", "z"]
+    assert outcome.detail == {"budget": 100, "budget_unit": "tokens", "texts": 2, "tokens": 2, "skipped": 0}
+    assert state.graph_expanded_nodes == WALK
+    assert state.retrieval_seed_nodes == ["s2", "s1"]
+
+
+def test_without_an_expansion_the_selected_nodes_are_the_seeds() -> None:
+    retrieval = FakeRetrieval()
+    run_action(ACTION, {}, make_state(retrieval_seed_nodes=["b", "a"]), make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["seed_ids"] == ("b", "a")
+    assert retrieval.calls[0].arguments["nodes"] == ()
+
+
+def test_nothing_to_fetch_asks_nobody() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(node_texts=[text("old")])
+    run_action(ACTION, {}, state, make_runtime(retrieval))
+    assert retrieval.calls == []
+    assert state.node_texts == []
+
+
+def test_top_n_keeps_the_graph_nodes_that_the_walk_reached_first() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=WALK)
+    run_action(ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=2))
+    assert retrieval.calls[0].arguments["seed_ids"] == ("s1", "s2")
+    assert [node.id for node in retrieval.calls[0].arguments["nodes"]] == ["z", "y"]
+
+
+@pytest.mark.parametrize(("context", "budget"), [(2, 1), (10, 7), (11, 7), (90, 63), (8000, 5600)])
+def test_the_budget_is_seventy_percent_of_the_context_rounded_down(context: int, budget: int) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, {}, state, make_runtime(retrieval, max_context_tokens=context))
+    assert retrieval.calls[0].arguments["budget_tokens"] == budget
+
+
+@pytest.mark.parametrize(
+    ("raw", "tokens", "characters"), [({"budget_tokens": 9}, 9, None), ({"max_chars": 500}, None, 500)]
+)
+def test_the_steps_own_budget_needs_no_setting(
+    raw: dict[str, JsonValue], tokens: int | None, characters: int | None
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, raw, state, make_runtime(retrieval, max_context_tokens=None))
+    assert retrieval.calls[0].arguments["budget_tokens"] == tokens
+    assert retrieval.calls[0].arguments["max_chars"] == characters
+
+
+@pytest.mark.parametrize("mode", ["seed_first", "graph_first", "balanced"])
+def test_prioritization_is_the_steps(mode: str) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, {"prioritization_mode": mode}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["mode"] == PrioritizationMode(mode)
+
+
+def test_asks_again_for_what_one_response_could_not_hold() -> None:
+    first = fetched(
+        [text("s1", tokens=30)],
+        [SkippedNode("z", TOO_LARGE), SkippedNode("s2", TOO_LARGE), SkippedNode("y", SkipReason.OVER_BUDGET)],
+    )
+    second = fetched([text("z", tokens=20, depth=1, parent="s1")], [SkippedNode("s2", TOO_LARGE)])
+    third = fetched([text("s2", tokens=10)])
+    retrieval = FakeRetrieval(fetches=[first, second, third])
+    state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=WALK)
+    outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
+    asked = [(call.arguments["seed_ids"], [node.id for node in call.arguments["nodes"]]) for call in retrieval.calls]
+    assert asked == [(("s1", "s2"), ["z", "y", "x"]), (("s2",), ["z"]), (("s2",), [])]
+    assert [call.arguments["budget_tokens"] for call in retrieval.calls] == [100, 70, 50]
+    assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX, INDEX]
+    assert [one.id for one in state.node_texts] == ["s1", "z", "s2"]
+    assert outcome.detail["skipped"] == 1
+
+
+def test_counts_characters_of_later_responses_against_the_same_budget() -> None:
+    first = fetched([text("a", "12345")], [SkippedNode("b", TOO_LARGE)])
+    retrieval = FakeRetrieval(fetches=[first, fetched([text("b", "678")])])
+    state = make_state(retrieval_seed_nodes=["a", "b"])
+    run_action(ACTION, {"max_chars": 8}, state, make_runtime(retrieval))
+    assert [call.arguments["max_chars"] for call in retrieval.calls] == [8, 3]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [fetched([], [SkippedNode("a", TOO_LARGE)]), fetched([text("b", tokens=50)], [SkippedNode("a", TOO_LARGE)])],
+    ids=["no progress", "budget used up"],
+)
+def test_stops_asking_without_progress_or_budget(answer: object) -> None:
+    retrieval = FakeRetrieval(fetches=[answer])  # type: ignore[list-item]
+    state = make_state(retrieval_seed_nodes=["a", "b"])
+    outcome = run_action(ACTION, {"budget_tokens": 50}, state, make_runtime(retrieval))
+    assert len(retrieval.calls) == 1
+    assert outcome.detail["skipped"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "raw", "fields", "settings"),
+    [
+        ("repository-required", {}, {"repository": ""}, {}),
+        ("branch-required", {}, {"branch": ""}, {}),
+        ("max-context-tokens-missing", {}, {}, {"max_context_tokens": None}),
+        ("max-context-tokens-missing", {}, {}, {"max_context_tokens": 0}),
+        ("max-context-tokens-missing", {}, {}, {"max_context_tokens": -5}),
+        ("max-context-tokens-missing", {}, {"retrieval_seed_nodes": []}, {"max_context_tokens": None}),
+        ("budget-not-positive", {}, {}, {"max_context_tokens": 1}),
+        ("budget-not-positive", {"budget_tokens": 0}, {}, {}),
+        ("budget-not-positive", {"budget_tokens": -1}, {}, {}),
+        ("budget-not-positive", {"max_chars": 0}, {}, {}),
+        ("budget-exclusive", {"budget_tokens": 5, "max_chars": 5}, {}, {}),
+        ("prioritization-mode-unknown", {"prioritization_mode": "random"}, {}, {}),
+        ("budget-tokens-malformed", {"budget_tokens": "all"}, {}, {}),
+        ("budget-unknown", {"budget": 5}, {}, {}),
+    ],
+)
+def test_fails_fast(
+    rule: str, raw: dict[str, JsonValue], fields: dict[str, object], settings: dict[str, object]
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(**{"retrieval_seed_nodes": ["a"], **fields})
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, raw, state, make_runtime(retrieval, **settings))
+    assert caught.value.rule == rule
+    assert retrieval.calls == []

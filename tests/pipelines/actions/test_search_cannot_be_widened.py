@@ -1,0 +1,67 @@
+"""Whatever a model writes, a search sees no more than its caller admits."""
+
+import json
+from dataclasses import fields
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
+
+from groundwire_client import Access, Filter, Scope
+from groundwire_pipelines.actions.search_nodes import ACTION
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
+
+PATHS = ["src/", "src/a/", "lib/"]
+WORDS = ["cs", "sql", "*", ""]
+FIELDS = [field.name for field in fields(Filter)]
+
+ACCESSES = st.builds(Access, st.sampled_from(["", "acme"]), st.sampled_from([(), ("finance",)]))
+CALLER_FILTERS = st.builds(
+    Filter,
+    **{
+        field: st.lists(st.sampled_from(PATHS if field == "path_prefixes" else WORDS[:2]), max_size=2).map(tuple)
+        for field in FIELDS
+    },
+)
+NODES = st.fixed_dictionaries(
+    {field: st.sampled_from(["src/a/x.cs", "src/y", "z"] if field == "path_prefixes" else WORDS) for field in FIELDS}
+)
+NAMES = st.sampled_from([*FILTER_NAMES, *sorted(CALLER_NAMES)])
+VALUES = st.sampled_from([*WORDS, *PATHS]) | st.lists(st.sampled_from([*WORDS, *PATHS, None]), max_size=3) | st.none()
+PAYLOADS = st.builds(
+    lambda query, beside, inside: json.dumps({"query": query, **beside, "filters": inside}),
+    st.text(min_size=1),
+    st.dictionaries(NAMES, VALUES, max_size=2),
+    st.dictionaries(NAMES, VALUES, max_size=3) | st.none(),
+)
+WRITTEN = PAYLOADS | st.text() | st.text(alphabet="{}[]\"',: acl_tagsbrnh*")
+
+
+def admits(narrowing: Filter, node: dict[str, str]) -> bool:
+    """The contract's rule: any value of a field, all fields."""
+    for name in FIELDS:
+        wanted: tuple[str, ...] = getattr(narrowing, name)
+        prefix = name == "path_prefixes"
+        if wanted and not any(node[name].startswith(one) if prefix else node[name] == one for one in wanted):
+            return False
+    return True
+
+
+@given(WRITTEN, ACCESSES, CALLER_FILTERS, st.lists(NODES, min_size=1, max_size=20))
+def test_a_model_widens_neither_access_nor_scope_nor_filter(
+    written: str, access: Access, caller: Filter, nodes: list[dict[str, str]]
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response=written, retrieval_access=access, retrieval_filter=caller)
+    try:
+        run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+    except StepError:
+        assert retrieval.calls == []
+    for call in retrieval.calls:
+        assert call.scope == Scope("shop", "main", "")
+        assert call.arguments["access"] == access
+        assert all(admits(caller, node) for node in nodes if admits(call.arguments["filter"], node))
+    assert (state.repository, state.branch) == ("shop", "main")
+    assert state.retrieval_access == access
+    assert state.retrieval_filter == caller

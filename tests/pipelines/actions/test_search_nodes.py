@@ -1,0 +1,215 @@
+import pytest
+from pydantic import JsonValue
+from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
+
+from groundwire_client import (
+    Access,
+    DependencyEdge,
+    ExpandDebug,
+    ExpandedNode,
+    Filter,
+    Hit,
+    Rerank,
+    Scope,
+    SearchType,
+)
+from groundwire_pipelines.actions.search_nodes import ACTION
+from groundwire_pipelines.errors import StepError
+
+ACCESS = Access("acme", ("finance",), ("internal",), 2)
+
+
+def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
+    retrieval = FakeRetrieval(searches=[found("c", "a", "b")])
+    state = make_state(
+        last_model_response="  tax rules \n", retrieval_access=ACCESS, retrieval_filter=Filter(languages=("python",))
+    )
+    outcome = run_action(ACTION, {"search_type": "hybrid"}, state, make_runtime(retrieval, top_k=7))
+    (call,) = retrieval.calls
+    assert call.method == "search"
+    assert call.scope == Scope("shop", "main", "")
+    assert call.arguments == {
+        "query": "tax rules",
+        "search_type": SearchType.HYBRID,
+        "top_k": 7,
+        "filter": Filter(languages=("python",)),
+        "rrf_k": None,
+        "rerank": Rerank.NONE,
+        "access": ACCESS,
+    }
+    assert state.retrieval_seed_nodes == ["c", "a", "b"]
+    assert [hit.rank for hit in state.retrieval_hits] == [1, 2, 3]
+    assert outcome.transition == "next"
+    assert outcome.detail == {"mode": "hybrid", "top_k": 7, "hits": 3, "exact": True}
+
+
+def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None:
+    state = make_state(
+        retrieval_seed_nodes=["old"],
+        retrieval_hits=[Hit("old", 1.0, 1)],
+        graph_seed_nodes=["old"],
+        graph_expanded_nodes=[ExpandedNode("old", 0)],
+        graph_edges=[DependencyEdge("old", "older", "Calls")],
+        graph_debug=ExpandDebug(1, 1, 1, truncated=False, reason="ok"),
+        node_texts=[text("old")],
+        context_blocks=["old"],
+    )
+    with pytest.raises(StepError):
+        run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(FakeRetrieval()))
+    assert state == make_state()
+
+
+def test_materialises_no_text() -> None:
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(FakeRetrieval()))
+    assert state.node_texts == []
+    assert state.context_blocks == []
+
+
+@pytest.mark.parametrize(
+    ("english", "query"), [("", "gdzie liczony jest VAT?"), ("where is VAT computed?", "where is VAT computed?")]
+)
+def test_query_can_be_the_question_in_english_where_there_is_one(english: str, query: str) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        user_question="gdzie liczony jest VAT?", user_question_en=english, last_model_response="[HYBRID:] other"
+    )
+    run_action(ACTION, {"search_type": "bm25", "query_from": "question"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["query"] == query
+
+
+def test_the_step_decides_top_k_before_the_settings() -> None:
+    retrieval = FakeRetrieval()
+    run_action(
+        ACTION,
+        {"search_type": "bm25", "top_k": 3},
+        make_state(last_model_response="tax"),
+        make_runtime(retrieval, top_k=9),
+    )
+    assert retrieval.calls[0].arguments["top_k"] == 3
+
+
+@pytest.mark.parametrize(("search_type", "sent"), [("hybrid", 10), ("semantic", None), ("bm25", None)])
+def test_rrf_k_is_of_hybrid_search_alone(search_type: str, sent: int | None) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {"search_type": search_type, "rrf_k": 10}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["rrf_k"] == sent
+
+
+@pytest.mark.parametrize("rerank", ["keyword_rerank", "codebert_rerank"])
+def test_a_reranked_semantic_search_is_the_mode_semantic_rerank(rerank: str) -> None:
+    retrieval = FakeRetrieval()
+    runtime = make_runtime(retrieval, retrieval_modes=("semantic_rerank",))
+    outcome = run_action(
+        ACTION, {"search_type": "semantic", "rerank": rerank}, make_state(last_model_response="tax"), runtime
+    )
+    assert retrieval.calls[0].arguments["rerank"] == Rerank(rerank)
+    assert outcome.detail["mode"] == "semantic_rerank"
+
+
+def test_parsed_filters_narrow_those_of_the_caller() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        last_model_response='{"query": "tax", "filters": {"data_type": "db_code", "path": ["src/Billing/", "lib/"]}}',
+        retrieval_filter=Filter(languages=("tsql",), path_prefixes=("src/",)),
+    )
+    run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["query"] == "tax"
+    assert retrieval.calls[0].arguments["filter"] == Filter(
+        languages=("tsql",), data_types=("db_code",), path_prefixes=("src/Billing/",)
+    )
+    assert state.retrieval_filter == Filter(languages=("tsql",), path_prefixes=("src/",))
+
+
+def test_without_a_parser_an_object_is_a_query_like_any_other() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response='{"query": "tax"}')
+    run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["query"] == '{"query": "tax"}'
+
+
+def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        last_model_response="{query: tax, filters: {language: csharp}}", retrieval_filter=Filter(languages=("tsql",))
+    )
+    outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+    assert retrieval.calls == []
+    assert state.retrieval_seed_nodes == []
+    assert outcome.detail["reason"] == "filters_exclude_each_other"
+
+
+def test_scope_and_access_in_a_query_are_dropped_and_told() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        last_model_response='{"query": "tax", "filters": {"acl_tags": ["board"], "Repository": "secret"}}',
+        retrieval_access=ACCESS,
+    )
+    outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].scope == Scope("shop", "main", "")
+    assert retrieval.calls[0].arguments["access"] == ACCESS
+    assert retrieval.calls[0].arguments["filter"] == Filter()
+    assert outcome.detail["dropped_filters"] == "acl_tags, repository"
+
+
+def test_the_first_answer_pins_the_index_for_the_next() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response="tax")
+    for _ in range(2):
+        run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(retrieval))
+    assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX]
+
+
+@pytest.mark.parametrize(
+    ("rule", "raw", "fields", "settings"),
+    [
+        ("repository-required", {}, {"repository": ""}, {}),
+        ("branch-required", {}, {"branch": ""}, {}),
+        ("search-type-missing", {"search_type": None}, {}, {}),
+        ("search-type-unknown", {"search_type": "semantic_rerank"}, {}, {}),
+        ("top-k-missing", {}, {}, {"top_k": None}),
+        ("top-k-not-positive", {"top_k": 0}, {}, {}),
+        ("top-k-malformed", {"top_k": "many"}, {}, {}),
+        ("rerank-unknown", {"rerank": "bert"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword_rerank"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert_rerank"}, {}, {}),
+        ("rrf-k-not-positive", {"search_type": "hybrid", "rrf_k": 0}, {}, {}),
+        ("query-empty", {}, {"last_model_response": " \n "}, {}),
+        ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
+        ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"filters": {}}'}, {}),
+        ("query-malformed", {"query_parser": "jsonish"}, {"last_model_response": '{"query": '}, {}),
+        ("query-parser-unknown", {"query_parser": "xml"}, {}, {}),
+        ("query-from-unknown", {"query_from": "history"}, {}, {}),
+        ("mode-not-supported", {}, {}, {"retrieval_modes": ("bm25", "semantic_rerank")}),
+        ("mode-not-supported", {"rerank": "keyword_rerank"}, {}, {"retrieval_modes": ("semantic",)}),
+        ("topk-unknown", {"topk": 3}, {}, {}),
+    ],
+)
+def test_fails_fast(
+    rule: str, raw: dict[str, JsonValue], fields: dict[str, str], settings: dict[str, object]
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(**{"last_model_response": "tax", **fields})
+    keys = {key: value for key, value in {"search_type": "semantic", **raw}.items() if value is not None}
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, keys, state, make_runtime(retrieval, **settings))
+    assert caught.value.rule == rule
+    assert retrieval.calls == []
+
+
+def test_an_answer_from_another_index_than_the_pinned_one_fails() -> None:
+    state = make_state(last_model_response="tax", active_index="2025-12-31_main")
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(FakeRetrieval()))
+    assert caught.value.rule == "index-changed"
+    assert state.retrieval_seed_nodes == []
+
+
+def test_what_does_not_fit_the_wire_fails_as_a_step() -> None:
+    retrieval = FakeRetrieval(searches=[ValueError("surrogates not allowed")])
+    with pytest.raises(StepError) as caught:
+        run_action(
+            ACTION, {"search_type": "bm25"}, make_state(last_model_response="\ud800"), make_runtime(retrieval)
+        )
+    assert caught.value.rule == "request-unsendable"
