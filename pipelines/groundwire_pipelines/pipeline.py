@@ -11,6 +11,7 @@ The same from asyncio, with a client that other runs may share:
 """
 
 import asyncio
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class RunOptions(TypedDict, total=False):
         model: The language model, for pipelines that ask one.
         history: Where conversations are kept, for runs with a session.
         on_answer: Told pieces of a model's final answer as they come.
-        sinks: Told the run's events as they happen.
+        sinks: Told the run's events as they happen, besides OpenTelemetry where the process has it.
         trace_texts: Whether events hold the texts of user, model and sources, besides names, counts and ids.
     """
 
@@ -133,7 +134,7 @@ class Pipeline:
             actions(),
             state,
             runtime,
-            sinks=(trace.append, *options.get("sinks", ())),
+            sinks=(trace.append, *_span_sinks(), *options.get("sinks", ())),
             trace_texts=options.get("trace_texts", False),
         )
         return PipelineResult(
@@ -173,3 +174,18 @@ class Pipeline:
                 return await self.arun(question, client=client, **options)
 
         return asyncio.run(connected())
+
+
+def _span_sinks() -> tuple[TraceSink, ...]:
+    sink = _span_sink_type()
+    return () if sink is None else (sink(),)
+
+
+@functools.cache
+def _span_sink_type() -> Callable[[], TraceSink] | None:
+    """Makes spans of runs; None where OpenTelemetry, the extra `telemetry`, is not installed."""
+    try:
+        from groundwire_pipelines.engine.telemetry import SpanSink
+    except ImportError:
+        return None
+    return SpanSink

@@ -25,6 +25,7 @@ settings.register_profile("groundwire", deadline=None, max_examples=200)
 settings.load_profile("groundwire")
 
 SCOPE = Scope("shop", "main", "v1")
+PUBLIC = NodeAccess()
 CREATED = datetime(2025, 12, 14, 9, 30, tzinfo=UTC)
 
 DIMENSION_OF_NONE = 3
@@ -39,7 +40,7 @@ def _make_node(
     local_id: str,
     text: str = "",
     *,
-    access: NodeAccess = NodeAccess(),
+    access: NodeAccess = PUBLIC,
     token_count: int | None = None,
     path: str = "",
     scope: Scope = SCOPE,
@@ -155,7 +156,7 @@ def scratch() -> Callable[[], AbstractContextManager[Path]]:
 
 @pytest.fixture(scope="session")
 def publish() -> Callable[..., None]:
-    """`publish(data, nodes, edges, vectors, scope=...)` publishes and activates a version without waiting for the disk."""
+    """`publish(data, nodes, edges, vectors, scope=...)` publishes and activates a version, not waiting for the disk."""
     return _publish
 
 

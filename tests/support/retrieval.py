@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -29,6 +29,8 @@ from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
 INDEX = "2026-01-01_main"
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class FakeRetrieval:
         """The methods called, in order."""
         return [call.method for call in self.calls]
 
-    async def _answer(self, answers: list[Any], call: Call) -> Any:
+    async def _answer(self, answers: list[_Answer | Exception], call: Call) -> _Answer:
         self.calls.append(call)
         await asyncio.sleep(3600 if self.hangs else 0)
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
@@ -115,9 +117,7 @@ def text(
     return NodeText(node_id, content, depth == 0, depth, parent, tokens, location, f"Symbol.{node_id}")
 
 
-def fetched(
-    texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX
-) -> FetchResult:
+def fetched(texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX) -> FetchResult:
     """A fetch's answer, its sums included."""
     kept = tuple(texts)
     tokens, characters = sum(one.token_count for one in kept), sum(len(one.text) for one in kept)
@@ -126,7 +126,9 @@ def fetched(
 
 def make_state(**fields: Any) -> PipelineState:
     """The state of a run in the scope `shop`, `main`."""
-    return PipelineState(**{"user_question": "where is VAT computed?", "repository": "shop", "branch": "main", **fields})
+    return PipelineState(
+        **{"user_question": "where is VAT computed?", "repository": "shop", "branch": "main", **fields}
+    )
 
 
 def make_runtime(
@@ -151,11 +153,9 @@ def make_definition(*steps: StepDefinition, **settings: Any) -> PipelineDefiniti
     return PipelineDefinition("test", checked, {step.id: step for step in steps}, {}, (), ())
 
 
-def run_action(
-    action: Action[Any], raw: Mapping[str, JsonValue], state: PipelineState, runtime: Runtime
-) -> Outcome:
+def run_action(action: Action[Any], raw: Mapping[str, JsonValue], state: PipelineState, runtime: Runtime) -> Outcome:
     """Runs one step of an action, its keys checked as the engine checks them."""
-    step = make_step("step", action.name, **raw)
+    step = make_step("step", action.name, None, **raw)
     bound = bind(make_definition(step), {action.name: action})["step"]
     return asyncio.run(_awaited(bound.run, state, runtime))
 

@@ -5,7 +5,8 @@ the sources are told only where the run's caller asks for them; without that, ev
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,8 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from pydantic import JsonValue
+
+from groundwire_pipelines.errors import PipelineError
 
 Facts = Mapping[str, JsonValue]
 Ending = Literal["ok", "failed", "cancelled"]
@@ -29,7 +32,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
-    """A step began, the run's `number`th from 1. `settings` are its keys, `inputs` the sizes of what the state holds."""
+    """A step began, the run's `number`th from 1. `settings` are its keys, `inputs` sizes of what the state holds."""
 
     number: int
     step_id: str
@@ -101,11 +104,13 @@ class JsonLinesSink:
     """Writes events to a file, one JSON object a line, each at once. Use it as a context manager.
 
     Raises:
-        OSError: The file cannot be written.
+        PipelineError: The file cannot be written; also while the run goes on.
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8")
+        self._path = path
+        with self._writing():
+            self._file = path.open("w", encoding="utf-8")
 
     def __enter__(self) -> Self:
         return self
@@ -113,9 +118,18 @@ class JsonLinesSink:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        with self._writing():
+            self._file.close()
 
     def __call__(self, event: TraceEvent) -> None:
         """Writes one event."""
-        self._file.write(json.dumps(event_as_json(event)) + "\n")
-        self._file.flush()
+        with self._writing():
+            self._file.write(json.dumps(event_as_json(event)) + "\n")
+            self._file.flush()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise PipelineError(f"the trace {self._path} cannot be written: {error.strerror}") from error

@@ -1,9 +1,11 @@
 """Conversation history in a SQLite file, shared by any number of runs and processes."""
 
 import asyncio
+import os
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,8 +18,7 @@ _BUSY_SECONDS = 30.0
 """How long a writer waits for another one."""
 
 _SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS turn (
+CREATE TABLE turn (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     user_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -26,8 +27,8 @@ CREATE TABLE IF NOT EXISTS turn (
     answer_en TEXT NOT NULL,
     answer TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS turn_of_session ON turn (user_id, session_id, number);
-CREATE TABLE IF NOT EXISTS summary (
+CREATE INDEX turn_of_session ON turn (user_id, session_id, number);
+CREATE TABLE summary (
     user_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
     text TEXT NOT NULL,
@@ -36,7 +37,6 @@ CREATE TABLE IF NOT EXISTS summary (
     PRIMARY KEY (user_id, session_id)
 ) STRICT;
 PRAGMA user_version = {_SCHEMA_VERSION};
-COMMIT;
 """
 
 _Result = TypeVar("_Result")
@@ -113,21 +113,37 @@ class SqliteHistory:
         return await asyncio.to_thread(run)
 
     def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.touch(mode=0o600)
+        if not self._path.exists():
+            _create(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute("PRAGMA synchronous = FULL")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == 0:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(_SCHEMA)
-            elif version != _SCHEMA_VERSION:
+            if version != _SCHEMA_VERSION:
                 raise sqlite3.DatabaseError(f"its format is {version}, and this release reads {_SCHEMA_VERSION}")
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _create(path: Path) -> None:
+    """Makes an empty history, unless another process is first.
+
+    It is made beside and linked into place whole, because SQLite does not wait for others while it turns the
+    write-ahead log on.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()
 
 
 @contextmanager

@@ -29,7 +29,9 @@ def write_adjacency(directory: Path, node_count: int, edges: Sequence[EdgeRow]) 
     columns = np.asarray([(edge.from_row, edge.to_row, edge.edge_type) for edge in edges], dtype=np.int32).reshape(
         -1, 3
     )
-    confidences = np.asarray([edge.confidence for edge in edges], dtype=np.float32)
+    # A confidence is above 0, also one that single precision would round to it.
+    smallest = np.nextafter(np.float32(0), np.float32(1))
+    confidences = np.maximum(np.asarray([edge.confidence for edge in edges], dtype=np.float32), smallest)
     for name, near, far in (("outgoing", columns[:, 0], columns[:, 1]), ("incoming", columns[:, 1], columns[:, 0])):
         order = np.lexsort((far, columns[:, 2], near))
         starts = np.zeros(node_count + 1, dtype=np.int64)

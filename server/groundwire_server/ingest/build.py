@@ -25,6 +25,7 @@ from groundwire_server.ingest.records import SkippedFile, Source, SourceNode, So
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
+UNIT_TOLERANCE = 1e-6
 
 Item = TypeVar("Item")
 ProgressCallback: TypeAlias = Callable[[int, int], None]
@@ -168,5 +169,7 @@ def _own_vectors(nodes: Sequence[SourceNode]) -> Vectors:
             raise IngestError(
                 f"{node.origin}: vector has length {norm}, so no direction; give finite numbers, not all 0"
             )
+    # A vector that is of unit length in single precision stays as it is, so that an export comes back bit for bit.
+    norms[np.abs(norms - 1.0) <= UNIT_TOLERANCE] = 1.0
     space = VectorSpace(embedder="", fingerprint="", dimension=dimension)
     return Vectors(space, (rows / norms).astype(np.float32), np.ones(len(rows), dtype=np.bool_))

@@ -72,7 +72,8 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
             to_key=SEPARATOR.join(_split(index, to_row)),
             edge_type=index.manifest.edge_types[int(index.outgoing.types[position])],
             origin=index.nodes.ids[from_row],
-            confidence=round(float(index.outgoing.confidences[position]), 6),
+            # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
+            confidence=float(str(index.outgoing.confidences[position])),
         )
 
 

@@ -1,17 +1,19 @@
+from typing import Any
+
 import pytest
 from pydantic import JsonValue
-from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
 
 from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Scope
 from groundwire_pipelines.actions.expand_dependency_tree import ACTION
 from groundwire_pipelines.errors import StepError
+from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
 
 LIMITS: dict[str, JsonValue] = {
     "max_depth_from_settings": "graph_max_depth",
     "max_nodes_from_settings": "graph_max_nodes",
     "edge_allowlist_from_settings": "graph_edge_allowlist",
 }
-SETTINGS = {"graph_max_depth": 2, "graph_max_nodes": 50, "graph_edge_allowlist": ("Calls", "FK")}
+SETTINGS: dict[str, Any] = {"graph_max_depth": 2, "graph_max_nodes": 50, "graph_edge_allowlist": ("Calls", "FK")}
 
 
 def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
@@ -89,9 +91,7 @@ def test_no_seeds_expand_to_nothing_without_a_call() -> None:
         ("max-depth-unknown", {"max_depth": 2}, {}, {}),
     ],
 )
-def test_fails_fast(
-    rule: str, raw: dict[str, JsonValue], fields: dict[str, object], settings: dict[str, object]
-) -> None:
+def test_fails_fast(rule: str, raw: dict[str, JsonValue], fields: dict[str, Any], settings: dict[str, Any]) -> None:
     retrieval = FakeRetrieval()
     state = make_state(**{"retrieval_seed_nodes": ["a"], **fields})
     keys = {key: value for key, value in {**LIMITS, **raw}.items() if value is not None}

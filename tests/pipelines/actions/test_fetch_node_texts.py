@@ -1,10 +1,12 @@
+from typing import Any
+
 import pytest
 from pydantic import JsonValue
-from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
 
 from groundwire_client import Access, ExpandedNode, PrioritizationMode, Scope, SkippedNode, SkipReason
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
+from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
 
 WALK = [
     ExpandedNode("s1", 0),
@@ -153,9 +155,7 @@ def test_stops_asking_without_progress_or_budget(answer: object) -> None:
         ("budget-unknown", {"budget": 5}, {}, {}),
     ],
 )
-def test_fails_fast(
-    rule: str, raw: dict[str, JsonValue], fields: dict[str, object], settings: dict[str, object]
-) -> None:
+def test_fails_fast(rule: str, raw: dict[str, JsonValue], fields: dict[str, Any], settings: dict[str, Any]) -> None:
     retrieval = FakeRetrieval()
     state = make_state(**{"retrieval_seed_nodes": ["a"], **fields})
     with pytest.raises(StepError) as caught:

@@ -1,10 +1,10 @@
 import pytest
-from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action, text, walked
 
 from groundwire_client import NodeText
 from groundwire_pipelines.actions.render_context_blocks import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import PipelineState
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action, text, walked
 
 
 def graph_state(*texts: NodeText) -> PipelineState:
@@ -12,9 +12,7 @@ def graph_state(*texts: NodeText) -> PipelineState:
         [("a", 0, ""), ("b", 0, ""), ("c", 1, "a"), ("d", 2, "c"), ("e", 3, "d"), ("f", 4, "e")],
         [("a", "c", "Calls"), ("c", "a", "FK"), ("d", "c", "Inherits")],
     )
-    return make_state(
-        graph_expanded_nodes=list(walk.nodes), graph_edges=list(walk.edges), node_texts=list(texts)
-    )
+    return make_state(graph_expanded_nodes=list(walk.nodes), graph_edges=list(walk.edges), node_texts=list(texts))
 
 
 def outline(state: PipelineState) -> list[str]:
@@ -51,7 +49,13 @@ def test_graph_view_puts_each_node_below_the_one_it_was_reached_from() -> None:
 
 
 def test_graph_view_has_three_levels() -> None:
-    chain = [text("a"), *(text(node, depth=depth, parent=up) for depth, (node, up) in enumerate(["ca", "dc", "ed"], 1))]
+    chain = [
+        text("a"),
+        *(
+            text(node, depth=depth, parent=up)
+            for depth, (node, up) in enumerate([("c", "a"), ("d", "c"), ("e", "d")], 1)
+        ),
+    ]
     assert outline(graph_state(*chain)) == ["a", "  c", "    d", "    e"]
 
 

@@ -5,12 +5,12 @@ from dataclasses import fields
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 from groundwire_client import Access, Filter, Scope
 from groundwire_pipelines.actions.search_nodes import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 PATHS = ["src/", "src/a/", "lib/"]
 WORDS = ["cs", "sql", "*", ""]

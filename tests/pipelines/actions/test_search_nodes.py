@@ -1,6 +1,7 @@
+from typing import Any
+
 import pytest
 from pydantic import JsonValue
-from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
 from groundwire_client import (
     Access,
@@ -15,6 +16,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.search_nodes import ACTION
 from groundwire_pipelines.errors import StepError
+from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
 ACCESS = Access("acme", ("finance",), ("internal",), 2)
 
@@ -186,9 +188,7 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("topk-unknown", {"topk": 3}, {}, {}),
     ],
 )
-def test_fails_fast(
-    rule: str, raw: dict[str, JsonValue], fields: dict[str, str], settings: dict[str, object]
-) -> None:
+def test_fails_fast(rule: str, raw: dict[str, JsonValue], fields: dict[str, str], settings: dict[str, Any]) -> None:
     retrieval = FakeRetrieval()
     state = make_state(**{"last_model_response": "tax", **fields})
     keys = {key: value for key, value in {"search_type": "semantic", **raw}.items() if value is not None}
@@ -209,7 +209,5 @@ def test_an_answer_from_another_index_than_the_pinned_one_fails() -> None:
 def test_what_does_not_fit_the_wire_fails_as_a_step() -> None:
     retrieval = FakeRetrieval(searches=[ValueError("surrogates not allowed")])
     with pytest.raises(StepError) as caught:
-        run_action(
-            ACTION, {"search_type": "bm25"}, make_state(last_model_response="\ud800"), make_runtime(retrieval)
-        )
+        run_action(ACTION, {"search_type": "bm25"}, make_state(last_model_response="\ud800"), make_runtime(retrieval))
     assert caught.value.rule == "request-unsendable"

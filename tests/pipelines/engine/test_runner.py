@@ -3,7 +3,6 @@ from typing import Any
 
 import grpc
 import pytest
-from support.retrieval import INDEX, FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
 
 from groundwire_client import FieldViolation, InvalidRequestError, NotFoundError, UnavailableError
 from groundwire_pipelines.actions import search_nodes
@@ -14,6 +13,7 @@ from groundwire_pipelines.engine.trace import RunEnded, StepEnded, StepStarted, 
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+from support.retrieval import INDEX, FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
 
 
 class Choice(StepSettings):
@@ -207,9 +207,7 @@ def test_one_snapshot_a_question_follow_up_loops_included() -> None:
         ("ways-unknown", "a", make_definition(make_step("a", "note", {"next": "a"}, ways="next"))),
     ],
 )
-def test_a_pipeline_made_in_memory_is_checked_as_well(
-    rule: str, step_id: str, definition: PipelineDefinition
-) -> None:
+def test_a_pipeline_made_in_memory_is_checked_as_well(rule: str, step_id: str, definition: PipelineDefinition) -> None:
     with pytest.raises(StepError) as caught:
         run(definition)
     assert (caught.value.rule, caught.value.step_id) == (rule, step_id)

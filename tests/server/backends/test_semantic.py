@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.ranking import RankedRow
@@ -19,27 +19,32 @@ from groundwire_server.index.vectors import VectorTable, write_vectors
 
 Rows = NDArray[np.float32]
 
-LIMITS = pytest.mark.parametrize(
-    ("gather_rows", "slack"),
-    [
-        pytest.param(2_048, 64, id="gathered"),
-        pytest.param(0, 64, id="scanned"),
-        pytest.param(0, 1, id="scanned again and again for ties"),
-    ],
-)
+LIMITS = {"gathered": (2_048, 64), "scanned": (0, 64), "scanned again for ties": (0, 1)}
 """What is compared directly, and how many more than asked FAISS proposes at first: small numbers make ties overflow."""
 
+ways = st.sampled_from(list(LIMITS))
 
-def table_of(rows: Rows, present: Sequence[bool] | None = None) -> VectorTable:
+
+def ranked(
+    way: str, table: VectorTable, query: NDArray[np.float64], allowed: NDArray[np.bool_], count: int
+) -> list[RankedRow]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, limit in zip(("GATHER_ROWS", "_SLACK"), LIMITS[way], strict=True):
+            patch.setattr(semantic, name, limit)
+        return rank_by_similarity(table, query, allowed, count)
+
+
+def table_of(rows: Rows, present: NDArray[np.bool_] | None = None) -> VectorTable:
     with TemporaryDirectory() as directory:
-        mask = np.ones(len(rows), dtype=np.bool_) if present is None else np.asarray(present, dtype=np.bool_)
-        write_vectors(Path(directory), rows, mask)
+        write_vectors(Path(directory), rows, np.ones(len(rows), dtype=np.bool_) if present is None else present)
         return VectorTable(Path(directory), *rows.shape)
 
 
-def unit_rows(vectors: Sequence[Sequence[float]]) -> Rows:
+def unit_rows(vectors: ArrayLike) -> Rows:
     rows = np.asarray(vectors, dtype=np.float64)
-    return (rows / np.sqrt(np.square(rows).sum(axis=1, keepdims=True))).astype(np.float32)
+    lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
+    units: Rows = np.divide(rows, lengths).astype(np.float32)
+    return units
 
 
 def one_hot(position: int, sign: int) -> tuple[float, ...]:
@@ -72,30 +77,23 @@ def brute_force(rows: Rows, query: Sequence[float], allowed: Sequence[bool], cou
     return [RankedRow(position, float(-negative)) for negative, position in sorted(scored)[:count]]
 
 
-@LIMITS
-@given(data=st.data())
-def test_hits_equal_brute_force_with_massive_ties(gather_rows: int, slack: int, data: st.DataObject) -> None:
-    pool = data.draw(st.lists(exact_vectors, min_size=1, max_size=5))
-    vectors = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=150))
-    query = data.draw(exact_vectors)
-    size = len(vectors)
-    allowed = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    present = data.draw(st.lists(st.sampled_from([True, True, True, False]), min_size=size, max_size=size))
+@settings(max_examples=400)
+@given(way=ways, pool=st.lists(exact_vectors, min_size=1, max_size=5), query=exact_vectors, data=st.data())
+def test_hits_equal_brute_force_with_massive_ties(
+    way: str, pool: list[tuple[float, ...]], query: tuple[float, ...], data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, 150))
     count = data.draw(st.integers(1, size + 5))
-    rows = np.asarray(vectors, dtype=np.float32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
-        patch.setattr(semantic, "_SLACK", slack)
-        found = rank_by_similarity(
-            table_of(rows, present), np.asarray(query), np.asarray(allowed, dtype=np.bool_), count
-        )
-    both = [may and has for may, has in zip(allowed, present, strict=True)]
-    assert found == brute_force(rows, query, both, count)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    rows = np.asarray(pool, dtype=np.float32)[rng.integers(len(pool), size=size)]
+    allowed = rng.random(size) < data.draw(st.sampled_from([0.1, 0.5, 1.0]))
+    present = rng.random(size) < 0.8
+    found = ranked(way, table_of(rows, present), np.asarray(query), allowed, count)
+    assert found == brute_force(rows, query, (allowed & present).tolist(), count)
 
 
-@LIMITS
-@given(data=st.data())
-def test_hits_of_any_vectors_are_the_best_in_order(gather_rows: int, slack: int, data: st.DataObject) -> None:
+@given(way=ways, data=st.data())
+def test_hits_of_any_vectors_are_the_best_in_order(way: str, data: st.DataObject) -> None:
     """With rounding in play: scores are right to the last digits, in order, and no better row is left out."""
     dimension = data.draw(st.sampled_from([1, 2, 3, 7, 8, 9, 129]))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -106,10 +104,7 @@ def test_hits_of_any_vectors_are_the_best_in_order(gather_rows: int, slack: int,
     query = unit_vector(rng.standard_normal(dimension))
     allowed = rng.random(len(rows)) < 0.7
     count = data.draw(st.integers(1, 60))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
-        patch.setattr(semantic, "_SLACK", slack)
-        found = rank_by_similarity(table_of(rows), query, allowed, count)
+    found = ranked(way, table_of(rows), query, allowed, count)
     exact = {
         row: math.fsum((rows[row].astype(np.float64) * query).tolist()) for row in np.flatnonzero(allowed).tolist()
     }

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import rustworkx
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.neighbours import Neighbours
@@ -182,7 +184,7 @@ def opened(
 Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
-@settings(max_examples=300)
+@settings(max_examples=250)
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
@@ -211,6 +213,7 @@ def check_sound(found: Expansion) -> None:
             assert depths[node.parent_id] == node.depth - 1
 
 
+@settings(max_examples=100)
 @given(graph=graphs(), data=st.data())
 def test_without_a_node_limit_depths_are_those_of_rustworkx(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     walk = replace(data.draw(walks(graph.ids)), max_nodes=100)
@@ -234,6 +237,7 @@ def test_without_a_node_limit_depths_are_those_of_rustworkx(graph: Graph, data: 
     assert not found.truncated
 
 
+@settings(max_examples=100)
 @given(graph=graphs(), data=st.data())
 def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     graph: Graph, data: st.DataObject, opened: Opened
@@ -316,12 +320,12 @@ def test_work_stops_between_levels(opened: Opened) -> None:
 class CountedReads:
     """A column that notes how many of its values are gathered; a slice is only another view of it."""
 
-    def __init__(self, values: np.ndarray, log: list[int]) -> None:
+    def __init__(self, values: NDArray[Any], log: list[int]) -> None:
         self._values = values
         self._log = log
 
-    def __getitem__(self, key: object) -> np.ndarray:
-        values: np.ndarray = self._values[key]
+    def __getitem__(self, key: slice | NDArray[np.int64]) -> NDArray[Any]:
+        values: NDArray[Any] = self._values[key]
         if not isinstance(key, slice):
             self._log.append(values.size)
         return values

@@ -108,8 +108,17 @@ def filtered_nodes(draw: st.DrawFn, make_node: MakeNode) -> list[Node]:
     nodes = []
     for row in range(draw(st.integers(1, 10))):
         node = make_node(f"N{row}", path=draw(node_values) + draw(node_values))
-        columns = {column: draw(node_values) for column in FIELDS.values() if column != "kind"}
-        nodes.append(replace(node, kind=draw(st.sampled_from(["a", "ab", "b"])), **columns))
+        nodes.append(
+            replace(
+                node,
+                kind=draw(st.sampled_from(["a", "ab", "b"])),
+                data_type=draw(node_values),
+                corpus_type=draw(node_values),
+                language=draw(node_values),
+                collection_id=draw(node_values),
+                document_id=draw(node_values),
+            )
+        )
     return nodes
 
 

@@ -43,7 +43,10 @@ class LengthReranker:
         return [-float(len(candidate.text) // 2) for candidate in candidates]
 
 
-def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = Rerankers(KeywordReranker())) -> RetrievalEngine:
+KEYWORD_ONLY = Rerankers(KeywordReranker())
+
+
+def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = KEYWORD_ONLY) -> RetrievalEngine:
     return RetrievalEngine(backend, backend, rerankers, Limits())
 
 
@@ -109,6 +112,9 @@ def full(*names: str) -> tuple[str, ...]:
     return tuple(f"shop::main::cs::{name}" for name in names)
 
 
+A, B, C, D = full("A", "B", "C", "D")
+
+
 def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBackend) -> None:
     request = replace(SEARCH, rerank=Rerank.CODEBERT, top_k=2)
     found = engine_over(backend, Rerankers(KeywordReranker(), LengthReranker(2))).search(request, never_stop)
@@ -127,7 +133,7 @@ def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: Emb
     assert local([hit.id for hit in found.hits]) == ["A", "B", "C"]
 
 
-EXPAND = ExpandRequest(SCOPE, PUBLIC, full("A"), 5, 10, ("*",))
+EXPAND = ExpandRequest(SCOPE, PUBLIC, (A,), 5, 10, ("*",))
 
 
 @pytest.mark.parametrize(
@@ -147,32 +153,32 @@ def test_edge_types_are_compared_without_case(
     [(Direction.OUTGOING, ["B", "C"]), (Direction.INCOMING, ["B", "A"]), (Direction.BOTH, ["B", "A", "C"])],
 )
 def test_the_direction_is_followed(backend: EmbeddedBackend, direction: Direction, reached: list[str]) -> None:
-    found = engine_over(backend).expand(replace(EXPAND, seed_ids=full("B"), direction=direction), never_stop)
+    found = engine_over(backend).expand(replace(EXPAND, seed_ids=(B,), direction=direction), never_stop)
     assert local([node.id for node in found.nodes]) == reached
 
 
-@pytest.mark.parametrize("seeds", [full("D"), full("absent"), full("D", "absent")])
+@pytest.mark.parametrize("seeds", [(D,), full("absent"), full("D", "absent")])
 def test_seeds_that_are_hidden_or_absent_look_the_same(backend: EmbeddedBackend, seeds: tuple[str, ...]) -> None:
     found = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
     assert (found.seed_ids, found.nodes, found.edges, found.reason) == ((), (), (), ExpandReason.NO_SEEDS)
     assert not found.truncated
 
 
-FETCH = FetchRequest(SCOPE, PUBLIC, full("A"), (), budget_tokens=100, mode=PrioritizationMode.SEED_FIRST)
+FETCH = FetchRequest(SCOPE, PUBLIC, (A,), (), budget_tokens=100, mode=PrioritizationMode.SEED_FIRST)
 
 
 def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend) -> None:
-    nodes = (GraphNode(*full("B"), 1, *full("A")), GraphNode(*full("C"), 2, *full("B")), GraphNode(*full("D"), 1, "x"))
+    nodes = (GraphNode(B, 1, A), GraphNode(C, 2, B), GraphNode(D, 1, "x"))
     found = engine_over(backend).fetch(replace(FETCH, nodes=nodes, budget_tokens=7), never_stop)
     assert [(text.id, text.is_seed, text.depth, text.parent_id) for text in found.texts] == [
-        (*full("A"), True, 0, ""),
-        (*full("C"), False, 2, *full("B")),
+        (A, True, 0, ""),
+        (C, False, 2, B),
     ]
     assert [text.stored.text for text in found.texts] == ["AAAA", "CC"]
     assert [text.stored.token_count for text in found.texts] == [4, 2]
     assert found.skipped == (
-        SkippedNode(*full("B"), SkipReason.OVER_BUDGET),
-        SkippedNode(*full("D"), SkipReason.UNAVAILABLE),
+        SkippedNode(B, SkipReason.OVER_BUDGET),
+        SkippedNode(D, SkipReason.UNAVAILABLE),
     )
     assert (found.used_tokens, found.used_chars, found.index) == (6, 6, "v1")
 

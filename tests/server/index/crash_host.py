@@ -1,9 +1,9 @@
 """The process that crash tests kill: loads the libraries once, then forks a child for every line it reads.
 
-A line is `<data> <first version> <versions> <step>`. The child builds and activates so many versions in a row and deletes
-the one before each. It kills itself at its `step`-th touch of the data, never with step 0; when it lives, the file
-`.steps` says how often it touched the data. The host writes the child's process id at once, and one more line when the
-child has ended.
+A line is `<data> <first version> <versions> <step>`. The child builds and activates so many versions in a row and
+deletes the one before each. It kills itself at its `step`-th touch of the data, never with step 0; when it lives, the
+file `.steps` says how often it touched the data. The host writes the child's process id at once, and one more line
+when the child has ended.
 """
 
 import os
@@ -62,7 +62,7 @@ def work(data: Path, numbers: range) -> None:
 
 
 def die_at(step: int, data: Path) -> Callable[[], int]:
-    """Has the process kill itself just before its `step`-th touch of a file under `data`; returns a count of touches."""
+    """Has the process kill itself just before its `step`-th touch of the data; the result tells how often it did."""
     touched = 0
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
@@ -79,8 +79,8 @@ def die_at(step: int, data: Path) -> Callable[[], int]:
 def main() -> None:
     """Serves lines until the end of the input."""
     TokenCounter()
-    # A killed process loses nothing that it wrote; only a power cut does. Not waiting for the disk saves most of the time.
-    os.fsync = lambda descriptor: None
+    # A killed process loses nothing that it wrote, only a power cut does; and waiting for the disk takes long.
+    os.fsync = lambda fd: None
     print("ready", flush=True)
     for line in sys.stdin:
         data, first, versions, step = line.split()

@@ -212,7 +212,7 @@ def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[
         try:
             action()
             outcomes.append("done")
-        except Exception as error:
+        except (GroundwireError, IndexDamagedError, OSError) as error:
             outcomes.append(error)
 
     monkeypatch.setattr(store, "require", require_and_wait)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
+from groundwire_server.domain.nodes import Edge, JsonValue, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.index.files import sha256
 from groundwire_server.index.loaded import LoadedIndex
@@ -32,9 +32,10 @@ accesses = st.builds(
     classification_labels=st.lists(words, max_size=2).map(tuple),
     clearance_level=st.integers(0, 2),
 )
-metadata = st.dictionaries(
-    words, st.none() | st.booleans() | st.integers() | words | st.lists(words, max_size=2), max_size=2
+json_values: st.SearchStrategy[JsonValue] = (
+    st.none() | st.booleans() | st.integers() | words | st.lists(words, max_size=2).map(list[JsonValue])
 )
+metadata = st.dictionaries(words, json_values, max_size=2)
 
 
 @st.composite
@@ -107,7 +108,7 @@ def edges_of(index: LoadedIndex) -> list[Edge]:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(content=contents())
 def test_nodes_and_edges_are_read_back(
     content: tuple[list[Node], list[Edge]], index_content: Callable[..., IndexContent], scratch: Scratch
@@ -126,7 +127,7 @@ def files_of(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(content=contents(), data=st.data())
 def test_the_same_content_gives_the_same_bytes(
     content: tuple[list[Node], list[Edge]],

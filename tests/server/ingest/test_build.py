@@ -227,7 +227,7 @@ def test_embedding_reuses_what_an_earlier_version_embedded(tmp_path: Path) -> No
 
 def refusal(data: Path, records: Sequence[SourceRecord], **options: object) -> str:
     with pytest.raises(IngestError) as caught:
-        build(data, records, **options)
+        build(data, records, V1, **options)
     assert IndexStore(data).versions(V1) == []
     assert IndexStore(data).active(V1) == ""
     return str(caught.value)

@@ -16,7 +16,10 @@ from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
 SCOPE = Scope("shop", "main", "v1")
 
 
-def node(local_id: str, kind: str = "cs", access: StatedAccess = StatedAccess()) -> SourceNode:
+SILENT = StatedAccess()
+
+
+def node(local_id: str, kind: str = "cs", access: StatedAccess = SILENT) -> SourceNode:
     return SourceNode(kind, local_id, f"text of {local_id}", f"file:{local_id}", access=access)
 
 
@@ -100,7 +103,7 @@ def test_access_stated_on_some_nodes_only_is_refused(name: str, values: dict[str
 
 @pytest.mark.parametrize("name", ACCESS_FIELDS)
 def test_a_field_that_every_node_states_is_taken(name: str) -> None:
-    records = [
+    records: list[SourceRecord] = [
         node("a", access=StatedAccess(**{name: STATED[name]})),  # type: ignore[arg-type]
         node("b", access=StatedAccess(**{name: STATED_AS_PUBLIC[name]})),  # type: ignore[arg-type]
     ]
@@ -122,7 +125,7 @@ def test_an_edge_to_a_node_that_is_not_there_is_refused(from_id: str, to_id: str
 
 
 def test_dangling_edges_are_counted_and_left_out_when_asked() -> None:
-    records = [node("a"), node("b"), edge("a", "x"), edge("a", "b"), edge("y", "b"), edge("y", "b")]
+    records: list[SourceRecord] = [node("a"), node("b"), edge("a", "x"), edge("a", "b"), edge("y", "b"), edge("y", "b")]
     found = collected(records, skip_dangling_edges=True)
     assert found.edges == (Edge("shop::main::cs::a", "shop::main::cs::b", "Calls"),)
     assert found.dropped_edges == 3

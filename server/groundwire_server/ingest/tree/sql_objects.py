@@ -66,9 +66,9 @@ class ObjectIndex:
         """The object of an admitted type that `name` means; None for none, and for several with equal claim.
 
         A stated schema must be the object's, or a default one where the object's is unknown, or the name of
-        the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the
-        home schema comes first (that of the naming file, if given), then dbo and public, then the objects of
-        unknown schema, then the only schema that has the name, with ASSUMED_SCHEMA_CONFIDENCE.
+        the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the home schema comes
+        first (that of the naming file, if given), then dbo and public, then the objects of unknown schema,
+        then the only schema that has the name (ASSUMED_SCHEMA_CONFIDENCE).
         """
         schema, bare = name.folded
         objects = [found for found in self._by_name.get(bare, {}).values() if found.object_type in admitted]

@@ -64,7 +64,7 @@ def _nesting(sql: str) -> int:
 
 def _first_sentence(message: str) -> str:
     """sqlglot's reason without the excerpt and the position, which count from the statement's start."""
-    return re.split(r"\. Line |\n| but got <Token", message, maxsplit=1)[0][:120]
+    return re.split(r"\. Line |\n| but got <Token| for <class", message, maxsplit=1)[0][:120]
 
 
 @contextmanager

@@ -75,32 +75,35 @@ def _after_parentheses(code: Sequence[Token], index: int) -> int:
 
 
 class _QueryScan:
-    """One pass over a query; remembers whether a list of sources is open, per level of parentheses."""
+    """One pass over a query; knows of each open parenthesis what stands before it and whether sources are listed."""
 
     def __init__(self, text: str, code: Sequence[Token]) -> None:
         self._text = text
         self._code = code
+        self._functions = [""]
+        self._lists_sources = [False]
         self.found: list[Found] = []
         self.aliases: dict[str, SqlName] = {}
         self.common: set[str] = set()
 
     def run(self) -> None:
-        open_sources = [False]
         for index, token in enumerate(self._code):
             keyword = token.keyword
             if keyword == "(":
-                open_sources.append(False)
-            elif keyword == ")" and len(open_sources) > 1:
-                open_sources.pop()
+                self._functions.append(self._keyword(index - 1))
+                self._lists_sources.append(False)
+            elif keyword == ")" and len(self._functions) > 1:
+                self._functions.pop()
+                self._lists_sources.pop()
             elif keyword == "AS" and self._keyword(index + 1) == "(" and self._keyword(index + 2) in {"SELECT", "WITH"}:
                 self._common_name(index)
             elif keyword in _BEFORE_SOURCE and self._opens_sources(index):
-                open_sources[-1] = True
+                self._lists_sources[-1] = True
                 self._source(index + 1)
-            elif keyword == "," and open_sources[-1]:
+            elif keyword == "," and self._lists_sources[-1]:
                 self._source(index + 1)
             elif keyword in _ENDS_SOURCES:
-                open_sources[-1] = False
+                self._lists_sources[-1] = False
             elif keyword in _BEFORE_TARGET and self._opens_target(index):
                 self._target(index)
 
@@ -109,12 +112,7 @@ class _QueryScan:
 
     def _opens_sources(self, index: int) -> bool:
         """False where FROM belongs to a function, to IS DISTINCT FROM, or follows DELETE and names the target."""
-        if self._keyword(index - 1) in {"DISTINCT", "DELETE"}:
-            return False
-        opener = index
-        while opener > max(0, index - 12) and self._keyword(opener) != "(":
-            opener -= 1
-        return self._keyword(opener - 1) not in _FROM_ARGUMENT
+        return self._keyword(index - 1) not in {"DISTINCT", "DELETE"} and self._functions[-1] not in _FROM_ARGUMENT
 
     def _opens_target(self, index: int) -> bool:
         if self._keyword(index) in {"UPDATE", "DELETE"} and self._keyword(index - 1) in {

@@ -29,7 +29,7 @@ def tree_references(tree: exp.Expr) -> list[tuple[Relation, SqlName]]:
             name = _function_name(node)
             if name is not None:
                 found.append((Relation.CALLS, name))
-        elif _common_expression(node) is None:
+        elif isinstance(node, exp.Table) and _common_expression(node) is None:
             name = _table_name(node)
             if name is not None:
                 found.append((Relation.WRITES if id(node) in targets else Relation.READS, name))

@@ -1,0 +1,81 @@
+"""The options of `groundwire run`, as typer reads them."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+_ACCESS: Final = "Access"
+_CONNECTION: Final = "Connection"
+_CONVERSATION: Final = "Conversation"
+
+DEFAULT_HISTORY: Final = Path(typer.get_app_dir("groundwire")) / "history.sqlite"
+
+Server = Annotated[
+    str,
+    typer.Option(envvar="GROUNDWIRE_SERVER", help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION),
+]
+Repository = Annotated[
+    str, typer.Option("--repository", "-r", help="The repository to ask.", show_default="the pipeline's")
+]
+Branch = Annotated[str, typer.Option("--branch", "-b", help="The branch to ask.", show_default="the pipeline's")]
+Index = Annotated[str, typer.Option(help="The index version to read.", show_default="the pipeline's or active one")]
+Folders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--path",
+        exists=True,
+        file_okay=False,
+        help="A folder of pipelines to search before the library; repeatable.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A setting for this run, its value in JSON or plain text; repeatable."
+    ),
+]
+English = Annotated[
+    bool, typer.Option("--english/--not-english", help="Whether the question, and so the answer, is in English.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer and its evidence as one JSON object.")]
+Trace = Annotated[
+    Path | None, typer.Option("--trace", dir_okay=False, help="Write what each step did to a file, an event a line.")
+]
+TraceTexts = Annotated[
+    bool, typer.Option("--trace-texts", help="With --trace, write questions, answers and sources too.")
+]
+Session = Annotated[
+    str, typer.Option(help="The conversation that the question belongs to.", rich_help_panel=_CONVERSATION)
+]
+User = Annotated[str, typer.Option(help="Whose conversation it is.", rich_help_panel=_CONVERSATION)]
+HistoryFile = Annotated[
+    Path,
+    typer.Option(
+        "--history",
+        envvar="GROUNDWIRE_HISTORY",
+        dir_okay=False,
+        help="The file that conversations are kept in.",
+        rich_help_panel=_CONVERSATION,
+    ),
+]
+Tenant = Annotated[str, typer.Option(help="The caller's tenant.", rich_help_panel=_ACCESS)]
+AclTags = Annotated[
+    list[str] | None, typer.Option("--acl-tag", help="An ACL tag of the caller; repeatable.", rich_help_panel=_ACCESS)
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", help="A classification label of the caller; repeatable.", rich_help_panel=_ACCESS),
+]
+Clearance = Annotated[int, typer.Option(help="The caller's clearance level.", rich_help_panel=_ACCESS)]
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="Authorities to trust (PEM).", rich_help_panel=_CONNECTION),
+]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="The client's certificate (PEM).", rich_help_panel=_CONNECTION),
+]
+TlsKey = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION)
+]

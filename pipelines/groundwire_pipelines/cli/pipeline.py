@@ -1,0 +1,114 @@
+"""`groundwire pipeline`: what can be told of a pipeline without running it."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from groundwire_pipelines.actions.registry import actions
+from groundwire_pipelines.cli.options import Folders
+from groundwire_pipelines.cli.terminal import fail, printable
+from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, step_keys
+from groundwire_pipelines.definition.model import PipelineDefinition
+from groundwire_pipelines.drawing.svg import pipeline_svg
+from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem
+from groundwire_pipelines.validation.schema import pipeline_schema
+
+pipeline_app = typer.Typer(no_args_is_help=True, help="Check, read and draw pipelines.")
+
+_Name = Annotated[
+    str, typer.Argument(metavar="PIPELINE", help="A name on the search path, a file.yaml, or file.yaml#name.")
+]
+_Names = Annotated[
+    list[str], typer.Argument(metavar="PIPELINE...", help="Names on the search path, a file.yaml, or file.yaml#name.")
+]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@pipeline_app.command()
+def validate(names: _Names, path: Folders = None, as_json: _AsJson = False) -> None:
+    """Check pipelines; exit with 1 when one is wrong."""
+    reports = [_report(name, path or []) for name in names]
+    if as_json:
+        typer.echo(json.dumps([report for report, _ in reports], indent=2))
+    else:
+        for _, lines in reports:
+            typer.echo("\n".join(map(printable, lines)))
+    if any(report["problems"] for report, _ in reports):
+        raise typer.Exit(1)
+
+
+@pipeline_app.command()
+def show(name: _Name, path: Folders = None, as_json: _AsJson = False) -> None:
+    """Print a pipeline merged with all that it extends, and where each value came from."""
+    definition = _load(name, path or [])
+    if as_json:
+        typer.echo(json.dumps(_as_json(definition), indent=2))
+    else:
+        typer.echo(printable(merged_yaml(definition)), nl=False)
+
+
+@pipeline_app.command()
+def graph(
+    name: _Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .svg file to write.")],
+    path: Folders = None,
+) -> None:
+    """Draw the steps of a pipeline and the branches between them."""
+    if output.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"{str(output)!r} must end in .svg: the picture is an SVG", param_hint="--output")
+    picture = pipeline_svg(_load(name, path or []), actions())
+    try:
+        output.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"{str(output)!r}: {error.strerror}", param_hint="--output") from error
+
+
+@pipeline_app.command()
+def schema() -> None:
+    """Print the JSON Schema of pipeline files, for editors that complete and check them."""
+    try:
+        typer.echo(json.dumps(pipeline_schema(actions()), indent=2))
+    except PipelineError as error:
+        fail(error)
+
+
+def _report(name: str, search_path: list[Path]) -> tuple[dict[str, JsonValue], list[str]]:
+    """What is to be told of one pipeline: for programs, and as lines for people."""
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    try:
+        warnings = load_pipeline(name, search_path).warnings
+    except DefinitionError as error:
+        problems = error.problems
+    except PipelineError as error:
+        fail(error)
+    lines = [*(f"error: {problem}" for problem in problems), *(f"warning: {warning}" for warning in warnings)]
+    report: dict[str, JsonValue] = {"pipeline": name, "problems": _records(problems), "warnings": _records(warnings)}
+    return report, lines if problems else [*lines, f"{name}: ok"]
+
+
+def _records(problems: tuple[Problem, ...]) -> list[JsonValue]:
+    return [
+        {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message}
+        for problem in problems
+    ]
+
+
+def _as_json(definition: PipelineDefinition) -> dict[str, JsonValue]:
+    return {
+        "name": definition.name,
+        "settings": given_settings(definition),
+        "steps": [step_keys(step) for step in definition.steps.values()],
+        "origins": {path: str(origin) for path, origin in definition.origins.items()},
+    }
+
+
+def _load(name: str, search_path: list[Path]) -> PipelineDefinition:
+    try:
+        return load_pipeline(name, search_path)
+    except PipelineError as error:
+        fail(error)

@@ -1,0 +1,176 @@
+"""`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from groundwire.tokens import TokenCounter
+from groundwire_client import TLS, Access, AsyncGroundwireClient
+from groundwire_pipelines.cli import options
+from groundwire_pipelines.cli.progress import Progress
+from groundwire_pipelines.cli.terminal import fail, printable
+from groundwire_pipelines.engine.trace import JsonLinesSink
+from groundwire_pipelines.errors import PipelineError, StepError
+from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.models.environment import endpoint_from_environment
+from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
+from groundwire_pipelines.runtime import Model
+
+
+def run(
+    pipeline: Annotated[str, typer.Argument(help="A pipeline's name, its file, or file.yaml#name.")],
+    question: Annotated[str, typer.Argument(help="The question to answer.")],
+    server: options.Server,
+    repository: options.Repository = "",
+    branch: options.Branch = "",
+    index: options.Index = "",
+    path: options.Folders = None,
+    setting: options.Settings = None,
+    english: options.English = True,
+    as_json: options.Json = False,
+    trace: options.Trace = None,
+    trace_texts: options.TraceTexts = False,
+    session: options.Session = "",
+    user: options.User = "",
+    history: options.HistoryFile = options.DEFAULT_HISTORY,
+    tenant: options.Tenant = "",
+    acl_tag: options.AclTags = None,
+    label: options.Labels = None,
+    clearance: options.Clearance = 0,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+) -> None:
+    """Answer a question with a pipeline.
+
+    A pipeline that asks a language model finds it by GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
+    GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
+    """
+    access = Access(tenant, tuple(acl_tag or ()), tuple(label or ()), clearance)
+    given = RunOptions(
+        repository=repository,
+        branch=branch,
+        active_index=index,
+        access=access,
+        is_english=english,
+        session_id=session,
+        user_id=user,
+        history=SqliteHistory(history) if session else None,
+        trace_texts=trace_texts,
+    )
+    try:
+        loaded = Pipeline.load(pipeline, path or (), **_settings(setting or ()))
+        for warning in loaded.definition.warnings:
+            typer.echo(f"warning: {printable(str(warning))}", err=True)
+        with ExitStack() as stack:
+            progress = stack.enter_context(Progress())
+            given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
+            answer = _Answer(progress, streams=sys.stdout.isatty() and not as_json)
+            if answer.streams:
+                given["on_answer"] = answer.feed
+            result = asyncio.run(_ask(loaded, question, _Connection(server, tls_ca, tls_cert, tls_key), given))
+    except PipelineError as error:
+        fail(error)
+    if as_json:
+        typer.echo(json.dumps(_as_json(loaded, result), indent=2))
+    else:
+        answer.print(result.answer)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The answer on standard output: as it comes where it `streams`, else whole at the end."""
+
+    progress: Progress
+    streams: bool
+    shown: list[str] = field(default_factory=list[str])
+
+    def feed(self, piece: str) -> None:
+        self.progress.pause()
+        self.shown.append(piece)
+        typer.echo(printable(piece), nl=False)
+
+    def print(self, answer: str) -> None:
+        streamed = "".join(self.shown).strip()
+        if streamed:
+            typer.echo()
+        if streamed != answer.strip():
+            typer.echo(printable(answer))
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """The server, and the files of TLS where it is used."""
+
+    server: str
+    ca: Path | None
+    certificate: Path | None
+    key: Path | None
+
+    def open(self, timeout: float) -> AsyncGroundwireClient:
+        try:
+            secured = self.ca or self.certificate or self.key
+            credentials = TLS(self.ca, self.certificate, self.key) if secured else None
+            return AsyncGroundwireClient(self.server, credentials=credentials, timeout=timeout)
+        except (ValueError, OSError) as error:
+            raise typer.BadParameter(str(error)) from error
+
+
+async def _ask(pipeline: Pipeline, question: str, connection: _Connection, given: RunOptions) -> PipelineResult:
+    async with connection.open(pipeline.definition.settings.deadline_seconds) as client, _model() as model:
+        given["model"] = model
+        return await pipeline.arun(question, client=client, **given)
+
+
+@asynccontextmanager
+async def _model() -> AsyncIterator[Model | None]:
+    """The model that the environment names, None where it names none."""
+    endpoint = endpoint_from_environment(os.environ)
+    if endpoint is None:
+        yield None
+        return
+    try:
+        # The only part of a run that needs the extra `models`.
+        from groundwire_pipelines.models.openai_model import OpenAIModel
+    except ImportError as error:
+        raise StepError("model-environment", "a model needs more to be installed: groundwire[models]") from error
+    async with OpenAIModel(endpoint, TokenCounter()) as model:
+        yield model
+
+
+def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
+    settings: dict[str, JsonValue] = {}
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign:
+            raise typer.BadParameter(f"{assignment!r} is no KEY=VALUE", param_hint="--set")
+        settings[key.strip()] = _json_or_text(value)
+    return settings
+
+
+def _json_or_text(value: str) -> JsonValue:
+    try:
+        parsed: JsonValue = json.loads(value)
+    except json.JSONDecodeError:
+        return value
+    return parsed
+
+
+def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
+    evidence: list[JsonValue] = [asdict(text) for text in result.state.node_texts]
+    return {
+        "pipeline": pipeline.definition.name,
+        "index": result.index,
+        "answer": result.answer,
+        "context_blocks": list(result.context_blocks),
+        "evidence": evidence,
+    }

@@ -1,0 +1,184 @@
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server
+from support.retrieval import WordCounter
+
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.openai_model import OpenAIModel
+from groundwire_pipelines.runtime import ModelAnswer
+
+AT_ONCE = {"retry-after-ms": "1"}
+
+
+def ask(
+    server: ScriptedServer,
+    prompt: str = "What is VAT?",
+    on_text: Callable[[str], None] | None = None,
+    **changes: object,
+) -> ModelAnswer:
+    endpoint = replace(ModelEndpoint(server.url, "small", "secret", timeout_seconds=20.0), **changes)  # type: ignore[arg-type]
+
+    async def asked() -> ModelAnswer:
+        async with OpenAIModel(endpoint, WordCounter()) as model:
+            return await model.complete(prompt, on_text=on_text)
+
+    return asyncio.run(asked())
+
+
+def test_asks_the_named_model_once_with_the_prompt_at_temperature_0() -> None:
+    with scripted_server([Reply("A tax.", usage=(11, 3))]) as server:
+        assert ask(server) == ModelAnswer("A tax.", 11, 3)
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions"
+    assert request.authorization == "Bearer secret"
+    assert request.body == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "What is VAT?"}],
+        "temperature": 0,
+    }
+
+
+def test_an_endpoint_without_keys_gets_none_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of-another-service")
+    with scripted_server(["A tax."]) as server:
+        ask(server, key="")
+    assert server.requests[0].authorization == "Bearer none"
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_counts_tokens_where_the_endpoint_does_not_tell(on_text: Callable[[str], None] | None) -> None:
+    with scripted_server(["A tax on sales."]) as server:
+        assert ask(server, on_text=on_text) == ModelAnswer("A tax on sales.", 3, 4)
+
+
+def test_streams_the_pieces_as_they_come() -> None:
+    pieces: list[str] = []
+    with scripted_server([Reply("A tax on sales.", usage=(11, 3))]) as server:
+        answer = ask(server, on_text=pieces.append)
+    assert answer == ModelAnswer("A tax on sales.", 11, 3)
+    assert "".join(pieces) == answer.text
+    assert max(map(len, pieces)) == PIECE_CHARACTERS
+    assert server.requests[0].body["stream"] is True
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+def test_tries_again_after_passing_trouble(status: int) -> None:
+    with scripted_server([Reply(status=status, body="{}", headers=AT_ONCE), "A tax."]) as server:
+        assert ask(server).text == "A tax."
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "rule", "tries"),
+    [
+        (400, "model-request-refused", 1),
+        (401, "model-unauthorised", 1),
+        (403, "model-unauthorised", 1),
+        (404, "model-not-found", 1),
+        (422, "model-request-refused", 1),
+        (429, "model-overloaded", 3),
+        (500, "model-failed", 3),
+    ],
+)
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_every_status_of_failure_has_a_rule(
+    status: int, rule: str, tries: int, on_text: Callable[[str], None] | None
+) -> None:
+    reply = Reply(status=status, body='{"error": {"message": "no, because"}}', headers=AT_ONCE)
+    with scripted_server([reply] * tries) as server, pytest.raises(StepError, match="no, because") as caught:
+        ask(server, retries=2, on_text=on_text)
+    assert caught.value.rule == rule
+    assert f"the model small at {server.url}" in caught.value.message
+    assert "secret" not in caught.value.message
+    assert len(server.requests) == tries
+
+
+def test_a_long_message_of_the_endpoint_is_cut() -> None:
+    with scripted_server([Reply(status=400, body="x" * 5000)]) as server, pytest.raises(StepError) as caught:
+        ask(server)
+    assert len(caught.value.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        (Reply("A ta", finish="length"), "model-answer-cut"),
+        (Reply("", finish="content_filter"), "model-answer-cut"),
+        (Reply(" \n"), "model-answer-empty"),
+    ],
+)
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_an_answer_that_is_not_whole_is_none(reply: Reply, rule: str, on_text: Callable[[str], None] | None) -> None:
+    with scripted_server([reply]) as server, pytest.raises(StepError) as caught:
+        ask(server, on_text=on_text)
+    assert caught.value.rule == rule
+
+
+@pytest.mark.parametrize("body", ["<html>welcome</html>", "{}", '{"choices": []}', "[1]"])
+def test_what_is_no_completion_is_refused(body: str) -> None:
+    with scripted_server([Reply(body=body)]) as server, pytest.raises(StepError) as caught:
+        ask(server)
+    assert caught.value.rule == "model-malformed"
+
+
+def test_a_stream_of_what_is_no_json_is_refused() -> None:
+    with scripted_server([Reply(body="data: {no\n\n")]) as server, pytest.raises(StepError) as caught:
+        ask(server, on_text=[].append)
+    assert caught.value.rule == "model-malformed"
+
+
+def test_an_error_inside_a_stream_is_a_failure() -> None:
+    body = 'data: {"error": {"message": "out of memory"}}\n\n'
+    with scripted_server([Reply(body=body)]) as server, pytest.raises(StepError, match="out of memory") as caught:
+        ask(server, on_text=[].append)
+    assert caught.value.rule == "model-failed"
+
+
+def test_a_stream_that_breaks_off_is_no_answer() -> None:
+    pieces: list[str] = []
+    with scripted_server([Reply("A tax on sales.", breaks_off=True)]) as server, pytest.raises(StepError) as caught:
+        ask(server, on_text=pieces.append)
+    assert caught.value.rule == "model-answer-cut"
+    assert "".join(pieces) == "A tax"
+
+
+def test_a_model_that_does_not_answer_in_time_is_given_up() -> None:
+    over = threading.Event()
+    with scripted_server([Reply("late", waits=over)]) as server, pytest.raises(StepError) as caught:
+        try:
+            ask(server, timeout_seconds=0.1, retries=0)
+        finally:
+            over.set()
+    assert caught.value.rule == "model-timeout"
+
+
+def test_an_endpoint_that_nobody_serves_is_unreachable() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        with pytest.raises(StepError) as caught:
+            ask(ScriptedServer(url, []), retries=0)
+    assert caught.value.rule == "model-unreachable"
+
+
+def test_a_cancelled_call_is_cancelled() -> None:
+    over = threading.Event()
+
+    async def cancelled(server: ScriptedServer) -> None:
+        async with OpenAIModel(ModelEndpoint(server.url, "small"), WordCounter()) as model:
+            call = asyncio.create_task(model.complete("What is VAT?"))
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    with scripted_server([Reply("late", waits=over)]) as server:
+        asyncio.run(cancelled(server))
+        over.set()

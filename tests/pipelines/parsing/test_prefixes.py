@@ -1,0 +1,133 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.prefixes import (
+    ANSWER_PREFIX,
+    REQUEST_PREFIX,
+    ROUTER_PREFIXES,
+    AnswerReply,
+    AnswerStream,
+    RouterChoice,
+    parse_answer_reply,
+    parse_router_choice,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("[SEMANTIC:] computes VAT", RouterChoice("semantic", "computes VAT")),
+        ("[SEMANTIC_RERANK:] computes VAT", RouterChoice("semantic_rerank", "computes VAT")),
+        ("[BM25:] VatService Compute", RouterChoice("bm25", "VatService Compute")),
+        ("[HYBRID:]VatService", RouterChoice("hybrid", "VatService")),
+        ("[DIRECT:] what is VAT?", RouterChoice("direct", "what is VAT?")),
+        ("[DIRECT:]", RouterChoice("direct", "")),
+        ("\n  [BM25:]  vat \n\n", RouterChoice("bm25", "vat")),
+        ("[BM25:] a [Answer:] of [0]", RouterChoice("bm25", "a [Answer:] of [0]")),
+    ],
+)
+def test_a_router_chooses(text: str, choice: RouterChoice) -> None:
+    assert parse_router_choice(text) == choice
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must start with one of"),
+        ("computes VAT", "must start with one of"),
+        ("Sure: [BM25:] vat", "must start with one of"),
+        ("[bm25:] vat", "must start with one of"),
+        ("[BM25] vat", "must start with one of"),
+        ("BM25: vat", "must start with one of"),
+        ("**[BM25:]** vat", "must start with one of"),
+        ("[Answer:] vat", "must start with one of"),
+        ("[BM25:] vat\n[HYBRID:] vat", "exactly one line"),
+        ("[BM25:]\nvat", "exactly one line"),
+        ("[BM25:] vat\u2028tax", "exactly one line"),
+        ("[BM25:] vat [HYBRID:] vat", "exactly one prefix"),
+        ("[BM25:] [BM25:] vat", "exactly one prefix"),
+        ("[SEMANTIC:]  ", r"a query must follow \[SEMANTIC:\]"),
+    ],
+)
+def test_a_malformed_router_is_refused(text: str, message: str) -> None:
+    with pytest.raises(StepError, match=message) as caught:
+        parse_router_choice(text)
+    assert caught.value.rule == "prefix-malformed"
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("[Answer:] It is a tax.", AnswerReply(True, "It is a tax.")),
+        ("\n[Answer:]\nA.\n\nB.\n", AnswerReply(True, "A.\n\nB.")),
+        ("[Answer:] the marker [Requesting data on:] asks", AnswerReply(True, "the marker [Requesting data on:] asks")),
+        ("[Requesting data on:] VatService", AnswerReply(False, "VatService")),
+    ],
+)
+def test_an_answer_is_final_or_asks(text: str, reply: AnswerReply) -> None:
+    assert parse_answer_reply(text) == reply
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("It is a tax.", "must start with"),
+        ("[answer:] It is a tax.", "must start with"),
+        ("[Answer] It is a tax.", "must start with"),
+        ("Here: [Answer:] It is a tax.", "must start with"),
+        ("[SEMANTIC:] tax", "must start with"),
+        ("[Answer:]  ", r"a text must follow \[Answer:\]"),
+        ("[Requesting data on:]", r"a text must follow \[Requesting data on:\]"),
+        ("[Answer:] A.\n  [Requesting data on:] B", "exactly one prefix"),
+        ("[Requesting data on:] B\n[Answer:] A.", "exactly one prefix"),
+        ("[Answer:] [Answer:] A.", "exactly one prefix"),
+    ],
+)
+def test_a_malformed_answer_is_refused(text: str, message: str) -> None:
+    with pytest.raises(StepError, match=message) as caught:
+        parse_answer_reply(text)
+    assert caught.value.rule == "prefix-malformed"
+
+
+def test_messages_quote_at_most_80_characters() -> None:
+    with pytest.raises(StepError) as caught:
+        parse_router_choice("x" * 1000)
+    assert caught.value.message.endswith(f"the model wrote {'x' * 80!r}...")
+    with pytest.raises(StepError) as caught:
+        parse_router_choice("x" * 80)
+    assert caught.value.message.endswith(f"the model wrote {'x' * 80!r}")
+
+
+@given(st.text())
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    for parse, prefixes in ((parse_router_choice, tuple(ROUTER_PREFIXES.values())), (parse_answer_reply, ())):
+        try:
+            parse(text)
+        except StepError as error:
+            assert error.rule == "prefix-malformed"
+        else:
+            assert text.strip().startswith(prefixes or (ANSWER_PREFIX, REQUEST_PREFIX))
+
+
+def streamed(pieces: list[str]) -> str:
+    told: list[str] = []
+    stream = AnswerStream(told.append)
+    for piece in pieces:
+        stream.feed(piece)
+    return "".join(told)
+
+
+@given(st.lists(st.integers(0, 60)), st.sampled_from(["[Answer:] It is\na tax.", " \n[Answer:]\n\nA [Answer:] of"]))
+def test_an_answer_is_streamed_without_its_prefix_however_it_is_cut(cuts: list[int], text: str) -> None:
+    places = [0, *sorted(cuts), len(text)]
+    pieces = [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    assert streamed(pieces) == parse_answer_reply(text).text
+
+
+@pytest.mark.parametrize(
+    "text", ["[Requesting data on:] [Answer:] no", "It is a tax. [Answer:] no", "[Answer", "[Answer:]  ", ""]
+)
+def test_what_is_no_final_answer_is_never_streamed(text: str) -> None:
+    assert streamed(list(text)) == ""

@@ -1,0 +1,92 @@
+"""A real gRPC server in this process whose answers follow from the request alone."""
+
+from collections.abc import Iterator
+from concurrent import futures
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import grpc
+from google.protobuf.message import Message
+
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+
+
+@dataclass(slots=True)
+class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer):
+    """Every word of a query is a node, and each node depends on one more.
+
+    Ids tell the scope and tenant they were found with. Each unpinned call is answered from another index version, so
+    that a run which does not pin is caught; `requests` are all that came.
+    """
+
+    requests: list[Message] = field(default_factory=list[Message])
+    versions: int = 0
+
+    def SearchNodes(
+        self, request: retrieval_pb2.SearchNodesRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.SearchNodesResponse:
+        index = self._seen(request, request.scope)
+        if request.scope.repository == "absent":
+            context.abort(grpc.StatusCode.NOT_FOUND, "no index of absent, main")
+        words = request.query.split()[: request.top_k]
+        prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
+        hits = (
+            retrieval_pb2.SearchHit(id=f"{prefix}::{word}", score=1 / rank, rank=rank)
+            for rank, word in enumerate(words, start=1)
+        )
+        return retrieval_pb2.SearchNodesResponse(hits=hits, index=index, exact=True)
+
+    def ExpandDependencyTree(
+        self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.ExpandDependencyTreeResponse:
+        index = self._seen(request, request.scope)
+        seeds = [retrieval_pb2.ExpandedNode(id=seed) for seed in request.seed_ids]
+        below = [retrieval_pb2.ExpandedNode(id=f"{seed}.part", depth=1, parent_id=seed) for seed in request.seed_ids]
+        edges = [retrieval_pb2.DependencyEdge(from_id=node.parent_id, to_id=node.id, edge_type="Calls") for node in below]
+        debug = retrieval_pb2.ExpandDebug(
+            seed_count=len(seeds), expanded_count=len(seeds) * 2, edges_count=len(edges), reason="ok"
+        )
+        return retrieval_pb2.ExpandDependencyTreeResponse(
+            seed_ids=request.seed_ids, nodes=[*seeds, *below], edges=edges, debug=debug, index=index
+        )
+
+    def FetchNodeTexts(
+        self, request: retrieval_pb2.FetchNodeTextsRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.FetchNodeTextsResponse:
+        index = self._seen(request, request.scope)
+        wanted = [*((seed, 0, "") for seed in request.seed_ids), *((n.id, n.depth, n.parent_id) for n in request.nodes)]
+        texts = [
+            retrieval_pb2.NodeText(
+                id=node_id,
+                text=f"def source_of({node_id!r}): ...",
+                is_seed=depth == 0,
+                depth=depth,
+                parent_id=parent_id,
+                token_count=5,
+                location=retrieval_pb2.Location(path="src/all.py", start_line=number, end_line=number),
+            )
+            for number, (node_id, depth, parent_id) in enumerate(wanted, start=1)
+        ][: request.budget_tokens // 5]
+        return retrieval_pb2.FetchNodeTextsResponse(
+            texts=texts, used_tokens=5 * len(texts), used_chars=sum(len(text.text) for text in texts), index=index
+        )
+
+    def _seen(self, request: Message, scope: scope_pb2.Scope) -> str:
+        self.requests.append(request)
+        if scope.active_index:
+            return scope.active_index
+        self.versions += 1
+        return f"version-{self.versions}"
+
+
+@contextmanager
+def serving(world: WorldServer) -> Iterator[str]:
+    """The address that the server listens at while the context lasts."""
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=4))
+    retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(world, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.stop(grace=None).wait()
