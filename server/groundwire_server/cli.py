@@ -1,11 +1,12 @@
-"""The `groundwire` command: the client's commands and the server's, under one roof.
+"""The `groundwire` command: the commands of client, pipelines and server, under one roof.
 
-A bare install has the client only, so nothing here imports the server's libraries before a command needs them.
+A bare install has client and pipelines only, so nothing here imports the server's libraries before a command needs them.
 """
 
 import typer
 
-from groundwire_client.cli import register
+from groundwire_client.cli import register as register_client
+from groundwire_pipelines.cli import register as register_pipelines
 from groundwire_server.commands.build import export, index
 from groundwire_server.commands.serve import serve
 from groundwire_server.commands.versions import activate, delete, indexes, verify
@@ -17,7 +18,8 @@ app = typer.Typer(
 )
 app.command()(index)
 app.command()(serve)
-register(app)
+register_client(app)
+register_pipelines(app)
 app.command()(indexes)
 app.command()(activate)
 app.command()(delete)

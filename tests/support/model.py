@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from support.retrieval import FakeRetrieval, make_runtime
-
 from groundwire_pipelines.runtime import History, ModelAnswer, Runtime
+from support.retrieval import FakeRetrieval, make_runtime
 
 
 @dataclass(slots=True)

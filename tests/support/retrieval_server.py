@@ -42,7 +42,9 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer):
         index = self._seen(request, request.scope)
         seeds = [retrieval_pb2.ExpandedNode(id=seed) for seed in request.seed_ids]
         below = [retrieval_pb2.ExpandedNode(id=f"{seed}.part", depth=1, parent_id=seed) for seed in request.seed_ids]
-        edges = [retrieval_pb2.DependencyEdge(from_id=node.parent_id, to_id=node.id, edge_type="Calls") for node in below]
+        edges = [
+            retrieval_pb2.DependencyEdge(from_id=node.parent_id, to_id=node.id, edge_type="Calls") for node in below
+        ]
         debug = retrieval_pb2.ExpandDebug(
             seed_count=len(seeds), expanded_count=len(seeds) * 2, edges_count=len(edges), reason="ok"
         )

@@ -74,7 +74,7 @@ def run(
         with ExitStack() as stack:
             progress = stack.enter_context(Progress())
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
-            answer = _Answer(progress, streams=sys.stdout.isatty() and not as_json)
+            answer = AnswerOutput(progress, streams=sys.stdout.isatty() and not as_json)
             if answer.streams:
                 given["on_answer"] = answer.feed
             result = asyncio.run(_ask(loaded, question, _Connection(server, tls_ca, tls_cert, tls_key), given))
@@ -83,11 +83,11 @@ def run(
     if as_json:
         typer.echo(json.dumps(_as_json(loaded, result), indent=2))
     else:
-        answer.print(result.answer)
+        answer.finish(result.answer)
 
 
 @dataclass(slots=True)
-class _Answer:
+class AnswerOutput:
     """The answer on standard output: as it comes where it `streams`, else whole at the end."""
 
     progress: Progress
@@ -95,15 +95,17 @@ class _Answer:
     shown: list[str] = field(default_factory=list[str])
 
     def feed(self, piece: str) -> None:
+        """Shows a piece of the answer."""
         self.progress.pause()
         self.shown.append(piece)
         typer.echo(printable(piece), nl=False)
 
-    def print(self, answer: str) -> None:
-        streamed = "".join(self.shown).strip()
-        if streamed:
+    def finish(self, answer: str) -> None:
+        """Shows the whole answer, unless that is what was shown piece by piece."""
+        streamed = "".join(self.shown)
+        if streamed and not streamed.endswith("\n"):
             typer.echo()
-        if streamed != answer.strip():
+        if streamed.strip() != answer.strip():
             typer.echo(printable(answer))
 
 

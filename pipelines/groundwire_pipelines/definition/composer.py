@@ -16,6 +16,7 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
+_SHOWN_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Composer:
         """
         self._next()  # the start of the stream
         if isinstance(self._next(), yaml.StreamEndEvent):
+            self._line = 1
             raise self._stop((), "the file is empty")
         root, _ = self._value(self._next(), ())
         self._next()  # the end of the document
@@ -61,7 +63,7 @@ class Composer:
             event = next(self._events)
         except (ValueError, OverflowError) as error:
             # PyYAML converts the numbers of escapes and directives without checking their range.
-            raise self._stop((), f"after this line, a number is out of range: {error}") from error
+            raise self._stop((), "a number is out of range in an escape or a directive, here or below") from error
         if event.start_mark is not None:
             self._line = event.start_mark.line + 1
         return event
@@ -71,14 +73,15 @@ class Composer:
         if isinstance(event, yaml.AliasEvent):
             return self._aliased(str(event.anchor), keys)
         if len(keys) > MAX_DEPTH:
-            raise self._stop(keys, f"is nested deeper than {MAX_DEPTH} levels")
+            raise self._stop(keys[:_SHOWN_DEPTH], f"is nested deeper than {MAX_DEPTH} levels")
         before = self._size
         self._grow(keys, 1)
         origin = Origin(self._file, self._line)
         # Nothing else can start a value.
         assert isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
         if event.tag is not None:
-            self._problem(keys, f"the tag {event.tag!r} is not allowed; quote a value to make it a text")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self._problem(keys, f"the tag {tag} is not allowed; quote a value to make it a text")
         value: Scalar | tuple[Located, ...] | Mapping[str, Located]
         if isinstance(event, yaml.ScalarEvent):
             value, height = self._scalar(event, keys), 0
@@ -139,7 +142,7 @@ class Composer:
         if anchored is None:
             raise self._stop(keys, f"the alias *{name} has no finished anchor before it")
         if len(keys) + anchored.height > MAX_DEPTH:
-            raise self._stop(keys, f"is nested deeper than {MAX_DEPTH} levels")
+            raise self._stop(keys[:_SHOWN_DEPTH], f"is nested deeper than {MAX_DEPTH} levels")
         self._grow(keys, anchored.size)
         return anchored.located, anchored.height
 
@@ -149,8 +152,14 @@ class Composer:
             raise self._stop(keys, f"the file holds more than {MAX_VALUES:,} values, aliases followed")
 
     def _problem(self, keys: tuple[str, ...], message: str) -> None:
-        self._problems.append(Problem(self._file, self._line, ".".join(keys) or "yaml", message))
+        self._problems.append(Problem(self._file, self._line, _key_path(keys), message))
 
     def _stop(self, keys: tuple[str, ...], message: str) -> DefinitionError:
         self._problem(keys, message)
         return DefinitionError(tuple(self._problems))
+
+
+def _key_path(keys: tuple[str, ...]) -> str:
+    """The path within a pipeline, as the later checks name it too, where it leads into one."""
+    within = keys[{"pipeline": 1, "pipelines": 2}.get(keys[0], 0) :] if keys else ()
+    return ".".join(within or keys) or "yaml"

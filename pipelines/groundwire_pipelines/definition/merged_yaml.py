@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.scalars import unquoted
+from groundwire_pipelines.definition.search_path import RUN
 
 _COMMENT = "  # "
 _COMMENT_COLUMN = 60
@@ -32,7 +33,7 @@ def merged_yaml(definition: PipelineDefinition) -> str:
     for step in definition.steps.values():
         first, *rest = _entries(step_keys(step), f"steps.{step.id}", "      ", definition.origins, short)
         lines += [f"    - {first.lstrip()}", *rest]
-    return "\n".join((*(f"# {file}" for file in files), *_aligned(lines))) + "\n"
+    return "\n".join((*(f"# {file}" for file in files if file != RUN.file), *_aligned(lines))) + "\n"
 
 
 def given_settings(definition: PipelineDefinition) -> dict[str, JsonValue]:

@@ -31,11 +31,9 @@ class PipelineSearch:
         Raises:
             DefinitionError: One of them is no folder.
         """
-        missing = [
-            Problem(RUN.file, RUN.line, "path", f"no folder {str(path)!r}") for path in folders if not path.is_dir()
-        ]
+        missing = [str(folder) for folder in folders if not folder.is_dir()]
         if missing:
-            raise DefinitionError(tuple(missing))
+            raise _refused(RUN, "path", f"there is no folder {listed(missing)}")
         self._folders = (*folders, LIBRARY)
         self._read: dict[Path, tuple[PipelineSource, ...]] = {}
 

@@ -79,6 +79,8 @@ class _Reader:
 
     def file(self, document: Located) -> tuple[PipelineSource, ...]:
         root = self._mapping(document, "yaml")
+        if root is None:
+            return ()
         self._no_unknown_keys(root, _ROOT_KEYS)
         if len(root.keys() & set(_ROOT_KEYS)) != 1:
             self._problem(document.origin, "pipeline", "a file holds either `pipeline:` or a list under `pipelines:`")
@@ -104,25 +106,29 @@ class _Reader:
 
     def _pipeline(self, entry: Located, key: str) -> PipelineSource | None:
         keys = self._mapping(entry, key)
+        if keys is None:
+            return None
         self._no_unknown_keys(keys, _PIPELINE_KEYS)
-        name = self._identifier(entry, keys, "name", key, PIPELINE_NAME)
+        name = self._identifier(entry, keys.get("name"), "name", PIPELINE_NAME)
         extends = keys.get("extends")
         if extends is not None and not (
             isinstance(extends.value, str) and extends.value and extends.value.isprintable()
         ):
             given = shown(extends.plain())
             self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {given}")
-        settings = self._mapping(keys["settings"], "settings") if "settings" in keys else {}
+        settings = self._mapping(keys["settings"], "settings") if "settings" in keys else None
         steps = self._steps(self._list(keys["steps"], "steps") if "steps" in keys else ())
         if name is None:
             return None
-        return PipelineSource(name, self._path, keys["name"].origin, extends, settings, steps)
+        return PipelineSource(name, self._path, keys["name"].origin, extends, settings or {}, steps)
 
     def _steps(self, entries: tuple[Located, ...]) -> Mapping[str, StepSource]:
         steps: dict[str, StepSource] = {}
         for number, entry in enumerate(entries):
             keys = self._mapping(entry, f"steps.{number}")
-            step_id = self._identifier(entry, keys, "id", f"steps.{number}", STEP_ID)
+            if keys is None:
+                continue
+            step_id = self._identifier(entry, keys.get("id"), f"steps.{number}.id", STEP_ID)
             self._step_keys(entry, keys, f"steps.{step_id or number}")
             if step_id in steps:
                 first = steps[step_id].origin
@@ -143,25 +149,22 @@ class _Reader:
                     target.origin, f"{where}.{name}", f"must be the id of a step, not {kind(target)}; quote it"
                 )
 
-    def _identifier(
-        self, entry: Located, keys: Mapping[str, Located], key: str, where: str, spelling: Spelling
-    ) -> str | None:
-        value = keys.get(key)
+    def _identifier(self, entry: Located, value: Located | None, key: str, spelling: Spelling) -> str | None:
         if value is None:
-            self._problem(entry.origin, f"{where}.{key}", "is missing")
+            self._problem(entry.origin, key, "is missing")
         elif not isinstance(value.value, str):
-            self._problem(value.origin, f"{where}.{key}", f"must be a text, not {kind(value)}; quote it")
+            self._problem(value.origin, key, f"must be a text, not {kind(value)}; quote it")
         elif not spelling.pattern.fullmatch(value.value):
-            self._problem(value.origin, f"{where}.{key}", f"{value.value!r} {spelling.rule}")
+            self._problem(value.origin, key, f"{value.value!r} {spelling.rule}")
         else:
             return value.value
         return None
 
-    def _mapping(self, value: Located, key: str) -> Mapping[str, Located]:
+    def _mapping(self, value: Located, key: str) -> Mapping[str, Located] | None:
         if isinstance(value.value, Mapping):
             return value.value
         self._problem(value.origin, key, f"must be a mapping, not {kind(value)}")
-        return {}
+        return None
 
     def _list(self, value: Located, key: str) -> tuple[Located, ...]:
         if isinstance(value.value, tuple):

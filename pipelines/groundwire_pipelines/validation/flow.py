@@ -12,10 +12,12 @@ def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
 
     No two of them share a step, so that mending one is not told twice.
     """
-    rest = {step: following for step, following in graph.items() if step not in set(guards)}
+    guarding = set(guards)
+    order = {step: place for place, step in enumerate(graph)}
+    rest = {step: following for step, following in graph.items() if step not in guarding}
     found: list[tuple[str, ...]] = []
     while loop := _any_loop(rest):
-        first = min(range(len(loop)), key=lambda place: list(graph).index(loop[place]))
+        first = loop.index(min(loop, key=order.__getitem__))
         found.append(loop[first:] + loop[:first])
         rest = {step: following for step, following in rest.items() if step not in loop}
     return found

@@ -68,4 +68,5 @@ def _message(details: ErrorDetails, known: Iterable[str]) -> str:
             return f"must be {expected}, not {shown(given)}{did_you_mean(str(given), expected.split(chr(39))[1::2])}"
         case _:
             rule = details["msg"].removeprefix("Input should be ")
+            rule = {"a valid array": "a list", "a valid object": "a mapping"}.get(rule, rule)
             return f"must be {rule}, not {shown(given)}" if rule != details["msg"] else f"{rule}: {shown(given)}"

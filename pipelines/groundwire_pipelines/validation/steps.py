@@ -33,7 +33,8 @@ class StepChecks:
     def check(self, step: StepDefinition) -> None:
         """Tells what is wrong with one step."""
         for name, target in step.transitions.items():
-            self.must_be_step(f"steps.{step.id}.{name}", target)
+            if not self.must_be_step(f"steps.{step.id}.{name}", target):
+                self.ways_out_are_sound = False
         action = self._actions.get(step.action)
         if action is None:
             hint = did_you_mean(step.action, self._actions) or f"; known are {listed(sorted(self._actions))}"
@@ -47,12 +48,21 @@ class StepChecks:
             self._needed_settings(step, action.settings_needed(settings))
             self._needed_prompts(step, action.prompts_of(settings))
 
-    def must_be_step(self, key: str, step_id: str) -> None:
+    def must_be_step(self, key: str, step_id: str) -> bool:
         """Tells where a key names a step that there is not."""
-        if step_id not in self._draft.steps:
-            hint = did_you_mean(step_id, self._draft.steps)
-            self._findings.problem(key, f"there is no step {step_id!r}{hint}")
-            self.ways_out_are_sound = False
+        if step_id in self._draft.steps:
+            return True
+        self._findings.problem(key, f"there is no step {step_id!r}{did_you_mean(step_id, self._draft.steps)}")
+        return False
+
+    def followers(self, step: StepDefinition) -> tuple[str, ...]:
+        """The steps that there are and that may follow, by ways out that the action has, as far as it is known."""
+        action = self._actions.get(step.action)
+        return tuple(
+            target
+            for name, target in step.transitions.items()
+            if target in self._draft.steps and (action is None or name in action.transitions)
+        )
 
     def _own_keys(self, step: StepDefinition, action: Action[Any]) -> StepSettings | None:
         model: type[StepSettings] = action.settings

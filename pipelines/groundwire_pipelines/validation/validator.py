@@ -33,7 +33,7 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
     settings = _settings(draft, findings)
     _check_steps(draft, actions, PromptFolders(prompts), findings)
     if settings is None or findings.problems:
-        raise DefinitionError(tuple(findings.problems))
+        raise DefinitionError(tuple(sorted(findings.problems, key=lambda problem: (problem.file, problem.line))))
     return PipelineDefinition(draft.name, settings, draft.steps, draft.origins, prompts, tuple(findings.warnings))
 
 
@@ -54,25 +54,23 @@ def _check_steps(
     checks = StepChecks(draft, actions, prompts, findings)
     for step in draft.steps.values():
         checks.check(step)
-    graph = {
-        step.id: tuple(target for target in step.transitions.values() if target in draft.steps)
-        for step in draft.steps.values()
-    }
-    _check_loops(draft, actions, graph, findings)
     entry = draft.settings.get("entry_step_id")
-    if isinstance(entry, str) and entry:
-        checks.must_be_step("settings.entry_step_id", entry)
-        if checks.ways_out_are_sound:
-            _check_reach(draft, actions, graph, entry, findings)
+    has_entry = isinstance(entry, str) and entry != "" and checks.must_be_step("settings.entry_step_id", entry)
+    graph = {step.id: checks.followers(step) for step in draft.steps.values()}
+    if _check_loops(draft, actions, graph, findings) and has_entry and checks.ways_out_are_sound:
+        _check_reach(draft, actions, graph, str(entry), findings)
 
 
-def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, findings: Findings) -> None:
+def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, findings: Findings) -> bool:
+    """Whether every loop passes through a guard."""
     # A step of an unknown action counts as a guard, because it may be one that is misspelt.
     guarding = {name for name, action in actions.items() if action.guards_loops}
     guards = [step.id for step in draft.steps.values() if step.action in guarding or step.action not in actions]
-    for loop in loops(graph, guards):
+    unguarded = loops(graph, guards)
+    for loop in unguarded:
         way = " -> ".join((*loop, loop[0]))
         findings.problem(f"steps.{loop[0]}", f"a loop without a step of {listed(sorted(guarding))}: {way}")
+    return not unguarded
 
 
 def _check_reach(

@@ -185,14 +185,14 @@ def test_threads_that_make_the_file_together_make_it_once(tmp_path: Path) -> Non
     async def all_append(path: Path) -> None:
         await asyncio.gather(*(SqliteHistory(path).append("ann", "s", turn(name)) for name in "abcd"))
 
-    for attempt in range(20):
+    for attempt in range(8):
         path = tmp_path / str(attempt) / "history.db"
         asyncio.run(all_append(path))
         assert len(questions(path, "s")) == 4
         assert not list(path.parent.glob("history.db.*"))
 
 
-def test_a_turn_is_synced_to_the_disk_when_append_returns(history: SqliteHistory, tmp_path: Path) -> None:
+def test_readers_and_a_writer_do_not_keep_each_other_waiting(history: SqliteHistory, tmp_path: Path) -> None:
     appended(history, "ann", "s", "a")
     with closing(sqlite3.connect(tmp_path / "state" / "history.db")) as connection:
         mode = connection.execute("PRAGMA journal_mode").fetchone()

@@ -2,31 +2,32 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
-from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server
-from support.retrieval import WordCounter
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.runtime import ModelAnswer
+from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server
+from support.retrieval import WordCounter
 
 AT_ONCE = {"retry-after-ms": "1"}
 
 
 def ask(
     server: ScriptedServer,
-    prompt: str = "What is VAT?",
     on_text: Callable[[str], None] | None = None,
-    **changes: object,
+    *,
+    key: str = "secret",
+    timeout_seconds: float = 20.0,
+    retries: int = 3,
 ) -> ModelAnswer:
-    endpoint = replace(ModelEndpoint(server.url, "small", "secret", timeout_seconds=20.0), **changes)  # type: ignore[arg-type]
+    endpoint = ModelEndpoint(server.url, "small", key, timeout_seconds, retries)
 
     async def asked() -> ModelAnswer:
         async with OpenAIModel(endpoint, WordCounter()) as model:
-            return await model.complete(prompt, on_text=on_text)
+            return await model.complete("What is VAT?", on_text=on_text)
 
     return asyncio.run(asked())
 
@@ -129,14 +130,14 @@ def test_what_is_no_completion_is_refused(body: str) -> None:
 
 def test_a_stream_of_what_is_no_json_is_refused() -> None:
     with scripted_server([Reply(body="data: {no\n\n")]) as server, pytest.raises(StepError) as caught:
-        ask(server, on_text=[].append)
+        ask(server, on_text=list[str]().append)
     assert caught.value.rule == "model-malformed"
 
 
 def test_an_error_inside_a_stream_is_a_failure() -> None:
     body = 'data: {"error": {"message": "out of memory"}}\n\n'
     with scripted_server([Reply(body=body)]) as server, pytest.raises(StepError, match="out of memory") as caught:
-        ask(server, on_text=[].append)
+        ask(server, on_text=list[str]().append)
     assert caught.value.rule == "model-failed"
 
 
@@ -150,11 +151,10 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
 
 def test_a_model_that_does_not_answer_in_time_is_given_up() -> None:
     over = threading.Event()
-    with scripted_server([Reply("late", waits=over)]) as server, pytest.raises(StepError) as caught:
-        try:
+    with scripted_server([Reply("late", waits=over)]) as server:
+        with pytest.raises(StepError) as caught:
             ask(server, timeout_seconds=0.1, retries=0)
-        finally:
-            over.set()
+        over.set()
     assert caught.value.rule == "model-timeout"
 
 

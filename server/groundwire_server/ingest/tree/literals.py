@@ -143,10 +143,8 @@ def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:
 def _has_companion(code: Sequence[Token], index: int) -> bool:
     """Whether the token at `index` is a verb, followed by what makes it a statement (UPDATE ... SET)."""
     keyword = code[index].keyword
-    if keyword in _CALLS:
-        return index + 1 < len(code) and code[index + 1].kind in {Kind.WORD, Kind.QUOTED, Kind.VARIABLE}
-    companions = _COMPANIONS.get(keyword)
-    return companions is not None and any(token.keyword in companions for token in code[index + 1 :])
+    companions = _COMPANIONS.get(keyword, frozenset())
+    return keyword in _CALLS or any(token.keyword in companions for token in code[index + 1 :])
 
 
 def _written(sql: str, token: Token) -> str:

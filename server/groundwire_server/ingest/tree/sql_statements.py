@@ -190,8 +190,6 @@ class _Splitter:
             return True
         if keyword == "MERGE" and following in {"JOIN", "UNION"}:
             return True
-        if keyword == "UPDATE" and following == "(":
-            return True
         return self._awaits_query and self._verb == "WITH"
 
 

@@ -24,7 +24,7 @@ def tree_references(tree: exp.Expr) -> list[tuple[Relation, SqlName]]:
     """The objects that `tree` names, in the order of the tree; a name may come more than once."""
     found: list[tuple[Relation, SqlName]] = []
     targets = _targets(tree)
-    for node in tree.find_all(exp.Table, exp.Anonymous, bfs=False):
+    for node in tree.dfs():
         if isinstance(node, exp.Anonymous):
             name = _function_name(node)
             if name is not None:

@@ -52,6 +52,13 @@ def test_each_document_is_a_chunk_named_after_its_manifest() -> None:
     ]
 
 
+def test_lines_end_at_line_feeds_alone() -> None:
+    assert _chunks(_analysis("# a\u2028# b\n---\nx: 1\n---\ny: 1\n")) == [
+        ("k8s/web.yaml#document-1", "web.yaml", 1, 3),
+        ("k8s/web.yaml#document-2", "web.yaml", 5, 5),
+    ]
+
+
 def test_a_chunk_says_what_it_is() -> None:
     (node,) = _analysis("a: 1\n").nodes
     assert (node.key, node.language, node.data_type, node.corpus_type) == (

@@ -105,6 +105,7 @@ def test_pieces_of_sql_count_less(catalog: SqlCatalog, text: str, expected: set[
     [
         "Please select a customer from the list",
         "Select a customer from the Invoice",
+        "select the name from Customer and then press the button",
         "You can select any invoice from Customer",
         "Update Customer",
         "Update customer when done, then set Invoice",

@@ -131,6 +131,13 @@ def test_windows_line_ends_keep_their_numbers() -> None:
     ]
 
 
+def test_a_lone_carriage_return_ends_no_line() -> None:
+    assert [(node.local_id, node.start_line) for node in _analysis("a\r# B\n# C\n").nodes] == [
+        ("docs/guide.md", 1),
+        ("docs/guide.md#c", 2),
+    ]
+
+
 _blocks = st.sampled_from(["# A", "## B", "=", "---", "...", "```", "~~~", "- x", "> q", "    code", "text", "[a]: b"])
 _marks = st.sampled_from(["\n", "\n\n", "\r", "\r\n", "\t", " ", "<!--", "-->", "|", "*", "`", "\x0c", "\u2028"])
 _soups = st.lists(_blocks | _marks, max_size=40).map("".join)

@@ -18,10 +18,10 @@ ALTER TABLE public.actor OWNER TO postgres;
 COMMENT ON COLUMN public.actor.name IS 'first; last';
 
 CREATE TABLE film (id serial primary key, actor_id int REFERENCES actor ON DELETE CASCADE);
-CREATE TABLE other.log (id int);
+CREATE TABLE other.log (id int); CREATE TABLE audits (a int);
 COPY public.actor (id, name) FROM stdin;
-1\tit's; a
-2\tCREATE TABLE ghost (id int);
+1\tit's
+2\ta; CREATE TABLE ghost (id int);
 \\.
 ALTER TABLE ONLY film ADD CONSTRAINT c FOREIGN KEY (id) REFERENCES other.log(id) ON UPDATE CASCADE;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS film_ix ON ONLY film USING btree (id);
@@ -36,7 +36,7 @@ BEGIN
   -- a comment; with a semicolon
   SELECT name[1], count(*) INTO STRICT v, n FROM actor WHERE id = $1 OR id IN ($1,$2);
   IF NOT EXISTS (SELECT 1 FROM other.log) THEN
-    INSERT INTO other.log(id) SELECT id FROM film ON CONFLICT (id) DO UPDATE SET id = 1;
+    INSERT INTO other.log(id) SELECT id FROM film ON CONFLICT (id) DO UPDATE SET id = (SELECT max(a) FROM audits);
   ELSIF audited(p_id) THEN
     UPDATE actor SET name = v RETURNING id INTO n;
   END IF;
@@ -48,11 +48,12 @@ END
 $_$;
 CREATE FUNCTION audited(i int) RETURNS boolean AS 'select true from actor' LANGUAGE sql;
 CREATE FUNCTION audited(i text) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
-CREATE FUNCTION other.noted(i int) RETURNS void AS $$ import plpy; x = "SELECT * FROM actor" $$ LANGUAGE plpython3u;
+CREATE FUNCTION other.noted(i int) RETURNS void AS $$ import plpy; x = 'SELECT * FROM actor' $$ LANGUAGE plpython3u;
 CREATE PROCEDURE cleared(i int) LANGUAGE sql BEGIN ATOMIC INSERT INTO other.log VALUES (i); DELETE FROM film; END;
 CREATE TRIGGER film_audit BEFORE INSERT OR UPDATE OF id ON public.film
     FOR EACH ROW WHEN (NEW.id > 0) EXECUTE FUNCTION audited();
 DO $$ BEGIN UPDATE film SET id = 1; END $$;
+COPY actor TO stdout;
 """
 
 MYSQL = """\
@@ -106,6 +107,7 @@ def test_a_dump_is_cut_into_its_objects_with_what_is_said_about_them() -> None:
         ("public.actor|TABLE", 7, 12),
         ("public.film|TABLE", 14, 14),
         ("other.log|TABLE", 15, 15),
+        ("public.audits|TABLE", 15, 15),
         ("1.sql@2", 16, 20),
         ("public.film_ix|INDEX", 21, 21),
         ("public.films|VIEW", 22, 22),
@@ -133,12 +135,13 @@ def test_bodies_of_routines_are_read_statement_by_statement() -> None:
         ("other.noted|FUNC", 20, 20),
         ("public.cleared|PROC", 21, 21),
         ("public.film_audit|TRIGGER", 22, 23),
-        ("2.sql", 24, 24),
+        ("2.sql", 24, 25),
     ]
     assert _edges(catalog, "public.titles|FUNC") == {
         ("ReadsFrom", "public.actor|TABLE"),
         ("ReadsFrom", "other.log|TABLE"),
         ("WritesTo", "other.log|TABLE"),
+        ("ReadsFrom", "public.audits|TABLE"),
         ("ReadsFrom", "public.film|TABLE"),
         ("Calls", "public.audited|FUNC"),
         ("WritesTo", "public.actor|TABLE"),
@@ -158,7 +161,7 @@ def test_bodies_of_routines_are_read_statement_by_statement() -> None:
         ("On", "public.film|TABLE"),
         ("Calls", "public.audited|FUNC"),
     }
-    assert _edges(catalog, "2.sql") == {("WritesTo", "public.film|TABLE")}
+    assert _edges(catalog, "2.sql") == {("WritesTo", "public.film|TABLE"), ("ReadsFrom", "public.actor|TABLE")}
     assert not analysis.skipped
 
 

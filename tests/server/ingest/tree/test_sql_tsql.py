@@ -71,7 +71,8 @@ def _edges(catalog: SqlCatalog, from_id: str) -> set[tuple[str, str]]:
 
 def _procedure_edges(body: str) -> set[tuple[str, str]]:
     """The edges of a procedure with this body, besides the objects of TABLES and ROUTINES."""
-    _, catalog = _read(TABLES, ROUTINES, f"CREATE PROC dbo.Subject @x int, @d date AS\n{body}\nGO\n")
+    analyses, catalog = _read(TABLES, ROUTINES, f"CREATE PROC dbo.Subject @x int, @d date AS\n{body}\nGO\n")
+    assert not analyses[-1].skipped
     return _edges(catalog, "dbo.Subject|PROC")
 
 
@@ -135,6 +136,7 @@ def test_definitions_depend_on_what_they_state() -> None:
     ("body", "expected"),
     [
         ("SELECT * FROM dbo.Invoice SELECT * FROM Audit", {"ReadsFrom dbo.Invoice", "ReadsFrom dbo.Audit"}),
+        ("SELECT * FROM dbo.Audit WITH (xlock rowlock readpast)", {"ReadsFrom dbo.Audit"}),
         ("SET NOCOUNT ON DELETE FROM dbo.Audit", {"WritesTo dbo.Audit"}),
         ("SET IDENTITY_INSERT dbo.Audit ON INSERT dbo.Invoice DEFAULT VALUES", {"WritesTo dbo.Invoice"}),
         ("DELETE dbo.Audit WHERE Id = @x", {"WritesTo dbo.Audit"}),
@@ -169,8 +171,9 @@ def test_definitions_depend_on_what_they_state() -> None:
             {"ReadsFrom dbo.Audit", "ReadsFrom dbo.Customer"},
         ),
         ("SET @x = dbo.fn_Total(3)", {"Calls dbo.fn_Total"}),
+        ("EXEC @x = dbo.fn_Total 3", {"Calls dbo.fn_Total"}),
         ("SELECT dbo.fn_Total(c.Id) FROM dbo.Customer c", {"Calls dbo.fn_Total", "ReadsFrom dbo.Customer"}),
-        ("SELECT a.Id INTO #copy FROM dbo.Audit a SELECT * FROM #copy", {"ReadsFrom dbo.Audit"}),
+        ("SELECT a.Id INTO #Customer FROM dbo.Audit a SELECT * FROM #Customer", {"ReadsFrom dbo.Audit"}),
         ("SELECT Id INTO sales.Line FROM dbo.Audit", {"WritesTo sales.Line", "ReadsFrom dbo.Audit"}),
         ("DECLARE @Audit TABLE (Id int) SELECT * FROM @Audit", set()),
         ("DECLARE c CURSOR FOR SELECT Id FROM dbo.Audit OPEN c FETCH NEXT FROM c INTO @x", {"ReadsFrom dbo.Audit"}),
@@ -185,6 +188,14 @@ def test_definitions_depend_on_what_they_state() -> None:
 )
 def test_statements_of_a_procedure_become_edges(body: str, expected: set[str]) -> None:
     assert {f"{edge_type} {to.partition('|')[0]}" for edge_type, to in _procedure_edges(body)} == expected
+
+
+def test_the_rows_of_a_trigger_are_no_tables() -> None:
+    _, catalog = _read(
+        "CREATE TABLE dbo.inserted (Id int)\nCREATE TABLE dbo.T (Id int)\nGO\n"
+        "CREATE TRIGGER dbo.tr ON dbo.T AFTER INSERT AS DELETE FROM T WHERE Id IN (SELECT Id FROM inserted)"
+    )
+    assert _edges(catalog, "dbo.tr|TRIGGER") == {("On", "dbo.T|TABLE"), ("WritesTo", "dbo.T|TABLE")}
 
 
 def test_sql_in_a_string_counts_with_less_confidence() -> None:

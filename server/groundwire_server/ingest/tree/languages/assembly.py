@@ -70,7 +70,8 @@ def _definitions(
     owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
     for item, index in index_of.items():
         shape, row = item.shape, item.node.start_point.row
-        parent = index_of[item.parent] if item.parent else owners.get(shape.owner, 0)
+        owner = owners.get(shape.owner, 0) if shape.owner else 0
+        parent = index_of[item.parent] if item.parent else owner
         definitions.append(
             Definition(
                 key=first_keys.get(index, keys[row]),

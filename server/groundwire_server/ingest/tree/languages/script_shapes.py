@@ -10,6 +10,12 @@ _MIN_VALUE_LINES = 4
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 
 
+def plain_name(text: str) -> str:
+    """A name without the quotes it may be written in; empty when white space shows that it is none."""
+    name = text.strip("'\"")
+    return "" if any(character.isspace() for character in name) else name
+
+
 def variable_shape(node: Node) -> Shape | None:
     """A variable that is set to a function, a class or an object of functions, or whose value is long."""
     target, value = node.child_by_field_name("name"), node.child_by_field_name("value")

@@ -11,6 +11,7 @@ from groundwire_server.ingest.tree.facts import Binding, Construct, Import
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.script_shapes import (
     CLASS_NODES,
+    plain_name,
     shape_of_value,
     value_or_self,
     variable_shape,
@@ -108,13 +109,14 @@ class TypeScriptSyntax(Syntax):
             case "pair" | "public_field_definition" | "field_definition":
                 fields = ("key", "name", "property")
                 name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
-                return shape_of_value(name.strip("'\""), node.child_by_field_name("value"))
+                return shape_of_value(plain_name(name), node.child_by_field_name("value"))
             case "export_statement":
                 return shape_of_value("default", node.child_by_field_name("value"))
             case "expression_statement":
                 return self._assigned(first_child(node))
         shape = super().shape(node)
-        return shape and Shape(shape.name.strip("'\""), shape.construct, shape.body, shape.inside)
+        name = plain_name(shape.name) if shape else ""
+        return Shape(name, shape.construct, shape.body, shape.inside) if shape and name else None
 
     def _assigned(self, node: Node | None) -> Shape | None:
         """`exports.f = function ...`, `Foo.prototype.bar = ...`; members of an object given to `module.exports`

@@ -172,3 +172,14 @@ def test_components_of_jsx_are_called_and_tags_are_not(analyse: Analyser) -> Non
         facts = analyse(path, text).facts
         assert facts is not None
         assert {(call.receiver, call.name) for call in facts.calls} == {("Card", "Title"), ("", "Button")}
+
+
+def test_what_is_quoted_has_a_name_only_when_that_is_one(analyse: Analyser) -> None:
+    text = (
+        "declare module 'lib' { function f(): void; }\nexport const o = {\n  'a-b': () => 1,\n  'a b': () => 2,\n};\n"
+        "declare module '"
+    )
+    analysis = analyse("a.ts", text)
+    assert analysis.facts is not None
+    assert [definition.symbol for definition in analysis.facts.definitions] == ["", "lib", "lib.f", "o", "o.a-b"]
+    assert {definition.parent for definition in analysis.facts.definitions} == {-1, 0, 1, 3}

@@ -1,0 +1,118 @@
+"""`finalize` and `persist_turn_and_finalize`."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_pipelines.actions import finalize, persist_turn_and_finalize
+from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.actions.final_answer import FinalAnswerSettings
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.state import Turn
+from support.model import conversation
+from support.retrieval import make_state, run_action
+
+BOTH = pytest.mark.parametrize(
+    "action", [finalize.ACTION, persist_turn_and_finalize.ACTION], ids=["finalize", "persist_turn_and_finalize"]
+)
+PROMPT = {"prompt": "translate_out"}
+FinalAction = Action[FinalAnswerSettings]
+
+
+@BOTH
+def test_an_english_answer_is_given_tidied_and_needs_no_model(action: FinalAction) -> None:
+    run = conversation()
+    state = make_state(final_answer_en="\n It is\r\na tax.  \n")
+    outcome = run_action(action, {}, state, replace(run.runtime, model=None))
+    assert state.final_answer == "It is\na tax."
+    assert outcome.detail["translated"] is False
+
+
+@BOTH
+def test_another_answer_is_translated_and_told_as_it_comes(action: FinalAction) -> None:
+    run = conversation("To podatek.\n")
+    state = make_state(user_question="Co to?", is_english=False, final_answer_en="It is a tax.")
+    outcome = run_action(action, PROMPT, state, run.runtime)
+    assert (state.final_answer, state.final_answer_en) == ("To podatek.", "It is a tax.")
+    assert run.prompts.given == [{"answer": "It is a tax.", "question": "Co to?"}]
+    assert "".join(run.told) == "To podatek.\n"
+    assert outcome.detail["translated"] is True
+
+
+@BOTH
+def test_a_translation_needs_a_prompt_and_a_model(action: FinalAction) -> None:
+    run = conversation()
+    state = make_state(is_english=False, final_answer_en="It is a tax.")
+    with pytest.raises(StepError) as caught:
+        run_action(action, {}, state, run.runtime)
+    assert caught.value.rule == "translation-prompt-missing"
+    with pytest.raises(StepError) as caught:
+        run_action(action, PROMPT, state, replace(run.runtime, model=None))
+    assert caught.value.rule == "model-missing"
+
+
+@BOTH
+def test_it_ends_the_run_and_its_prompt_is_known_before(action: FinalAction) -> None:
+    assert action.transitions == ()
+    assert action.prompts_of(action.settings()) == {}
+    assert action.prompts_of(action.settings(**PROMPT)) == {"translate_out": frozenset({"answer", "question"})}
+
+
+@pytest.mark.parametrize("is_english", [True, False])
+def test_without_an_answer_the_evidence_is_the_result(is_english: bool) -> None:
+    run = conversation()
+    state = make_state(context_blocks=["node: a", "node: b"], is_english=is_english)
+    outcome = run_action(finalize.ACTION, {}, state, run.runtime)
+    assert state.final_answer == "node: a\n\nnode: b"
+    assert outcome.detail == {"translated": False, "evidence_only": True}
+
+
+def test_without_evidence_it_is_said() -> None:
+    state = make_state()
+    run_action(finalize.ACTION, {}, state, conversation().runtime)
+    assert state.final_answer == "Nothing was found in shop (main)."
+
+
+def test_the_turn_is_stored_whole(tmp_path: Path) -> None:
+    history = SqliteHistory(tmp_path / "history.db")
+    run = conversation("To podatek.", history=history)
+    state = make_state(
+        user_question="Co to?",
+        user_question_en="What is it?",
+        is_english=False,
+        final_answer_en="It is a tax.",
+        user_id="ann",
+        session_id="s",
+    )
+    outcome = run_action(persist_turn_and_finalize.ACTION, PROMPT, state, run.runtime)
+    assert outcome.detail == {"translated": True, "persisted": True}
+    stored = asyncio.run(history.load("ann", "s"))
+    assert stored.turns == (Turn("Co to?", "What is it?", "It is a tax.", "To podatek."),)
+
+
+def test_an_answer_is_not_given_before_it_is_stored(tmp_path: Path) -> None:
+    run = conversation(history=SqliteHistory(tmp_path))
+    state = make_state(final_answer_en="It is a tax.", session_id="s")
+    with pytest.raises(StepError) as caught:
+        run_action(persist_turn_and_finalize.ACTION, {}, state, run.runtime)
+    assert caught.value.rule == "history-failed"
+    assert state.final_answer == ""
+
+
+def test_without_a_session_nothing_is_stored() -> None:
+    state = make_state(final_answer_en="It is a tax.")
+    outcome = run_action(persist_turn_and_finalize.ACTION, {}, state, conversation().runtime)
+    assert outcome.detail == {"translated": False, "persisted": False}
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [({"session_id": "s"}, "answer-missing"), ({"session_id": "s", "final_answer_en": "x"}, "history-missing")],
+)
+def test_an_answer_and_for_a_session_a_history_are_needed(fields: dict[str, str], rule: str) -> None:
+    with pytest.raises(StepError) as caught:
+        run_action(persist_turn_and_finalize.ACTION, {}, make_state(**fields), conversation().runtime)
+    assert caught.value.rule == rule

@@ -1,0 +1,74 @@
+import pytest
+
+from groundwire_pipelines.actions.handle_prefix import ACTION
+from groundwire_pipelines.errors import StepError
+from support.model import conversation
+from support.retrieval import make_state, run_action
+
+ROUTER, ANSWER = {"protocol": "router"}, {"protocol": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "mode"),
+    [
+        ("[SEMANTIC:]", "semantic"),
+        ("[SEMANTIC_RERANK:]", "semantic_rerank"),
+        ("[BM25:]", "bm25"),
+        ("[HYBRID:]", "hybrid"),
+        ("[DIRECT:]", "direct"),
+    ],
+)
+def test_the_routers_choice_is_the_way_out(prefix: str, mode: str) -> None:
+    state = make_state(last_model_response=f"{prefix} vat")
+    outcome = run_action(ACTION, ROUTER, state, conversation().runtime)
+    assert outcome.transition == f"on_{mode}"
+    assert (state.retrieval_mode, state.last_model_response) == (mode, "vat")
+    assert state.final_answer_en == ""
+
+
+@pytest.mark.parametrize("mode", ["SEMANTIC", "SEMANTIC_RERANK", "BM25", "HYBRID"])
+def test_a_mode_that_the_settings_do_not_admit_is_refused(mode: str) -> None:
+    run = conversation(retrieval_modes=tuple({"semantic", "semantic_rerank", "bm25", "hybrid"} - {mode.lower()}))
+    state = make_state(last_model_response=f"[{mode}:] vat")
+    with pytest.raises(StepError, match=f"the router chose {mode.lower()!r}") as caught:
+        run_action(ACTION, ROUTER, state, run.runtime)
+    assert caught.value.rule == "mode-not-supported"
+
+
+def test_no_retrieval_is_always_admitted() -> None:
+    state = make_state(last_model_response="[DIRECT:]")
+    outcome = run_action(ACTION, ROUTER, state, conversation(retrieval_modes=("bm25",)).runtime)
+    assert outcome.transition == "on_direct"
+
+
+def test_an_answer_is_final() -> None:
+    state = make_state(last_model_response="[Answer:] It is\na tax.", retrieval_mode="bm25")
+    outcome = run_action(ACTION, ANSWER, state, conversation().runtime)
+    assert outcome.transition == "on_answer"
+    assert state.final_answer_en == state.last_model_response == "It is\na tax."
+    assert state.retrieval_mode == "bm25"
+
+
+def test_a_request_is_no_answer() -> None:
+    state = make_state(last_model_response="[Requesting data on:] VatService")
+    outcome = run_action(ACTION, ANSWER, state, conversation().runtime)
+    assert outcome.transition == "on_request"
+    assert (state.last_model_response, state.final_answer_en) == ("VatService", "")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "text"), [("router", "[Answer:] x"), ("answer", "[BM25:] x"), ("router", ""), ("answer", "")]
+)
+def test_what_does_not_follow_the_protocol_ends_the_run(protocol: str, text: str) -> None:
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, {"protocol": protocol}, make_state(last_model_response=text), conversation().runtime)
+    assert caught.value.rule == "prefix-malformed"
+
+
+def test_its_ways_out_follow_from_its_protocol() -> None:
+    assert ACTION.transitions_of is not None
+    router = ACTION.transitions_of(ACTION.settings(protocol="router"))
+    answer = ACTION.transitions_of(ACTION.settings(protocol="answer"))
+    assert router == ("on_semantic", "on_semantic_rerank", "on_bm25", "on_hybrid", "on_direct")
+    assert answer == ("on_answer", "on_request")
+    assert ACTION.transitions == (*router, *answer)

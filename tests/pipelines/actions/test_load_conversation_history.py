@@ -1,0 +1,160 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_pipelines.actions.load_conversation_history import ACTION, format_history
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.runtime import StoredHistory
+from groundwire_pipelines.state import PipelineState, Turn
+from support.model import Conversation, conversation
+from support.retrieval import make_state, run_action
+
+PROMPT = {"prompt": "summarize_history"}
+
+
+def turn(name: str) -> Turn:
+    """Takes 6 words of a prompt: `User:` and `Assistant:` with two each."""
+    return Turn(f"{name} pl?", f"{name} en?", f"{name} en.", f"{name} pl.")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> SqliteHistory:
+    return SqliteHistory(tmp_path / "history.db")
+
+
+def append(history: SqliteHistory, *names: str) -> None:
+    for name in names:
+        asyncio.run(history.append("ann", "s", turn(name)))
+
+
+def stored(history: SqliteHistory) -> StoredHistory:
+    return asyncio.run(history.load("ann", "s"))
+
+
+def load(run: Conversation) -> PipelineState:
+    state = make_state(user_id="ann", session_id="s", user_question_en="where is VAT?")
+    run_action(ACTION, PROMPT, state, run.runtime)
+    return state
+
+
+def test_a_history_within_the_budget_is_given_as_it_is_in_english(history: SqliteHistory) -> None:
+    append(history, "a", "b")
+    state = load(conversation(history=history, max_history_tokens=12))
+    assert state.history == [turn("a"), turn("b")]
+    assert state.history_summary == ""
+    assert state.history_for_prompt == "User: a en?\nAssistant: a en.\n\nUser: b en?\nAssistant: b en."
+
+
+def test_over_the_budget_it_is_summarised_for_the_question_and_stored(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    run = conversation("a to c", history=history, max_history_tokens=17)
+    state = load(run)
+    assert run.model.prompts == ["summarize_history"]
+    assert run.prompts.given == [
+        {
+            "question": "where is VAT?",
+            "history": format_history("", (turn("a"), turn("b"), turn("c"))),
+            # What stands before the summary takes 6 of the 17.
+            "max_tokens": "11",
+            "correction": "",
+        }
+    ]
+    assert (state.history, state.history_summary) == ([], "a to c")
+    assert state.history_for_prompt == "Summary of the conversation so far:\na to c"
+    assert stored(history) == StoredHistory("a to c", 1, ())
+
+
+def test_later_turns_are_added_to_the_summary_raw(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    load(conversation("a to c", history=history, max_history_tokens=17))
+    append(history, "d")
+    run = conversation(history=history, max_history_tokens=17)
+    state = load(run)
+    assert run.model.prompts == []
+    assert (state.history, state.history_summary) == ([turn("d")], "a to c")
+    assert state.history_for_prompt == format_history("a to c", (turn("d"),))
+
+
+def test_over_the_budget_again_the_summary_and_the_new_turns_are_summarised(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    load(conversation("a to c", history=history, max_history_tokens=17))
+    append(history, "d", "e")
+    run = conversation("a to e", history=history, max_history_tokens=17)
+    load(run)
+    assert run.prompts.given[0]["history"] == format_history("a to c", (turn("d"), turn("e")))
+    assert stored(history) == StoredHistory("a to e", 2, ())
+
+
+def test_a_summary_that_is_too_long_goes_back_once(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    run = conversation("too long " * 9, "a to c", history=history, max_history_tokens=17)
+    state = load(run)
+    assert state.history_summary == "a to c"
+    corrections = [given["correction"] for given in run.prompts.given]
+    assert corrections == [
+        "",
+        "Your last attempt was refused: the summary of the history takes 24 tokens of 17",
+    ]
+
+
+def test_a_summary_that_stays_too_long_ends_the_run_and_is_not_stored(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    run = conversation("too long " * 9, "too long " * 8, history=history, max_history_tokens=17)
+    with pytest.raises(StepError, match="takes 22 tokens of 17") as caught:
+        load(run)
+    assert caught.value.rule == "history-over-budget"
+    assert stored(history).summary_version == 0
+
+
+def test_a_budget_that_can_hold_no_summary_is_named(history: SqliteHistory) -> None:
+    append(history, "a")
+    run = conversation(history=history, max_history_tokens=5)
+    with pytest.raises(StepError, match="max_history_tokens is 5: too small") as caught:
+        load(run)
+    assert caught.value.rule == "history-over-budget"
+
+
+def test_a_summary_of_another_run_that_was_first_stands(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+
+    class Slow(SqliteHistory):
+        async def load(self, user_id: str, session_id: str) -> StoredHistory:
+            loaded = await super().load(user_id, session_id)
+            await history.save_summary(user_id, session_id, "theirs", covers=3, previous_version=0)
+            return loaded
+
+    run = conversation("ours", history=Slow(history._path), max_history_tokens=17)
+    assert load(run).history_summary == "ours"
+    assert stored(history) == StoredHistory("theirs", 1, ())
+
+
+def test_without_a_session_there_is_no_history_and_none_is_needed() -> None:
+    run = conversation(max_history_tokens=17)
+    state = make_state()
+    outcome = run_action(ACTION, PROMPT, state, run.runtime)
+    assert state.history_for_prompt == ""
+    assert outcome.detail == {"turns": 0, "summarised": False, "history_tokens": 0}
+
+
+def test_a_session_needs_a_history() -> None:
+    with pytest.raises(StepError) as caught:
+        load(conversation(max_history_tokens=17))
+    assert caught.value.rule == "history-missing"
+
+
+def test_the_budget_is_required(history: SqliteHistory) -> None:
+    assert ACTION.required_settings == ("max_history_tokens",)
+    with pytest.raises(StepError, match="max_history_tokens") as caught:
+        load(conversation(history=history))
+    assert caught.value.rule == "settings-key-missing"
+
+
+def test_a_summary_needs_a_model(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    run = conversation(history=history, max_history_tokens=17)
+    with pytest.raises(StepError) as caught:
+        load(replace(run, runtime=replace(run.runtime, model=None)))
+    assert caught.value.rule == "model-missing"

@@ -1,0 +1,179 @@
+"""`groundwire run`, in this process against a server in this process."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from groundwire_pipelines.cli import register
+from groundwire_pipelines.cli.progress import Progress
+from groundwire_pipelines.cli.run import AnswerOutput
+from groundwire_pipelines.cli.terminal import printable
+from support.retrieval_server import WorldServer, serving
+
+SCOPE = ("-r", "shop", "-b", "main")
+ASKS_A_MODEL = """
+pipeline:
+  name: asks
+  settings: {entry_step_id: ask, repository: shop, branch: main}
+  steps:
+    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: end}
+    - {id: end, action: finalize}
+"""
+
+app = typer.Typer()
+register(app)
+
+
+@pytest.fixture
+def world() -> WorldServer:
+    return WorldServer()
+
+
+@pytest.fixture
+def address(world: WorldServer) -> Iterator[str]:
+    with serving(world) as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("URL", "NAME", "KEY", "TIMEOUT_SECONDS"):
+        monkeypatch.delenv(f"GROUNDWIRE_MODEL_{name}", raising=False)
+
+
+def run(*arguments: str | Path, address: str | None = None, **environment: str) -> Result:
+    """Runs the command; what it raises but exits is the test's failure."""
+    server = {} if address is None else {"GROUNDWIRE_SERVER": address}
+    result = CliRunner().invoke(app, ["run", *map(str, arguments)], env={**server, **environment})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -> None:
+    result = run("evidence", "tax rules", *SCOPE, address=address)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("node: shop::main::public::tax\nat: src/all.py:1\ngraph: seed\n```\ndef source_of")
+    assert result.stdout.count("node: ") == 4
+    lines = result.stderr.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["+", "search"],
+        ["+", "expand"],
+        ["+", "fetch"],
+        ["+", "render"],
+        ["+", "finalize"],
+    ]
+    assert "mode hybrid, top_k 8, hits 2, exact True" in lines[0]
+    assert lines[0].endswith(" s")
+
+
+def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
+    result = run("evidence", "tax", *SCOPE, "--json", address=address)
+    told = json.loads(result.stdout)
+    assert (told["pipeline"], told["index"]) == ("evidence", "version-1")
+    assert told["answer"] == "\n\n".join(told["context_blocks"])
+    assert [text["id"] for text in told["evidence"]] == ["shop::main::public::tax", "shop::main::public::tax.part"]
+    assert told["evidence"][0]["location"]["path"] == "src/all.py"
+
+
+def test_nothing_found_is_said(address: str) -> None:
+    result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
+    assert result.stdout == "Nothing was found in shop (main).\n"
+
+
+def test_scope_access_and_version_reach_the_server(world: WorldServer, address: str) -> None:
+    access = ("--tenant", "acme", "--acl-tag", "a", "--acl-tag", "b", "--label", "internal", "--clearance", "2")
+    assert run("evidence", "tax", *SCOPE, "--index", "v1", *access, "--server", address).exit_code == 0
+    asked: list[Any] = world.requests
+    for request in asked:
+        assert (request.scope.repository, request.scope.branch, request.scope.active_index) == ("shop", "main", "v1")
+        assert (request.access.tenant_id, list(request.access.acl_tags_any)) == ("acme", ["a", "b"])
+        assert (list(request.access.classification_labels_all), request.access.clearance_level) == (["internal"], 2)
+
+
+def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) -> None:
+    settings = ("--set", "top_k=1", "--set", "repository=books", "--set", 'graph_edge_allowlist=["Calls"]')
+    assert run("evidence", "tax rules", "-b", "main", *settings, address=address).exit_code == 0
+    asked: list[Any] = world.requests
+    assert (asked[0].top_k, asked[0].scope.repository) == (1, "books")
+    assert list(asked[1].edge_allowlist) == ["Calls"]
+
+
+def test_finds_pipelines_in_folders_of_the_user(tmp_path: Path, address: str) -> None:
+    text = "pipeline:\n  name: mine\n  extends: evidence\n  settings: {repository: books, branch: trunk}\n"
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    result = run("mine", "tax", "--path", tmp_path, address=address)
+    assert result.stdout.startswith("node: books::trunk::public::tax\n")
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) -> None:
+    file = tmp_path / "trace.jsonl"
+    flags = ["--trace-texts"] if texts else []
+    run("evidence", "tax", *SCOPE, "--trace", file, *flags, address=address)
+    written = file.read_text(encoding="utf-8")
+    events = [json.loads(line)["event"] for line in written.splitlines()]
+    assert events == ["run_started", *["step_started", "step_ended"] * 5, "run_ended"]
+    assert ("def source_of" in written) == texts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("evidence", "tax", "-b", "main"), 1, "error: repository-required: step 'search': there is no repository"),
+        (("evidence", "tax", "-r", "absent", "-b", "main"), 1, "error: server-not-found: step 'search': no index of"),
+        (("evidenc", "tax", *SCOPE), 1, "evidenc"),
+        (("evidence", "tax", *SCOPE, "--set", "topk=3"), 1, "error: <run>:"),
+        (("evidence", "tax", *SCOPE, "--set", "top_k"), 2, "'top_k' is no KEY=VALUE"),
+        (("evidence", "tax", *SCOPE, "--trace", "/nowhere/trace.jsonl"), 1, "error: the trace /nowhere/trace.jsonl"),
+        (("evidence", "tax", *SCOPE, "--tls-key", __file__), 2, "client_certificate and client_key belong together"),
+        (("evidence", "  ", *SCOPE), 1, "error: query-empty: step 'search':"),
+    ],
+)
+def test_failures_are_one_line_that_says_what_to_do(
+    address: str, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    result = run(*arguments, address=address)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_server_must_be_named() -> None:
+    result = run("evidence", "tax", *SCOPE, GROUNDWIRE_SERVER="")
+    assert result.exit_code == 2
+    assert "--server" in result.stderr
+
+
+def test_a_pipeline_that_asks_a_model_says_how_to_name_one(tmp_path: Path, address: str) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
+    (tmp_path / "asks.yaml").write_text(ASKS_A_MODEL, encoding="utf-8")
+    result = run(tmp_path / "asks.yaml", "tax", "--not-english", address=address)
+    assert result.exit_code == 1
+    assert "error: model-missing: step 'ask':" in result.stderr
+    assert "GROUNDWIRE_MODEL_URL" in result.stderr
+
+
+def test_an_answer_that_streamed_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    output = AnswerOutput(Progress(), streams=True)
+    for piece in ("VAT is ", "in Invoice.\x1b[2J\n"):
+        output.feed(piece)
+    output.finish("VAT is in Invoice.\x1b[2J")
+    assert capsys.readouterr().out == "VAT is in Invoice.␛[2J\n"
+
+
+def test_an_answer_that_did_not_stream_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    output = AnswerOutput(Progress(), streams=True)
+    output.finish("VAT")
+    assert capsys.readouterr().out == "VAT\n"
+
+
+def test_a_terminal_is_not_steered_by_sources() -> None:
+    assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"

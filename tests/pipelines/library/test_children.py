@@ -1,0 +1,44 @@
+"""The pipelines that extend `rag_code_base`."""
+
+import pytest
+
+from groundwire_client import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.errors import StepError
+from support.pipeline_runs import Shop
+
+ANSWERED = "[Answer:] VatService computes it."
+
+
+@pytest.mark.parametrize("name", ["evidence", "rag_code_base", "rag_code_semantic_only", "rag_code_deep_graph"])
+def test_the_library_is_sound(name: str) -> None:
+    definition = load_pipeline(name)
+    assert definition.name == name
+    assert definition.warnings == ()
+
+
+def test_semantic_only_offers_and_takes_semantic_modes_alone(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", pipeline="rag_code_semantic_only")
+    assert isinstance(run.failure, StepError)
+    assert run.failure.rule == "mode-not-supported"
+    assert "\n[SEMANTIC:]\n[SEMANTIC_RERANK:]\n[DIRECT:]\n" in run.prompts[0]
+
+
+def test_semantic_only_follows_up_semantically(ann: Shop) -> None:
+    request = "[Requesting data on:] the class Invoice"
+    run = ann.run("[SEMANTIC:] vat", request, ANSWERED, pipeline="rag_code_semantic_only")
+    assert run.answer == "VatService computes it."
+    searches = [call.arguments for call in run.retrieval.calls if call.method == "search"]
+    assert [(search["search_type"], search["rerank"]) for search in searches] == [
+        (SearchType.SEMANTIC, Rerank.NONE),
+        (SearchType.SEMANTIC, Rerank.KEYWORD),
+    ]
+
+
+def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
+    run = ann.run("[HYBRID:] vat", ANSWERED, pipeline="rag_code_deep_graph")
+    assert run.answer == "VatService computes it."
+    search, expand, fetch = (call.arguments for call in run.retrieval.calls)
+    assert search["top_k"] == 4
+    assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (4, 160, Direction.BOTH)
+    assert fetch["mode"] is PrioritizationMode.GRAPH_FIRST

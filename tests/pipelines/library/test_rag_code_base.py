@@ -1,0 +1,191 @@
+"""The whole pipeline of seed 001, a golden trace for each way through it."""
+
+import pytest
+
+from groundwire_client import Rerank, SearchType
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.pipeline import RunOptions
+from groundwire_pipelines.state import Turn
+from support.openai_server import Reply
+from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
+from support.retrieval import INDEX, FakeRetrieval, fetched, found, walked
+
+ANSWERED = "[Answer:] VatService computes it."
+TALK = RunOptions(user_id="ann", session_id="talk")
+RETRIEVAL = ["expand", "fetch", "render", "check_budget"]
+
+
+def turn(topic: str) -> Turn:
+    question, answer = f"What about {topic}?", f"{topic} is {'very ' * 40}well."
+    return Turn(question, question, answer, answer)
+
+
+def test_a_direct_answer_asks_no_server(ann: Shop) -> None:
+    run = ann.run("[DIRECT:]", "[Answer:] VAT is a tax.", question="What is VAT?")
+    assert run.answer == run.told == "VAT is a tax."
+    assert run.steps == [
+        "translate_in",
+        "load_history",
+        "plan",
+        "read_plan",
+        "answer_directly",
+        "read_answer",
+        "persist",
+    ]
+    assert run.retrieval.calls == []
+    assert_golden("direct", run)
+
+
+@pytest.mark.parametrize(
+    ("mode", "search_type", "rerank"),
+    [
+        ("semantic", SearchType.SEMANTIC, Rerank.NONE),
+        ("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD),
+        ("bm25", SearchType.BM25, Rerank.NONE),
+        ("hybrid", SearchType.HYBRID, Rerank.NONE),
+    ],
+)
+def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchType, rerank: Rerank) -> None:
+    run = ann.run(f"[{mode.upper()}:] computes VAT", ANSWERED)
+    assert run.answer == run.told == "VatService computes it."
+    assert run.steps[4:9] == [f"search_{mode}", *RETRIEVAL]
+    search = run.retrieval.calls[0]
+    assert (search.arguments["query"], search.arguments["search_type"], search.arguments["rerank"]) == (
+        "computes VAT",
+        search_type,
+        rerank,
+    )
+    assert [call.scope.active_index for call in run.retrieval.calls] == ["", INDEX, INDEX]
+    assert all(part in run.prompts[1] for part in (SERVICE, RATES, "decimal Vat()", "where is VAT computed?"))
+    assert_golden(f"mode_{mode}", run)
+
+
+def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", "[Requesting data on:] the class Invoice", ANSWERED)
+    assert run.answer == run.told == "VatService computes it."
+    assert run.steps[9:16] == ["answer", "read_answer", "guard", "search_more", *RETRIEVAL[:3]]
+    searches = [call for call in run.retrieval.calls if call.method == "search"]
+    assert [call.arguments["query"] for call in searches] == ["vat", "the class Invoice"]
+    assert searches[1].scope.active_index == INDEX
+    assert INVOICE not in run.prompts[1]
+    assert all(part in run.prompts[2] for part in (SERVICE, RATES, INVOICE))
+    assert_golden("follow_up", run)
+
+
+def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
+    requests = ("[Requesting data on:] the class Invoice", "[Requesting data on:] the table of rates")
+    run = ann.run("[BM25:] vat", *requests, settings={"max_turn_loops": 1})
+    assert run.answer.startswith("The evidence found in shop (main) does not suffice to answer this question")
+    assert "- the class Invoice\n- the table of rates\n" in run.answer
+    assert run.told == ""
+    assert_golden("loop_guard", run)
+
+
+def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
+    summary = f"{SERVICE} reads {RATES}."
+    run = ann.run("[BM25:] vat", summary, ANSWERED, settings={"max_context_tokens": 60})
+    assert run.answer == "VatService computes it."
+    assert "summarize" in run.steps
+    assert all(part in run.prompts[1] for part in ("where is VAT computed?", SERVICE, RATES, "decimal Vat()"))
+    assert summary in run.prompts[2]
+    assert "decimal Vat()" not in run.prompts[2]
+    assert_golden("context_over_budget", run)
+
+
+def test_a_summary_that_loses_a_node_goes_back_to_the_model(ann: Shop) -> None:
+    summaries = ("VAT is computed.", f"{SERVICE} reads {RATES}.")
+    run = ann.run("[BM25:] vat", *summaries, ANSWERED, settings={"max_context_tokens": 60})
+    assert run.answer == "VatService computes it."
+    assert f"lost these ids: {SERVICE}, {RATES}" in run.prompts[2]
+    assert_golden("context_summary_corrected", run)
+
+
+def test_history_over_its_budget_is_summarised_once_and_then_incrementally(ann: Shop) -> None:
+    ann.remember(turn("tax"), turn("duty"))
+    budget = {"max_history_tokens": 150}
+    script = ("[DIRECT:]", "[Answer:] First.")
+
+    fits = ann.run(*script, settings=budget, **TALK)
+    assert [topic in fits.prompts[0] for topic in ("tax is", "duty is")] == [True, True]
+    assert_golden("history_fits", fits)
+
+    ann.remember(turn("toll"))
+    first = ann.run("Summary 1.", *script, settings=budget, **TALK)
+    assert [topic in first.prompts[0] for topic in ("tax is", "duty is", "First.", "toll is")] == [True] * 4
+    assert "Summary 1." in first.prompts[1]
+    assert "tax is" not in first.prompts[1]
+    assert_golden("history_summarised", first)
+
+    ann.remember(turn("levy"))
+    rests = ann.run(*script, settings=budget, **TALK)
+    assert [part in rests.prompts[0] for part in ("Summary 1.", "levy is", "toll is")] == [True, True, False]
+
+    ann.remember(turn("excise"), turn("tithe"))
+    again = ann.run("Summary 2.", *script, settings=budget, **TALK)
+    parts = ("Summary 1.", "levy is", "excise is", "tithe is", "tax is", "toll is")
+    assert [part in again.prompts[0] for part in parts] == [True, True, True, True, False, False]
+    assert_golden("history_summarised_again", again)
+
+
+def test_a_question_in_another_language_is_answered_in_it(ann: Shop) -> None:
+    run = ann.run(
+        "Where is VAT computed?",
+        "[BM25:] vat",
+        ANSWERED,
+        "Oblicza go VatService.",
+        question="Gdzie jest liczony VAT?",
+        is_english=False,
+        user_id="ann",
+        session_id="talk",
+    )
+    assert run.answer == run.told == "Oblicza go VatService."
+    assert "Gdzie jest liczony VAT?" in run.prompts[0]
+    assert "Where is VAT computed?" in run.prompts[1]
+    assert all(part in run.prompts[3] for part in ("VatService computes it.", "Gdzie jest liczony VAT?"))
+    assert_golden("translated", run)
+
+    later = ann.run("[DIRECT:]", "[Answer:] Yes.", **TALK)
+    assert "User: Where is VAT computed?\nAssistant: VatService computes it." in later.prompts[0]
+
+
+def test_no_hits_are_no_evidence(ann: Shop) -> None:
+    ann.retrieval = FakeRetrieval(searches=[found()], expansions=[walked([])], fetches=[fetched([])])
+    run = ann.run("[BM25:] vat", "[Answer:] Nothing was found about it.")
+    assert run.answer == "Nothing was found about it."
+    assert "(nothing was found)" in run.prompts[1]
+    assert_golden("no_hits", run)
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "step", "rule"),
+    [
+        ("model_error", [Reply(status=500, body='{"error": {"message": "no"}}')], "plan", "model-failed"),
+        ("model_error_in_answer", ["[BM25:] vat", Reply("It", breaks_off=True)], "answer", "model-answer-cut"),
+        ("malformed_router", ["I would search for VAT."], "read_plan", "prefix-malformed"),
+        ("malformed_answer", ["[BM25:] vat", "VatService computes it."], "read_answer", "prefix-malformed"),
+        ("identifiers_lost", ["[BM25:] vat", "lost", "lost again"], "summarize", "identifiers-lost"),
+    ],
+)
+def test_what_goes_wrong_ends_the_run_with_its_rule(
+    ann: Shop, name: str, script: list[str | Reply], step: str, rule: str
+) -> None:
+    run = ann.run(*script, settings={"max_context_tokens": 60 if name == "identifiers_lost" else 12_000})
+    assert isinstance(run.failure, StepError)
+    assert (run.failure.step_id, run.failure.rule) == (step, rule)
+    assert run.told == ""
+    assert run.steps[-1] == step
+    assert_golden(name, run)
+
+
+def test_a_failed_run_stores_no_turn(ann: Shop) -> None:
+    failed = ann.run("[BM25:] vat", "no prefix", **TALK)
+    assert failed.failure is not None
+    later = ann.run("[DIRECT:]", "[Answer:] Yes.", **TALK)
+    assert "Conversation so far:\n(none)" in later.prompts[0]
+
+
+def test_a_run_that_is_repeated_tells_the_same_trace(ann: Shop) -> None:
+    script = ("[BM25:] vat", "[Requesting data on:] the class Invoice", ANSWERED)
+    first = ann.run(*script)
+    second = Shop(ann.history).run(*script)
+    assert first.events == second.events

@@ -1,0 +1,230 @@
+"""Whole runs of whole pipelines, over real connections to a server in this process."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire_client import Access, AsyncGroundwireClient, Filter
+from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
+from groundwire_pipelines.errors import DefinitionError, StepError
+from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sink_type
+from groundwire_pipelines.runtime import ModelAnswer
+from support.retrieval_server import WorldServer, serving
+
+SEARCH_ONLY = """
+pipeline:
+  name: search_only
+  extends: evidence
+  settings: {repository: books, branch: trunk, top_k: 2}
+  steps:
+    - {id: search, action: fetch_more_context, search_type: bm25, query_from: question, next: fetch}
+    - {id: expand, action: render_context_blocks, view: flat, next: finalize}
+    - {id: fetch, action: fetch_node_texts, budget_tokens: 5, next: expand}
+"""
+
+ASKS = """
+pipeline:
+  name: asks
+  settings: {entry_step_id: ask, repository: shop, branch: main}
+  steps:
+    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
+    - {id: end, action: finalize}
+"""
+
+
+class Echo:
+    """A model that answers with its prompt, in two pieces."""
+
+    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        if on_text is not None:
+            on_text("[Answer:] ")
+            on_text(prompt)
+        return ModelAnswer(f"[Answer:] {prompt}", prompt_tokens=3, completion_tokens=5)
+
+
+@pytest.fixture
+def world() -> WorldServer:
+    return WorldServer()
+
+
+@pytest.fixture
+def address(world: WorldServer) -> Iterator[str]:
+    with serving(world) as address:
+        yield address
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a pipeline of its own."""
+    (tmp_path / "search_only.yaml").write_text(SEARCH_ONLY, encoding="utf-8")
+    return tmp_path
+
+
+def told(result: PipelineResult) -> list[dict[str, Any]]:
+    """The trace without its times."""
+    return [
+        {name: value for name, value in event_as_json(event).items() if name not in ("time", "duration_seconds")}
+        for event in result.trace
+    ]
+
+
+def test_evidence_needs_no_model(address: str) -> None:
+    result = Pipeline.load("evidence").run("tax rules", server=address, repository="shop", branch="main")
+    assert [block.split("\n")[0] for block in result.context_blocks] == [
+        "node: shop::main::public::tax",
+        "  node: shop::main::public::tax.part",
+        "node: shop::main::public::rules",
+        "  node: shop::main::public::rules.part",
+    ]
+    assert result.answer == "\n\n".join(result.context_blocks)
+    assert (result.index, result.state.active_index) == ("version-1", "version-1")
+    assert isinstance(result.trace[0], RunStarted)
+    assert isinstance(result.trace[-1], RunEnded)
+
+
+def test_all_calls_of_a_question_read_the_index_of_the_first_answer(world: WorldServer, address: str) -> None:
+    Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main")
+    asked: list[Any] = world.requests
+    assert [request.scope.active_index for request in asked] == ["", "version-1", "version-1"]
+
+
+def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer, address: str) -> None:
+    Pipeline.load("evidence").run(
+        "tax",
+        server=address,
+        repository="shop",
+        branch="main",
+        active_index="pinned",
+        access=Access("acme", ("finance",), ("internal",), 2),
+        filter=Filter(languages=("python",)),
+    )
+    scope = scope_pb2.Scope(repository="shop", branch="main", active_index="pinned")
+    access = scope_pb2.AccessContext(
+        tenant_id="acme", acl_tags_any=["finance"], classification_labels_all=["internal"], clearance_level=2
+    )
+    asked: list[Any] = world.requests
+    assert [(request.scope, request.access) for request in asked] == [(scope, access)] * 3
+    assert isinstance(asked[0], retrieval_pb2.SearchNodesRequest)
+    assert asked[0].filter.languages == ["python"]
+
+
+def test_without_access_a_run_sees_public_nodes_whatever_its_client_may_see(world: WorldServer, address: str) -> None:
+    async def ask() -> None:
+        async with AsyncGroundwireClient(address, access=Access("acme")) as client:
+            await Pipeline.load("evidence").arun("tax", client=client, repository="shop", branch="main")
+
+    asyncio.run(ask())
+    asked: list[Any] = world.requests
+    assert {request.access.tenant_id for request in asked} == {""}
+
+
+def test_scope_comes_from_the_settings_where_the_caller_names_none(
+    folder: Path, world: WorldServer, address: str
+) -> None:
+    Pipeline.load("search_only", [folder]).run("tax", server=address)
+    asked: list[Any] = world.requests
+    assert (asked[0].scope.repository, asked[0].scope.branch) == ("books", "trunk")
+
+
+def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, address: str) -> None:
+    Pipeline.load("evidence", top_k=1, repository="shop", branch="main").run("a b c", server=address)
+    asked: list[Any] = world.requests
+    assert asked[0].top_k == 1
+
+
+def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
+    result = Pipeline.load(folder / "search_only.yaml").run("tax rules now", server=address)
+    assert result.context_blocks == (
+        "node: books::trunk::public::tax\nat: src/all.py:1\n```\ndef source_of('books::trunk::public::tax'): ...\n```",
+    )
+
+
+def test_a_model_answers_with_the_prompts_beside_the_pipeline(tmp_path: Path, world: WorldServer, address: str) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("Say {{repository}}.", encoding="utf-8")
+    (tmp_path / "asks.yaml").write_text(ASKS, encoding="utf-8")
+    shown: list[str] = []
+    pipeline = Pipeline.load("asks", [tmp_path])
+    result = pipeline.run("what?", server=address, model=Echo(), on_answer=shown.append)
+    assert (result.answer, "".join(shown)) == ("Say shop.", "Say shop.")
+    assert isinstance(result.trace[-1], RunEnded)
+    assert (result.trace[-1].prompt_tokens, result.trace[-1].completion_tokens) == (3, 5)
+    assert (world.requests, result.index) == ([], "")
+
+
+def test_a_wrong_pipeline_does_not_load() -> None:
+    with pytest.raises(DefinitionError):
+        Pipeline.load("evidence", top_k="many")
+
+
+def test_an_error_of_the_server_names_the_step(address: str) -> None:
+    with pytest.raises(StepError, match="step 'search': no index of absent, main") as caught:
+        Pipeline.load("evidence").run("tax", server=address, repository="absent", branch="main")
+    assert caught.value.rule == "server-not-found"
+
+
+def test_sinks_are_told_what_the_result_holds_and_what_came_before_a_failure(address: str) -> None:
+    events: list[TraceEvent] = []
+    pipeline = Pipeline.load("evidence")
+    result = pipeline.run("tax", server=address, repository="shop", branch="main", sinks=[events.append])
+    assert tuple(events) == result.trace
+    events.clear()
+    with pytest.raises(StepError):
+        pipeline.run("tax", server=address, repository="shop", sinks=[events.append])
+    assert len(events) == 4
+
+
+def test_a_run_repeated_gives_the_same_but_for_times(address: str) -> None:
+    pipeline = Pipeline.load("evidence")
+    first, second = (
+        pipeline.run("tax rules", server=address, repository="shop", branch="main", active_index="v1") for _ in "12"
+    )
+    assert told(first) == told(second)
+    assert (first.answer, first.state) == (second.answer, second.state)
+
+
+def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str) -> None:
+    evidence, search_only = Pipeline.load("evidence"), Pipeline.load("search_only", [folder])
+
+    async def ask_all() -> None:
+        async with AsyncGroundwireClient(address) as client:
+
+            async def one(number: int) -> PipelineResult:
+                return await evidence.arun(
+                    f"tax rules {number % 5}",
+                    client=client,
+                    repository="shop",
+                    branch="main",
+                    active_index="v1",
+                    access=Access(f"tenant{number % 3}"),
+                )
+
+            async def other(number: int) -> PipelineResult:
+                return await search_only.arun(
+                    f"invoice {number % 7}", client=client, active_index="v2", user_id=f"user{number}"
+                )
+
+            alone = [await one(number) for number in range(15)], [await other(number) for number in range(100)]
+            together = await asyncio.gather(*(run(number) for number in range(100) for run in (one, other)))
+        for number, (first, second) in enumerate(zip(together[::2], together[1::2], strict=True)):
+            for result, expected in ((first, alone[0][number % 15]), (second, alone[1][number])):
+                assert (result.answer, result.state) == (expected.answer, expected.state)
+                assert told(result) == told(expected)
+
+    asyncio.run(ask_all())
+
+
+def test_without_opentelemetry_a_run_makes_no_spans(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setitem(sys.modules, "groundwire_pipelines.engine.telemetry", None)
+    _span_sink_type.cache_clear()
+    try:
+        assert _span_sink_type() is None
+        assert Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main").answer
+    finally:
+        _span_sink_type.cache_clear()

@@ -1,0 +1,146 @@
+"""Code with random damage: whatever the parser makes of it, what the readers say of it must hold together."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
+
+Analyser = Callable[[str, str], CodeAnalysis]
+
+CODE = {
+    "a.py": """\
+import a.b as c
+
+
+@deco(1)
+class A(B):
+    x: C = C()
+
+    def f(self, y: D) -> None:
+        self.z = y
+        self.z.g(f'{y} z' "a")
+
+
+if a:
+    def h(): pass
+""",
+    "A.cs": """\
+using N;
+namespace M
+{
+    [Table("t", Schema = "s")]
+    class A<T> : B, C
+    {
+        D<T> d = new D();
+        public int P { get; set; }
+        void F(E e) { d?.G($"{e}", @"x"); m.Entity<A>().ToTable("t"); }
+    }
+}
+""",
+    "a.ts": """\
+import D, { a as b } from './x';
+export default class A<T> extends B implements C {
+  private d = new D();
+  constructor(private e: E) { super(); }
+  f(x: G) { this.e.go(`${x}`); }
+}
+declare module 'm' { }
+export const o = { p() { }, 'q': () => 1 };
+module.exports = { r: a };
+""",
+    "a.jsx": """\
+const x = require('./x').y;
+function F() { this.a = new A(); }
+F.prototype.g = function () { return <C.D a='1' />; };
+(function () { function h() { } })();
+module.exports = F;
+""",
+    "A.java": """\
+package p;
+import static q.R.s;
+/** d */
+@Table(name = "t")
+class A<T> extends B implements C {
+  D d = new D();
+  A(E e) { super(e); this.f("x" + "y"); }
+  enum G { H; void i() { } }
+}
+""",
+    "a.go": """\
+package a
+
+import (
+	b "c/d"
+)
+
+// T is.
+type (
+	T struct {
+		U
+		v *W
+	}
+	X interface{ Y() }
+)
+
+func (t *T) F(z b.Z) {
+	q := &W{}
+	t.v.G(`x`, q)
+}
+""",
+}
+PIECES = (
+    "",
+    "\n",
+    "{",
+    "}",
+    "(",
+    ")",
+    '"',
+    "'",
+    "`",
+    "class ",
+    "def ",
+    "\r\n",
+    "/*",
+    "#",
+    "@x ",
+    "é",
+    "= ",
+    "<",
+    ":",
+    "\t",
+)
+
+
+def damaged(text: str, chance: random.Random) -> str:
+    for _ in range(chance.randint(1, 8)):
+        start = chance.randrange(len(text) + 1)
+        end = min(len(text), start + chance.choice((0, 1, 3, 20)))
+        text = text[:start] + chance.choice((*PIECES, text[start:end] * 2)) + text[end:]
+    return text
+
+
+@pytest.mark.parametrize("path", CODE)
+def test_analyses_hold_together(analyse: Analyser, path: str) -> None:
+    chance = random.Random(path)
+    for _ in range(100):
+        text = damaged(CODE[path], chance)
+        analysis = analyse(path, text)
+        keys = {node.key for node in analysis.file.nodes}
+        lines = text.split("\n")
+        assert len(keys) == len(analysis.file.nodes)
+        for node in analysis.file.nodes:
+            assert "\n".join(lines[node.start_line - 1 : node.end_line]).removesuffix("\r") == node.text
+            assert node.text.strip()
+        facts = analysis.facts
+        if facts is None:
+            assert not keys
+            assert analysis.file.skipped
+            continue
+        assert keys >= {definition.key for definition in facts.definitions}
+        assert keys >= {call.from_key for call in facts.calls} | {item.from_key for item in analysis.literals}
+        edges = [*analysis.file.edges, *resolve([facts], TreeLayout(frozenset(), {}))]
+        assert keys >= {edge.from_key for edge in edges}
