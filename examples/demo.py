@@ -1,7 +1,10 @@
 """Evidence about real code, end to end: index a part of Python's standard library, serve it, and ask.
 
 Indexes the packages json, http, urllib, email and logging of the interpreter that runs it, starts a server on a free
-port, and runs search -> expand -> fetch for a question through the client. Everything it writes lies in `.demo/`.
+port, and answers a question with the pipeline `evidence`: search -> expand -> fetch -> render, without a language
+model. Everything it writes lies in `.demo/`. On the command line the last part is
+
+    groundwire run evidence "how are chunks read?" --server HOST:PORT --repository stdlib --branch 3.11
 """
 
 import argparse
@@ -16,13 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.syntax import Syntax
 from rich.table import Table
 
-from groundwire_client import Expansion, FetchResult, GroundwireClient, Scope, SearchResult
+from groundwire_pipelines import Pipeline
+from groundwire_pipelines.state import PipelineState
 
 PACKAGES = ("json", "http", "urllib", "email", "logging")
 QUESTION = "how does the HTTP client follow chunked transfer encoding when it reads a response?"
+EDGES_SHOWN = 12
 FOLDER = Path(".demo")
 REPOSITORY, BRANCH = "stdlib", ".".join(map(str, sys.version_info[:2]))
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
@@ -56,38 +60,24 @@ def running_server() -> Iterator[str]:
             process.terminate()
 
 
-def ask(client: GroundwireClient, question: str) -> tuple[SearchResult, Expansion, FetchResult]:
-    """Search, expand, fetch: three calls that read one snapshot, because the second and third pin the first's index."""
-    scope = Scope(REPOSITORY, BRANCH)
-    found = client.search(scope, question, top_k=5, explain=True)
-    scope = scope.pinned(found.index)
-    graph = client.expand(scope, found.ids, max_depth=1, max_nodes=25, edge_allowlist=["*"])
-    return found, graph, client.fetch(scope, found.ids, graph.nodes, budget_tokens=1_500)
-
-
-def show(console: Console, found: SearchResult, graph: Expansion, evidence: FetchResult) -> None:
-    """Prints the evidence: hits with scores, edges, and texts with path, lines and tokens."""
-    hits = Table("rank", "score", "lists", "node", title="Search: ids and scores")
-    hits.columns[3].overflow = "fold"
-    for hit in found.hits:
-        legs = ", ".join(f"{leg.leg.value} #{leg.rank}" for leg in hit.legs)
-        hits.add_row(str(hit.rank), f"{hit.score:.4f}", legs, _local(hit.id))
+def show(console: Console, state: PipelineState) -> None:
+    """Prints what a run found: hits with scores, edges, and the rendered evidence with paths and lines."""
+    hits = Table("rank", "score", "node", title="Search: ids and scores")
+    hits.columns[2].overflow = "fold"
+    for hit in state.retrieval_hits:
+        hits.add_row(str(hit.rank), f"{hit.score:.4f}", _local(hit.id))
     console.print(hits)
-    edges = Table(
-        "from", "edge", "to", "confidence", title=f"Expand: {len(graph.nodes)} nodes, {len(graph.edges)} edges"
-    )
-    for edge in graph.edges[:12]:
+    title = f"Expand: {len(state.graph_expanded_nodes)} nodes, {len(state.graph_edges)} edges, the first of them"
+    edges = Table("from", "edge", "to", "sure", title=title)
+    edges.columns[0].overflow = edges.columns[2].overflow = "fold"
+    for edge in state.graph_edges[:EDGES_SHOWN]:
         edges.add_row(_local(edge.from_id), edge.edge_type, _local(edge.to_id), f"{edge.confidence:.2f}")
     console.print(edges)
-    for text in evidence.texts:
-        where = f"{text.location.path}:{text.location.start_line}-{text.location.end_line}"
-        console.rule(f"{where}  {text.token_count} tokens  {'seed' if text.is_seed else f'depth {text.depth}'}")
-        console.print(Syntax(text.text, "python", start_line=text.location.start_line, line_numbers=True))
+    console.rule("Fetch: texts that fit the budget")
+    console.print(state.final_answer, markup=False, highlight=False)
     console.rule()
-    console.print(
-        f"{len(evidence.texts)} texts, {evidence.used_tokens} of 1500 tokens; {len(evidence.skipped)} did not fit. "
-        f"Index version {evidence.index}."
-    )
+    tokens = sum(text.token_count for text in state.node_texts)
+    console.print(f"{len(state.node_texts)} texts, {tokens:,} tokens, from index version {state.active_index}.")
 
 
 def _local(id_: str) -> str:
@@ -102,9 +92,10 @@ def main() -> None:
     console = Console()
     started = time.monotonic()
     build_index()
-    with running_server() as address, GroundwireClient(address, timeout=30) as client:
+    with running_server() as address:
         console.print(f"\n[bold]{question}[/bold]\n")
-        show(console, *ask(client, question))
+        pipeline = Pipeline.load("evidence", top_k=5, graph_max_depth=1, graph_max_nodes=25, max_context_tokens=2_000)
+        show(console, pipeline.run(question, server=address, repository=REPOSITORY, branch=BRANCH).state)
     console.print(f"Done in {time.monotonic() - started:.0f} s.")
 
 

@@ -42,4 +42,4 @@ class StepError(PipelineError):
 
 
 class RunCancelledError(PipelineError):
-    """The run's deadline passed, or its caller gave it up, between two steps or inside one."""
+    """The run's deadline passed. (A run cancelled as an asyncio task raises `asyncio.CancelledError` as ever.)"""

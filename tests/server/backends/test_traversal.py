@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.traversal import Walker
 from groundwire_server.backends.interface import Walk
@@ -146,7 +147,9 @@ def expected(graph: Graph, walk: Walk) -> Expansion:
     )
 
 
-PREFIX = "shop::main::cs::"
+# Long, so that how often a response holds an id outweighs what else it holds of a node.
+NAMESPACE = "Long.Winded.Namespace.Of.An.Enterprise." * 3
+PREFIX = f"shop::main::cs::{NAMESPACE}"
 
 
 def full(walk: Walk) -> Walk:
@@ -174,7 +177,9 @@ def opened(
     """`with opened(graph) as backend`."""
 
     def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
-        nodes = [make_node(id_, access=NodeAccess() if id_ in graph.visible else HIDDEN) for id_ in graph.ids]
+        nodes = [
+            make_node(f"{NAMESPACE}{id_}", access=NodeAccess() if id_ in graph.visible else HIDDEN) for id_ in graph.ids
+        ]
         edges = [Edge(f"{PREFIX}{from_id}", f"{PREFIX}{to_id}", edge_type) for from_id, to_id, edge_type in graph.edges]
         return open_backend(nodes, edges, lexical=False)
 
@@ -243,7 +248,7 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     graph: Graph, data: st.DataObject, opened: Opened
 ) -> None:
     walk = data.draw(walks(graph.ids))
-    limited = replace(walk, max_bytes=data.draw(st.integers(0, 1_500)))
+    limited = replace(walk, max_bytes=data.draw(st.integers(0, 5_000)))
     with opened(graph) as backend:
         snapshot = backend.open_graph(SCOPE, PUBLIC)
         whole = short(snapshot.expand(full(walk), never_stop))
@@ -261,6 +266,20 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     encoded.ClearField("debug")
     encoded.ClearField("index")
     assert encoded.ByteSize() <= limited.max_bytes
+
+
+def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
+    """Strings so long that their lengths take the most bytes they can, and the greatest depth."""
+    id_, parent, edge_type = "\U0001f600" * 2_048, "p" * 2_048, "e" * 20_000
+    bare = Expansion((), (), (), ExpandReason.OK, "")
+    debug = encode_expansion(bare).ByteSize() + 20  # its counts, which grow
+    seed = replace(bare, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, ""),))
+    assert encode_expansion(seed).ByteSize() - debug <= 2 * len(id_.encode()) + NODE_OVERHEAD_BYTES
+    node = replace(bare, nodes=(ExpandedNode(id_, 16, parent),) * 100)
+    assert encode_expansion(node).ByteSize() - debug <= 100 * (len(f"{id_}{parent}".encode()) + NODE_OVERHEAD_BYTES)
+    edge = replace(bare, edges=(Edge(id_, parent, edge_type, 0.3),) * 100)
+    strings = len(f"{id_}{parent}{edge_type}".encode())
+    assert encode_expansion(edge).ByteSize() - debug <= 100 * (strings + EDGE_OVERHEAD_BYTES)
 
 
 def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:

@@ -1,11 +1,13 @@
 """Packing whole texts into a budget: seed 000, "Option A: atomic snippets"."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_server.domain.nodes import Location
-from groundwire_server.domain.packing import Budget, Packing, pack
+from groundwire_server.domain.packing import SKIPPED_OVERHEAD_BYTES, TEXT_OVERHEAD_BYTES, Budget, Packing, pack
 from groundwire_server.domain.prioritization import Candidate
 from groundwire_server.domain.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -129,3 +131,20 @@ def test_the_encoded_response_stays_within_the_byte_limit(
     encoded = encode_fetch(FetchResult(fetched, packing.skipped, 0, 0, ""))
     assert encoded.ByteSize() <= limit
     assert len(encoded.texts) + len(encoded.skipped) == len(wanted)
+
+
+def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
+    """All numbers at their greatest, all strings so long that their lengths take the most bytes they can."""
+    id_, parent, path, symbol = "é" * 2_048, "\U0001f600" * 2_048, "p" * 20_000, "s" * 20_000
+    stored = StoredText("t" * 2_500_000, 2**31 - 1, Location(path, 2**31 - 1, 2**31 - 1, "f" * 64), symbol)
+    fetched = FetchedText(id_, False, 1_000_000, parent, stored)
+    encoded = encode_fetch(FetchResult((fetched, replace(fetched, is_seed=True)), (), 0, 0, ""))
+    strings = sum(len(string.encode()) for string in (id_, parent, path, symbol, stored.text))
+    assert encoded.ByteSize() <= 2 * (strings + TEXT_OVERHEAD_BYTES)
+
+
+def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:
+    id_ = "\U0001f600" * 2_048
+    for reason in SkipReason:
+        encoded = encode_fetch(FetchResult((), (SkippedNode(id_, reason),), 0, 0, ""))
+        assert encoded.ByteSize() <= len(id_.encode()) + SKIPPED_OVERHEAD_BYTES

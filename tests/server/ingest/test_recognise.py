@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from groundwire_server.ingest.tree.source import TreeSource
 
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.ingest.bundle import BundleSource
 from groundwire_server.ingest.jsonl import JsonlSource
 from groundwire_server.ingest.recognise import recognise
+from groundwire_server.ingest.tree.source import TreeSource
 
 BundleMaker = Callable[..., Path]
 
