@@ -1,6 +1,6 @@
 """The `groundwire` command: the commands of client, pipelines and server, under one roof.
 
-A bare install has client and pipelines only, so nothing here imports the server's libraries before a command needs them.
+A bare install has client and pipelines only: nothing here imports the server's libraries before a command needs them.
 """
 
 import typer

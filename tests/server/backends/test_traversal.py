@@ -3,20 +3,14 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import rustworkx
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
-from groundwire_server.backends.embedded.neighbours import Neighbours
-from groundwire_server.backends.embedded.traversal import Walker
 from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.checkpoint import never_stop
@@ -24,7 +18,6 @@ from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
-from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 
 SCOPE = Scope("shop", "main", "v1")
@@ -334,64 +327,3 @@ def test_work_stops_between_levels(opened: Opened) -> None:
         backend.open_graph(SCOPE, PUBLIC).expand(
             full(Walk(("A",), 9, 9, None, Direction.OUTGOING, AMPLE)), stop_at_the_second
         )
-
-
-class CountedReads:
-    """A column that notes how many of its values are gathered; a slice is only another view of it."""
-
-    def __init__(self, values: NDArray[Any], log: list[int]) -> None:
-        self._values = values
-        self._log = log
-
-    def __getitem__(self, key: slice | NDArray[np.int64]) -> NDArray[Any]:
-        values: NDArray[Any] = self._values[key]
-        if not isinstance(key, slice):
-            self._log.append(values.size)
-        return values
-
-
-HUB_DEGREE = 100_000
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Adjacency:
-    """Row 0 has edges of two types to 100,000 rows, half of each type."""
-    directory = tmp_path_factory.mktemp("hub")
-    edges = [EdgeRow(0, row, row % 2, 1.0) for row in range(1, HUB_DEGREE + 1)]
-    edges += [EdgeRow(row, 0, 0, 1.0) for row in range(1, 20)]
-    write_adjacency(Path(directory), HUB_DEGREE + 1, edges)
-    return Adjacency(Path(directory), "outgoing", HUB_DEGREE + 1, len(edges))
-
-
-@pytest.mark.parametrize("max_nodes", [10, 200, 2_000])
-def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> None:
-    log: list[int] = []
-    counted = Adjacency.__new__(Adjacency)
-    counted.starts = hub.starts
-    counted.ends = CountedReads(hub.ends, log)  # type: ignore[assignment]
-    counted.types = CountedReads(hub.types, log)  # type: ignore[assignment]
-    counted.confidences = CountedReads(hub.confidences, log)  # type: ignore[assignment]
-    everything = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
-    walker = Walker(Neighbours(counted, *everything), None, max_depth=3, max_nodes=max_nodes, checkpoint=never_stop)
-    reached = walker.walk([0])
-    assert [node.row for node in reached] == [0, *range(2, 2 * max_nodes, 2)]
-    assert walker.limit_reached
-    edges = list(walker.edges())
-    back = [row for row in range(2, 20, 2) if row < 2 * max_nodes]
-    assert len(edges) == max_nodes - 1 + len(back)
-    # Three columns, read in pieces that double: at most 256 and twice what is needed, for the nodes and for the edges.
-    assert sum(log) <= 3 * (256 + 4 * max_nodes) + 3 * 2 * max_nodes
-    assert sum(log) < HUB_DEGREE
-
-
-def test_a_hubs_edges_into_few_rows_are_found_by_either_way_of_looking(hub: Adjacency) -> None:
-    visible = np.ones(HUB_DEGREE + 1, dtype=np.bool_)
-    visible[500] = False
-    neighbours = Neighbours(hub, np.asarray([True, True]), visible)
-    chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
-    wanted = set(chosen.tolist())
-    looked_up = list(neighbours.among(0, chosen))
-    assert looked_up == [neighbour for neighbour in neighbours.of(0) if neighbour.row in wanted]
-    assert [(n.edge_type, n.row) for n in looked_up] == [(0, 2), (0, HUB_DEGREE), (1, 1), (1, 499), (1, 501)]
-    only_second = Neighbours(hub, np.asarray([False, True]), visible)
-    assert [n.row for n in only_second.among(0, chosen)] == [1, 499, 501]

@@ -149,7 +149,7 @@ def steps(host: CrashHost, tmp_path_factory: pytest.TempPathFactory) -> int:
     return int((scratch / ".steps").read_text())
 
 
-@pytest.mark.parametrize("share", [place / 24 for place in range(24)])
+@pytest.mark.parametrize("share", [place / 16 for place in range(16)])
 def test_a_writer_killed_at_any_step_changes_nothing_or_everything(
     host: CrashHost, data: Path, serving: EmbeddedBackend, steps: int, share: float
 ) -> None:
@@ -165,6 +165,7 @@ def test_the_files_of_a_killed_deletion_are_removed_by_the_next_build(host: Cras
     assert beyond_the_tombstones(data) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(15))
 def test_a_writer_killed_at_any_time_leaves_whole_versions_only(
     host: CrashHost, data: Path, serving: EmbeddedBackend, seed: int

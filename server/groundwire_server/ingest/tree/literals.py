@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping, StringLiteral
-from groundwire_server.ingest.tree.sql import SqlCatalog, unique_edges
-from groundwire_server.ingest.tree.sql_definitions import ObjectType
-from groundwire_server.ingest.tree.sql_dialect import evident_dialect
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
-from groundwire_server.ingest.tree.sql_names import SqlName, identifier, parse_name
-from groundwire_server.ingest.tree.sql_objects import ADMITTED_TYPES, edge_type
-from groundwire_server.ingest.tree.sql_reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
-from groundwire_server.ingest.tree.sql_reader import read_references
-from groundwire_server.ingest.tree.sql_scan import query_tokens_references
-from groundwire_server.ingest.tree.sql_tokens import code_tokens, keyword_set
-from groundwire_server.ingest.tree.sql_tree import Relation
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog, unique_edges
+from groundwire_server.ingest.tree.sql.definitions import ObjectType
+from groundwire_server.ingest.tree.sql.dialect import evident_dialect
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql.names import SqlName, identifier, parse_name
+from groundwire_server.ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
+from groundwire_server.ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
+from groundwire_server.ingest.tree.sql.reader import read_references
+from groundwire_server.ingest.tree.sql.scan import query_tokens_references
+from groundwire_server.ingest.tree.sql.tokens import code_tokens, keyword_set
+from groundwire_server.ingest.tree.sql.tree import Relation
 
 PARSED_CONFIDENCE = 0.9
 QUALIFIED_PROCEDURE_CONFIDENCE = 0.8

@@ -13,7 +13,7 @@ from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
 from groundwire_server.ingest.tree.model import EntityMapping, FileAnalysis, SourceFile
 from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
-from groundwire_server.ingest.tree.sql import SqlCatalog
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 from groundwire_server.ingest.tree.walk import ListedFile, list_tree
 
 _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})

@@ -5,9 +5,9 @@ import re
 import time
 
 import pytest
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql import SqlCatalog
 
 
 def _catalog(*texts: str) -> SqlCatalog:
@@ -239,6 +239,17 @@ def test_the_parser_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
         _analysis("EXPLAIN PLAN FOR SELECT 1; REPLACE INTO a.b (x) SELECT 1 FROM z; CREATE RULE x AS ON UPDATE TO y;")
     assert caplog.records == []
     assert logging.getLogger("sqlglot").filters == []
+
+
+def test_a_parser_that_breaks_down_costs_one_tree_and_not_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object, **__: object) -> None:
+        raise ValueError("Cannot convert empty name into var.")
+
+    monkeypatch.setattr("sqlglot.parse", break_down)
+    catalog = _catalog("CREATE TABLE dbo.A (Id int)\nGO\nCREATE VIEW dbo.v AS SELECT * FROM dbo.A\nGO\n")
+    assert _edges(catalog) == [("dbo.v|VIEW", "ReadsFrom", "dbo.A|TABLE", 0.7)]
+    (skipped,) = _analysis("CREATE VIEW dbo.v AS SELECT * FROM dbo.A\nGO\n").skipped
+    assert "(the SQL parser failed with ValueError)" in skipped.why
 
 
 def test_seeds_of_a_megabyte_cost_seconds_and_nesting_never_recurses() -> None:

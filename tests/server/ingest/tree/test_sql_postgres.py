@@ -1,7 +1,8 @@
 """PostgreSQL and MySQL files: dollar quotes, dumps with data, PL/pgSQL bodies, changed delimiters."""
 
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
+
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql import SqlCatalog
 
 DUMP = """\
 -- PostgreSQL database dump
@@ -72,7 +73,7 @@ BEGIN
   SELECT COUNT(*) INTO b FROM actor WHERE id = a;
   IF (a > 1) THEN REPLACE INTO film (id) SELECT id FROM actor; ELSE CALL empty_all(); END IF;
 END$$
-CREATE TRIGGER tr AFTER UPDATE ON `film` FOR EACH ROW INSERT INTO actor SET id = NEW.id$$
+CREATE TRIGGER tr AFTER UPDATE ON `film` FOR EACH ROW INSERT INTO actor (id) VALUES (NEW.id)$$
 DELIMITER ;
 CREATE PROCEDURE empty_all() BEGIN
   UPDATE film SET id = CASE WHEN 1 THEN 2 END; IF 1 THEN SELECT 1; END IF; DELETE FROM shop.actor;

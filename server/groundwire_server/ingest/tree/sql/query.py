@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
-from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_parse import NotParsedError, parse_statement
-from groundwire_server.ingest.tree.sql_scan import Found, query_tokens_references
-from groundwire_server.ingest.tree.sql_tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
-from groundwire_server.ingest.tree.sql_tree import Relation, tree_references
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql.names import SqlName, read_name
+from groundwire_server.ingest.tree.sql.parse import NotParsedError, parse_statement
+from groundwire_server.ingest.tree.sql.scan import Found, query_tokens_references
+from groundwire_server.ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
+from groundwire_server.ingest.tree.sql.tree import Relation, tree_references
 
 _VIEW_OPTIONS = keyword_set("NO DATA CHECK CASCADED LOCAL READ")
 _INSERTS_INTO = keyword_set("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
-from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_reader import query_after_as
-from groundwire_server.ingest.tree.sql_tokens import dollar_body_tokens, keyword_outside, keyword_set
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql.names import SqlName, read_name
+from groundwire_server.ingest.tree.sql.reader import query_after_as
+from groundwire_server.ingest.tree.sql.tokens import dollar_body_tokens, keyword_outside, keyword_set
 
 MAX_SIGNATURE_CHARACTERS = 300
 

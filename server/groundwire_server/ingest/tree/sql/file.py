@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_server.ingest.tree.chunking import Span, split_lines
 from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.sql_definitions import (
+from groundwire_server.ingest.tree.sql.definitions import (
     Definition,
     ObjectType,
     altered_table,
     foreign_keys,
     signature,
 )
-from groundwire_server.ingest.tree.sql_dialect import detect_dialect
-from groundwire_server.ingest.tree.sql_lexer import Dialect
-from groundwire_server.ingest.tree.sql_names import DEFAULT_SCHEMAS, SqlName
-from groundwire_server.ingest.tree.sql_objects import SqlObject
-from groundwire_server.ingest.tree.sql_reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
-from groundwire_server.ingest.tree.sql_statements import body_statements
-from groundwire_server.ingest.tree.sql_tree import Relation
-from groundwire_server.ingest.tree.sql_units import Statement, Unit, sql_units
+from groundwire_server.ingest.tree.sql.dialect import detect_dialect
+from groundwire_server.ingest.tree.sql.lexer import Dialect
+from groundwire_server.ingest.tree.sql.names import DEFAULT_SCHEMAS, SqlName
+from groundwire_server.ingest.tree.sql.objects import SqlObject
+from groundwire_server.ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
+from groundwire_server.ingest.tree.sql.statements import body_statements
+from groundwire_server.ingest.tree.sql.tree import Relation
+from groundwire_server.ingest.tree.sql.units import Statement, Unit, sql_units
 
 KIND = "sql"
 DATA_TYPE = "db_code"

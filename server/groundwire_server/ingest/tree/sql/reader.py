@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
-from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_query import plain_query, read_query
-from groundwire_server.ingest.tree.sql_scan import Found, call_references, target_name
-from groundwire_server.ingest.tree.sql_statements import body_statements, opens_common_expressions
-from groundwire_server.ingest.tree.sql_tokens import (
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql.names import SqlName, read_name
+from groundwire_server.ingest.tree.sql.query import plain_query, read_query
+from groundwire_server.ingest.tree.sql.scan import Found, call_references, target_name
+from groundwire_server.ingest.tree.sql.statements import body_statements, opens_common_expressions
+from groundwire_server.ingest.tree.sql.tokens import (
     closing_parenthesis,
     code_tokens,
     depth_change,
@@ -17,7 +17,7 @@ from groundwire_server.ingest.tree.sql_tokens import (
     keyword_at,
     keyword_set,
 )
-from groundwire_server.ingest.tree.sql_tree import Relation
+from groundwire_server.ingest.tree.sql.tree import Relation
 
 PARSED_CONFIDENCE = 1.0
 SCANNED_CONFIDENCE = 0.7

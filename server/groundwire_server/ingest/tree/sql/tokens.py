@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token, tokenize
 
 _DEPTH = {"(": 1, ")": -1}
 

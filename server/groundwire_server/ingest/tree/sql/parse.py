@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect
+from groundwire_server.ingest.tree.sql.lexer import Dialect
 
 MAX_PARSED_CHARACTERS = 50_000
 MAX_NESTED_PARENTHESES = 60
@@ -45,6 +45,9 @@ def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
         raise NotParsedError(_first_sentence(str(error))) from error
     except RecursionError as error:
         raise NotParsedError("nested too deeply") from error
+    except Exception as error:
+        # Malformed text trips sqlglot in more ways than its own errors; none may end the reading of a tree.
+        raise NotParsedError(f"the SQL parser failed with {type(error).__name__}") from error
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Expr) or isinstance(tree, exp.Command):
         raise NotParsedError("syntax that the SQL parser does not know")

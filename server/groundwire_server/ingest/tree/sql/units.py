@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from groundwire_server.ingest.tree.sql_definitions import Definition, read_definition
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
-from groundwire_server.ingest.tree.sql_statements import file_statements
-from groundwire_server.ingest.tree.sql_tokens import keyword_set
+from groundwire_server.ingest.tree.sql.definitions import Definition, read_definition
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql.statements import file_statements
+from groundwire_server.ingest.tree.sql.tokens import keyword_set
 
 MAX_LEADING_CHARACTERS = 1500
 

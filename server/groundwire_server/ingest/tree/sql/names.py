@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token, tokenize
-from groundwire_server.ingest.tree.sql_tokens import keyword_set
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token, tokenize
+from groundwire_server.ingest.tree.sql.tokens import keyword_set
 
 MAX_NAME_CHARACTERS = 128
 DEFAULT_SCHEMAS = {Dialect.TSQL: "dbo", Dialect.POSTGRES: "public", Dialect.MYSQL: "", Dialect.GENERIC: ""}

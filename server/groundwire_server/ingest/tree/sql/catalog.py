@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql_definitions import ObjectType
-from groundwire_server.ingest.tree.sql_file import Mention, read_sql_file
-from groundwire_server.ingest.tree.sql_names import SqlName, parse_name
-from groundwire_server.ingest.tree.sql_objects import (
+from groundwire_server.ingest.tree.sql.definitions import ObjectType
+from groundwire_server.ingest.tree.sql.file import Mention, read_sql_file
+from groundwire_server.ingest.tree.sql.names import SqlName, parse_name
+from groundwire_server.ingest.tree.sql.objects import (
     ADMITTED_TYPES,
     ObjectIndex,
     Resolved,
     edge_type,
 )
-from groundwire_server.ingest.tree.sql_tree import Relation
+from groundwire_server.ingest.tree.sql.tree import Relation
 
 
 class SqlCatalog:

@@ -6,8 +6,8 @@ statement opens one, unless what stands before it says that it goes on (`INSERT 
 
 from collections.abc import Sequence
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, Token
-from groundwire_server.ingest.tree.sql_tokens import keyword_set
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_server.ingest.tree.sql.tokens import keyword_set
 
 _CHANGES = keyword_set("INSERT UPDATE DELETE MERGE")
 _PRIVILEGES = keyword_set("GRANT REVOKE DENY")

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire_server.ingest.tree.sql_definitions import ObjectType
-from groundwire_server.ingest.tree.sql_names import DEFAULT_SCHEMAS, SqlName
-from groundwire_server.ingest.tree.sql_tree import Relation
+from groundwire_server.ingest.tree.sql.definitions import ObjectType
+from groundwire_server.ingest.tree.sql.names import DEFAULT_SCHEMAS, SqlName
+from groundwire_server.ingest.tree.sql.tree import Relation
 
 EXACT_CONFIDENCE = 1.0
 ASSUMED_SCHEMA_CONFIDENCE = 0.9

@@ -2,8 +2,8 @@
 
 import re
 
-from groundwire_server.ingest.tree.sql_lexer import Dialect, Kind, tokenize
-from groundwire_server.ingest.tree.sql_parse import NotParsedError, parse_statement
+from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, tokenize
+from groundwire_server.ingest.tree.sql.parse import NotParsedError, parse_statement
 
 EVIDENCE_CHARACTERS = 200_000
 TRIED_STATEMENTS = 20

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from groundwire_server.ingest.tree.sql_lexer import Kind, Token
-from groundwire_server.ingest.tree.sql_names import SqlName, read_name
-from groundwire_server.ingest.tree.sql_tokens import depth_change, keyword_set
-from groundwire_server.ingest.tree.sql_tree import Relation
+from groundwire_server.ingest.tree.sql.lexer import Kind, Token
+from groundwire_server.ingest.tree.sql.names import SqlName, read_name
+from groundwire_server.ingest.tree.sql.tokens import depth_change, keyword_set
+from groundwire_server.ingest.tree.sql.tree import Relation
 
 _BEFORE_TARGET = keyword_set("INTO UPDATE TRUNCATE MERGE INSERT DELETE COPY REPLACE")
 _BEFORE_SOURCE = keyword_set("FROM JOIN USING APPLY")
