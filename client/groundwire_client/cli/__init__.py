@@ -3,8 +3,9 @@
 import typer
 
 from groundwire_client.cli._commands import expand, fetch, search
+from groundwire_client.cli._text import printable
 
-__all__ = ["app", "register"]
+__all__ = ["app", "printable", "register"]
 
 
 def register(app: typer.Typer) -> None:

@@ -39,17 +39,17 @@ class SearchSettings(StepSettings):
         SearchType, one_of(SearchType, "search-type-unknown"), Field(description="How to look for nodes.")
     ]
     top_k: Annotated[
-        int | None,
+        Annotated[int, Field(ge=1)] | None,
         at_least_one("top-k-not-positive"),
-        Field(ge=1, description="The most nodes to select; the pipeline's top_k when absent."),
+        Field(description="The most nodes to select; the pipeline's top_k when absent."),
     ] = None
     rerank: Annotated[
         Rerank, one_of(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
     ] = Rerank.NONE
     rrf_k: Annotated[
-        int | None,
+        Annotated[int, Field(ge=1)] | None,
         at_least_one("rrf-k-not-positive"),
-        Field(ge=1, description="The constant of a hybrid search's fusion, else ignored; 60 when absent."),
+        Field(description="The constant of a hybrid search's fusion, else ignored; 60 when absent."),
     ] = None
     query_parser: Annotated[
         QueryParser | None,

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
+from groundwire_client.cli import printable
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import Folders
-from groundwire_pipelines.cli.terminal import fail, printable
+from groundwire_pipelines.cli.terminal import fail
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, step_keys
 from groundwire_pipelines.definition.model import PipelineDefinition

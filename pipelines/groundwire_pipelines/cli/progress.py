@@ -6,7 +6,7 @@ from typing import Self
 from rich.console import Console
 from rich.text import Text
 
-from groundwire_pipelines.cli.terminal import printable
+from groundwire_client.cli import printable
 from groundwire_pipelines.engine.trace import StepEnded, StepStarted, TraceEvent
 
 

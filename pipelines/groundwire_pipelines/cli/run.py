@@ -15,9 +15,10 @@ from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, Access, AsyncGroundwireClient
+from groundwire_client.cli import printable
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
-from groundwire_pipelines.cli.terminal import fail, printable
+from groundwire_pipelines.cli.terminal import fail
 from groundwire_pipelines.engine.trace import JsonLinesSink
 from groundwire_pipelines.errors import PipelineError, StepError
 from groundwire_pipelines.history.sqlite import SqliteHistory

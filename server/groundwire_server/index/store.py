@@ -73,10 +73,11 @@ class IndexStore:
         """
         branch = self._branch(scope)
         branch.mkdir(parents=True, exist_ok=True)
+        for parent in (self.data, branch.parent):
+            make_durable(parent)
         with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
             with self._writing(scope):
-                for leftover in (*branch.glob(f"{_BUILDING}*"), *branch.glob(f"{_REMOVED}*")):
-                    shutil.rmtree(leftover)
+                _remove_leftovers(branch)
             self.check_free(scope)
             building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
             building.chmod(0o755)
@@ -145,6 +146,7 @@ class IndexStore:
         policies = directory / POLICIES_FILE
         content = policies.read_bytes() if policies.is_file() else b"[]"  # of a damaged version nobody is told
         replace_durably(tombstone / POLICIES_FILE, content)
+        make_durable(tombstone.parent)
 
     @contextmanager
     def _writing(self, scope: Scope) -> Iterator[None]:
@@ -153,6 +155,15 @@ class IndexStore:
 
     def _branch(self, scope: Scope) -> Path:
         return self.data / escaped(scope.repository) / escaped(scope.branch)
+
+
+def _remove_leftovers(branch: Path) -> None:
+    """Removes what writers that were killed have left behind; nobody else may be writing."""
+    for pattern in (f"{_BUILDING}*", f"{_REMOVED}*"):
+        for directory in branch.glob(pattern):
+            shutil.rmtree(directory)
+    for temporary in branch.glob(f".{_ACTIVE}.*.tmp"):
+        temporary.unlink()
 
 
 def _visible_directories(parent: Path) -> list[Path]:

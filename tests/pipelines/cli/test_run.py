@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from groundwire_pipelines.cli import register
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.run import AnswerOutput
-from groundwire_pipelines.cli.terminal import printable
+from groundwire_client.cli import printable
 from support.retrieval_server import WorldServer, serving
 
 SCOPE = ("-r", "shop", "-b", "main")

@@ -37,11 +37,11 @@ class Visibility:
 
     @cached_property
     def mean_length(self) -> float:
-        """The visible documents' mean length in BM25 tokens, the pivot of length normalisation; at least 1."""
+        """The visible documents' mean length in BM25 tokens, the pivot of length normalisation; 1 where it would be 0."""
         lexical = self._index.lexical
         if lexical is None or self.count == 0:
             return 1.0
-        return max(1.0, int(lexical.lengths[self.mask].sum(dtype=np.int64)) / self.count)
+        return int(lexical.lengths[self.mask].sum(dtype=np.int64)) / self.count or 1.0
 
     @cached_property
     def edge_count(self) -> int:
