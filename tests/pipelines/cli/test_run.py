@@ -9,10 +9,10 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from groundwire_client.cli import printable
 from groundwire_pipelines.cli import register
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.run import AnswerOutput
-from groundwire_client.cli import printable
 from support.retrieval_server import WorldServer, serving
 
 SCOPE = ("-r", "shop", "-b", "main")

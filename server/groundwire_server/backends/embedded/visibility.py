@@ -37,7 +37,7 @@ class Visibility:
 
     @cached_property
     def mean_length(self) -> float:
-        """The visible documents' mean length in BM25 tokens, the pivot of length normalisation; 1 where it would be 0."""
+        """The visible documents' mean length in BM25 tokens, the pivot of length normalisation; 1 instead of 0."""
         lexical = self._index.lexical
         if lexical is None or self.count == 0:
             return 1.0
