@@ -1,10 +1,10 @@
 """SQL and procedure names in string literals, and entities, as edges into the catalog."""
 
 import pytest
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.model import EntityMapping, SourceFile, StringLiteral
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 SCHEMA = """\
 CREATE TABLE dbo.Invoice (Id int)

@@ -2,11 +2,11 @@
 
 import re
 
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 _FRAGMENTS = (
     """

@@ -1,9 +1,9 @@
 """T-SQL files: batches, statements without semicolons, routines to the end of their batch."""
 
 import pytest
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 
 TABLES = """\
 USE [Shop]
