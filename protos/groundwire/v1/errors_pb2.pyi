@@ -63,7 +63,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `active_index`.
     """
     ERROR_REASON_LEXICAL_MISSING: _ErrorReason.ValueType  # 12
-    """FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts.
+    """FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts, or with those of
+    another tokeniser than this server's: build it anew.
     Metadata: `active_index`.
     """
     ERROR_REASON_EMBEDDER_MISMATCH: _ErrorReason.ValueType  # 13
@@ -138,7 +139,8 @@ ERROR_REASON_VECTORS_MISSING: ErrorReason.ValueType  # 11
 Metadata: `active_index`.
 """
 ERROR_REASON_LEXICAL_MISSING: ErrorReason.ValueType  # 12
-"""FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts.
+"""FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts, or with those of
+another tokeniser than this server's: build it anew.
 Metadata: `active_index`.
 """
 ERROR_REASON_EMBEDDER_MISMATCH: ErrorReason.ValueType  # 13

@@ -24,6 +24,11 @@ class Scope:
     branch: str
     active_index: str = ""
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The three names by field: the metadata of errors that speak of a version."""
+        return {"repository": self.repository, "branch": self.branch, "active_index": self.active_index}
+
 
 def name_problem(name: str) -> str | None:
     """What is wrong with a repository or branch name, or None when it may be used."""

@@ -100,13 +100,13 @@ class IndexStore:
 
     def require(self, scope: Scope) -> Path:
         """The directory of a version. Raises NotFoundError, or PreconditionError when it was deleted."""
-        names = {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
         directory = self.directory(scope)
         if directory.is_dir():
             return directory
         if self.tombstone(scope).is_dir():
-            raise PreconditionError(Reason.INDEX_GONE, f"index {scope.active_index!r} was deleted", names)
-        raise NotFoundError(Reason.INDEX_NOT_FOUND, f"there is no index {scope.active_index!r} in this scope", names)
+            raise PreconditionError(Reason.INDEX_GONE, f"index {scope.active_index!r} was deleted", scope.names)
+        message = f"there is no index {scope.active_index!r} in this scope"
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, message, scope.names)
 
     def activate(self, scope: Scope) -> str:
         """Makes a version the active one; returns the one before, or "".
@@ -130,10 +130,8 @@ class IndexStore:
         with self._writing(scope):
             directory = self.require(scope)
             if self.active(scope) == scope.active_index:
-                names = {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
-                raise PreconditionError(
-                    Reason.INDEX_ACTIVE, f"index {scope.active_index!r} is active; activate another first", names
-                )
+                message = f"index {scope.active_index!r} is active; activate another first"
+                raise PreconditionError(Reason.INDEX_ACTIVE, message, scope.names)
             self._bury(scope, directory)
             removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
             make_durable(self._branch(scope))

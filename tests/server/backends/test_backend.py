@@ -199,7 +199,7 @@ def test_a_damaged_version_is_not_activated(backend: EmbeddedBackend, put: Put, 
     put(V2)
     (tmp_path / "shop" / "main" / "v2" / "text.utf8").write_bytes(b"x" * len("text of v2"))
     kind, reason, message, metadata = refusal(lambda: backend.activate(V2))
-    assert (kind, reason, metadata) == (PreconditionError, Reason.INDEX_DAMAGED, {"active_index": "v2"})
+    assert (kind, reason, metadata) == (PreconditionError, Reason.INDEX_DAMAGED, V2.names)
     assert "text.utf8" in message
     assert backend.open(UNPINNED, PUBLIC).index == "v1"
 

@@ -127,7 +127,7 @@ class EmbeddedBackend:
             return self._store.activate(scope)
         except IndexDamagedError as error:
             message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
-            raise PreconditionError(Reason.INDEX_DAMAGED, message, {"active_index": scope.active_index}) from error
+            raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""

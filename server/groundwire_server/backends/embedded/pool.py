@@ -59,7 +59,7 @@ class IndexPool:
                 return None
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
             raise PreconditionError(
-                Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", _names(pinned)
+                Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", pinned.names
             ) from error
         visibility = visibilities.get(access)
         return View(index, visibility) if visibility.count else None
@@ -85,9 +85,9 @@ class IndexPool:
             return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
         if _may_know(self._store.tombstone(asked), access):
             message = f"index {asked.active_index!r} was deleted; ask again without a pin"
-            return PreconditionError(Reason.INDEX_GONE, message, _names(asked))
+            return PreconditionError(Reason.INDEX_GONE, message, asked.names)
         message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
-        return NotFoundError(Reason.INDEX_NOT_FOUND, message, _names(asked))
+        return NotFoundError(Reason.INDEX_NOT_FOUND, message, asked.names)
 
 
 def _may_know(directory: Path, access: AccessContext) -> bool:
@@ -96,7 +96,3 @@ def _may_know(directory: Path, access: AccessContext) -> bool:
         return any(may_see(demand, access) for demand in read_policies(directory))
     except IndexDamagedError:
         return False
-
-
-def _names(scope: Scope) -> dict[str, str]:
-    return {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
