@@ -6,18 +6,26 @@ with GroundwireClient("localhost:50051") as client:
     scope = scope.pinned(found.index)
     graph = client.expand(scope, found.ids, max_depth=2, max_nodes=50, edge_allowlist=["*"])
     evidence = client.fetch(scope, found.ids, graph.nodes, budget_tokens=4_000)
+
+or, in one call, the texts that match best:
+
+    answer = client.query(scope, "where is VAT computed?", top_k=5, include_parents=True)
 """
 
 from groundwire_client._aio import AsyncGroundwireClient
 from groundwire_client._channel import TLS
 from groundwire_client._enums import (
     Direction,
+    FusionMode,
     PrioritizationMode,
+    QueryClass,
     Rerank,
     SearchLeg,
     SearchPath,
     SearchType,
     SkipReason,
+    Source,
+    Visibility,
 )
 from groundwire_client._errors import (
     CancelledError,
@@ -34,6 +42,21 @@ from groundwire_client._errors import (
     UnavailableError,
     UnexpectedStatusError,
 )
+from groundwire_client._filters import Filter, MetadataScalar, MetadataValue
+from groundwire_client._query_types import (
+    HybridParameters,
+    MatchMeta,
+    ParentContext,
+    QueryMatch,
+    QueryResult,
+    RetrieveMeta,
+    Routing,
+    ServiceContext,
+    ServiceEdge,
+    SourceUse,
+    StageScores,
+    StageTime,
+)
 from groundwire_client._sync import GroundwireClient
 from groundwire_client._types import (
     Access,
@@ -42,7 +65,6 @@ from groundwire_client._types import (
     ExpandedNode,
     Expansion,
     FetchResult,
-    Filter,
     Hit,
     IndexInfo,
     LegScore,
@@ -69,29 +91,47 @@ __all__ = [
     "FetchResult",
     "FieldViolation",
     "Filter",
+    "FusionMode",
     "GroundwireClient",
     "GroundwireError",
     "Hit",
+    "HybridParameters",
     "IndexInfo",
     "InternalError",
     "InvalidRequestError",
     "LegScore",
     "Location",
+    "MatchMeta",
+    "MetadataScalar",
+    "MetadataValue",
     "NodeText",
     "NotFoundError",
     "OverloadedError",
+    "ParentContext",
     "PermissionDeniedError",
     "PrioritizationMode",
+    "QueryClass",
+    "QueryMatch",
+    "QueryResult",
     "Rerank",
+    "RetrieveMeta",
+    "Routing",
     "Scope",
     "SearchDebug",
     "SearchLeg",
     "SearchPath",
     "SearchResult",
     "SearchType",
+    "ServiceContext",
+    "ServiceEdge",
     "SkipReason",
     "SkippedNode",
+    "Source",
+    "SourceUse",
+    "StageScores",
+    "StageTime",
     "UnauthenticatedError",
     "UnavailableError",
     "UnexpectedStatusError",
+    "Visibility",
 ]

@@ -1,24 +1,27 @@
 """The asyncio client: the methods of `GroundwireClient`, awaited."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
 import grpc
 import grpc.aio
 
-from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
 from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
-from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
+from groundwire_client._filters import Filter
+from groundwire_client._query_conversions import query_request, query_result
+from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
 from groundwire_client._types import (
     Access,
     ExpandedNode,
     Expansion,
     FetchResult,
-    Filter,
     IndexInfo,
     Scope,
     SearchResult,
@@ -52,6 +55,7 @@ class AsyncGroundwireClient(BaseClient):
         else:
             self._channel = grpc.aio.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
         self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
         self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
 
     async def __aenter__(self) -> Self:
@@ -143,6 +147,60 @@ class AsyncGroundwireClient(BaseClient):
             mode=mode,
         )
         return convert.fetch_result(await self._call(self._retrieval.FetchNodeTexts, request, timeout))
+
+    async def query(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        hybrid: HybridParameters = DEFAULT_HYBRID,
+        top_k: int | None = None,
+        filter: Filter | None = None,
+        visibility: Visibility = Visibility.ACTIVE,
+        process: str = "",
+        doc_class: str = "",
+        workflow_id: str = "",
+        sources: Sequence[Source] = (),
+        fusion: FusionMode = FusionMode.ADAPTIVE,
+        rrf_k: int | None = None,
+        rerank: bool = False,
+        freshness_half_life_days: float | None = None,
+        freshness_weight: float | None = None,
+        now: datetime | None = None,
+        include_parents: bool = False,
+        include_neighbors: bool = False,
+        expand_graph: bool = False,
+        not_found_when_empty: bool = False,
+        query_vector: Sequence[float] = (),
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> QueryResult:
+        """As `GroundwireClient.query`."""
+        request = query_request(
+            scope,
+            self._access(access),
+            query,
+            hybrid=hybrid,
+            top_k=top_k,
+            filter=filter,
+            visibility=visibility,
+            process=process,
+            doc_class=doc_class,
+            workflow_id=workflow_id,
+            sources=sources,
+            fusion=fusion,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            freshness_half_life_days=freshness_half_life_days,
+            freshness_weight=freshness_weight,
+            now=now,
+            include_parents=include_parents,
+            include_neighbors=include_neighbors,
+            expand_graph=expand_graph,
+            not_found_when_empty=not_found_when_empty,
+            query_vector=query_vector,
+        )
+        return query_result(await self._call(self._queries.Query, request, timeout))
 
     async def list_indexes(
         self, repository: str = "", branch: str = "", *, access: Access | None = None, timeout: float | None = None

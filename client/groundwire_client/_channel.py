@@ -17,6 +17,7 @@ _SERVICE_CONFIG = {
             # that the first one made.
             "name": [
                 {"service": "groundwire.v1.RetrievalService"},
+                {"service": "groundwire.v1.QueryService"},
                 {"service": "groundwire.v1.IndexService", "method": "ListIndexes"},
                 {"service": "groundwire.v1.IndexService", "method": "GetIndex"},
             ],

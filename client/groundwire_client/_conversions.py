@@ -1,4 +1,4 @@
-"""The only place where the client's values become protobuf messages and back.
+"""The client's values as messages of `retrieval.proto` and `index.proto`, and back.
 
 Numbers and texts that protobuf cannot carry (beyond 32 bits, unpaired surrogates) raise `ValueError`; every other
 rule of the contract is the server's to check. Enum values that only a newer server knows become `UNKNOWN`.
@@ -7,7 +7,7 @@ rule of the contract is the server's to check. Enum values that only a newer ser
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
-from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import index_pb2, retrieval_pb2
 from groundwire_client._enums import (
     Direction,
     PrioritizationMode,
@@ -17,6 +17,8 @@ from groundwire_client._enums import (
     SearchType,
     SkipReason,
 )
+from groundwire_client._filters import Filter
+from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
 from groundwire_client._types import (
     Access,
     DependencyEdge,
@@ -24,7 +26,6 @@ from groundwire_client._types import (
     ExpandedNode,
     Expansion,
     FetchResult,
-    Filter,
     Hit,
     IndexInfo,
     LegScore,
@@ -88,9 +89,9 @@ def search_request(
 ) -> retrieval_pb2.SearchNodesRequest:
     """A search; None and empty values are left off."""
     return retrieval_pb2.SearchNodesRequest(
-        scope=_scope(scope),
-        access=_access(access),
-        filter=_filter(filter),
+        scope=scope_message(scope),
+        access=access_message(access),
+        filter=filter_message(filter),
         search_type=_SEARCH_TYPES[search_type],
         query=query,
         query_vector=query_vector,
@@ -113,12 +114,12 @@ def expand_request(
 ) -> retrieval_pb2.ExpandDependencyTreeRequest:
     """A walk of the dependency graph."""
     return retrieval_pb2.ExpandDependencyTreeRequest(
-        scope=_scope(scope),
-        access=_access(access),
-        seed_ids=_strings("seed_ids", seed_ids),
+        scope=scope_message(scope),
+        access=access_message(access),
+        seed_ids=strings("seed_ids", seed_ids),
         max_depth=max_depth,
         max_nodes=max_nodes,
-        edge_allowlist=_strings("edge_allowlist", edge_allowlist),
+        edge_allowlist=strings("edge_allowlist", edge_allowlist),
         direction=_DIRECTIONS[direction],
     )
 
@@ -137,9 +138,9 @@ def fetch_request(
     if (budget_tokens is None) == (max_chars is None):
         raise ValueError("give exactly one budget: budget_tokens or max_chars")
     request = retrieval_pb2.FetchNodeTextsRequest(
-        scope=_scope(scope),
-        access=_access(access),
-        seed_ids=_strings("seed_ids", seed_ids),
+        scope=scope_message(scope),
+        access=access_message(access),
+        seed_ids=strings("seed_ids", seed_ids),
         nodes=(retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
         prioritization_mode=_MODES[mode],
     )
@@ -152,22 +153,22 @@ def fetch_request(
 
 def list_indexes_request(repository: str, branch: str, access: Access | None) -> index_pb2.ListIndexesRequest:
     """Which indexes to list."""
-    return index_pb2.ListIndexesRequest(repository=repository, branch=branch, access=_access(access))
+    return index_pb2.ListIndexesRequest(repository=repository, branch=branch, access=access_message(access))
 
 
 def get_index_request(scope: Scope, access: Access | None) -> index_pb2.GetIndexRequest:
     """Which index to describe."""
-    return index_pb2.GetIndexRequest(scope=_scope(scope), access=_access(access))
+    return index_pb2.GetIndexRequest(scope=scope_message(scope), access=access_message(access))
 
 
 def activate_index_request(scope: Scope) -> index_pb2.ActivateIndexRequest:
     """Which version to activate."""
-    return index_pb2.ActivateIndexRequest(scope=_scope(scope))
+    return index_pb2.ActivateIndexRequest(scope=scope_message(scope))
 
 
 def delete_index_request(scope: Scope) -> index_pb2.DeleteIndexRequest:
     """Which version to delete."""
-    return index_pb2.DeleteIndexRequest(scope=_scope(scope))
+    return index_pb2.DeleteIndexRequest(scope=scope_message(scope))
 
 
 def search_result(response: retrieval_pb2.SearchNodesResponse) -> SearchResult:
@@ -232,40 +233,11 @@ def index_info(index: index_pb2.Index) -> IndexInfo:
     )
 
 
-def _scope(scope: Scope) -> scope_pb2.Scope:
-    return scope_pb2.Scope(repository=scope.repository, branch=scope.branch, active_index=scope.active_index)
-
-
-def _access(access: Access | None) -> scope_pb2.AccessContext | None:
-    if access is None:
-        return None
-    return scope_pb2.AccessContext(
-        tenant_id=access.tenant_id,
-        acl_tags_any=_strings("acl_tags_any", access.acl_tags_any),
-        classification_labels_all=_strings("classification_labels_all", access.classification_labels_all),
-        clearance_level=access.clearance_level,
+def location(place: retrieval_pb2.Location) -> Location:
+    """Where a text stands."""
+    return Location(
+        path=place.path, start_line=place.start_line, end_line=place.end_line, content_hash=place.content_hash
     )
-
-
-def _filter(narrowing: Filter | None) -> scope_pb2.Filter | None:
-    if narrowing is None:
-        return None
-    return scope_pb2.Filter(
-        kinds=_strings("kinds", narrowing.kinds),
-        data_types=_strings("data_types", narrowing.data_types),
-        corpus_types=_strings("corpus_types", narrowing.corpus_types),
-        languages=_strings("languages", narrowing.languages),
-        path_prefixes=_strings("path_prefixes", narrowing.path_prefixes),
-        collection_ids=_strings("collection_ids", narrowing.collection_ids),
-        document_ids=_strings("document_ids", narrowing.document_ids),
-    )
-
-
-def _strings(field: str, values: Sequence[str]) -> Sequence[str]:
-    """`values`, unless it is one string: a sequence of strings to a type checker, and to protobuf one of letters."""
-    if isinstance(values, str):
-        raise TypeError(f"{field} must be a sequence of strings, not the string {values!r}")
-    return values
 
 
 def _hit(hit: retrieval_pb2.SearchHit) -> Hit:
@@ -303,11 +275,6 @@ def _node_text(text: retrieval_pb2.NodeText) -> NodeText:
         depth=text.depth,
         parent_id=text.parent_id,
         token_count=text.token_count,
-        location=Location(
-            path=text.location.path,
-            start_line=text.location.start_line,
-            end_line=text.location.end_line,
-            content_hash=text.location.content_hash,
-        ),
+        location=location(text.location),
         symbol=text.symbol,
     )

@@ -1,7 +1,8 @@
 """The choices of requests and responses. Values are the lower-case names that the CLI and `--json` use.
 
 Enums that only occur in responses end in `UNKNOWN`, which stands for a value that a server newer than this
-client sent: an answer stays usable although one explanatory value of it has no name here.
+client sent: an answer stays usable although one explanatory value of it has no name here. Those that occur in requests
+as well have no such member; where a response holds a value without a name, the result's field is None.
 """
 
 from enum import StrEnum
@@ -81,4 +82,55 @@ class SkipReason(StrEnum):
     """There is no such node, or the caller may not see it: the two look the same."""
     RESPONSE_LIMIT = "response_limit"
     """It fits the budget, but not the size of one response (4 MiB): ask for it in another call."""
+    UNKNOWN = "unknown"
+
+
+class Source(StrEnum):
+    """What proposes the candidates of a query."""
+
+    DENSE = "dense"
+    """Cosine similarity of embeddings."""
+    BM25_CODE = "bm25_code"
+    """BM25 over code tokens: identifiers whole and in parts."""
+    BM25_NLP = "bm25_nlp"
+    """BM25 over prose tokens: words and the words inside identifiers, stemmed."""
+    TRIGRAM = "trigram"
+    """Trigram similarity of names, so that one with a typo is found."""
+
+
+class FusionMode(StrEnum):
+    """How the lists of a query's sources become one."""
+
+    ADAPTIVE = "adaptive"
+    """A weighted sum of normalised scores; what the query looks like chooses the weights."""
+    RRF = "rrf"
+    """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
+    WEIGHTED = "weighted"
+    """A weighted sum of normalised scores: `alpha` for the dense source, the rest shared by the others."""
+
+
+class Visibility(StrEnum):
+    """Which nodes a query is about. Anything but ACTIVE needs the server's leave."""
+
+    ACTIVE = "active"
+    """What the source has not deleted."""
+    ALL = "all"
+    """Deleted nodes as well."""
+    DELETED = "deleted"
+    """Deleted nodes alone."""
+
+
+class QueryClass(StrEnum):
+    """What a query looks like."""
+
+    IDENTIFIER = "identifier"
+    """Names from code and nothing else."""
+    QUOTED = "quoted"
+    """All of it stands in quotation marks."""
+    PATH = "path"
+    """A path or a file name."""
+    NATURAL_LANGUAGE = "natural_language"
+    """Words."""
+    MIXED = "mixed"
+    """Words with names, paths or quotations among them."""
     UNKNOWN = "unknown"

@@ -1,23 +1,26 @@
 """The synchronous client."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
 import grpc
 
-from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
 from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
-from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
+from groundwire_client._filters import Filter
+from groundwire_client._query_conversions import query_request, query_result
+from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
 from groundwire_client._types import (
     Access,
     ExpandedNode,
     Expansion,
     FetchResult,
-    Filter,
     IndexInfo,
     Scope,
     SearchResult,
@@ -63,6 +66,7 @@ class GroundwireClient(BaseClient):
         else:
             self._channel = grpc.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
         self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
         self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
 
     def __enter__(self) -> Self:
@@ -190,6 +194,88 @@ class GroundwireClient(BaseClient):
             mode=mode,
         )
         return convert.fetch_result(self._call(self._retrieval.FetchNodeTexts, request, timeout))
+
+    def query(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        hybrid: HybridParameters = DEFAULT_HYBRID,
+        top_k: int | None = None,
+        filter: Filter | None = None,
+        visibility: Visibility = Visibility.ACTIVE,
+        process: str = "",
+        doc_class: str = "",
+        workflow_id: str = "",
+        sources: Sequence[Source] = (),
+        fusion: FusionMode = FusionMode.ADAPTIVE,
+        rrf_k: int | None = None,
+        rerank: bool = False,
+        freshness_half_life_days: float | None = None,
+        freshness_weight: float | None = None,
+        now: datetime | None = None,
+        include_parents: bool = False,
+        include_neighbors: bool = False,
+        expand_graph: bool = False,
+        not_found_when_empty: bool = False,
+        query_vector: Sequence[float] = (),
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> QueryResult:
+        """Answers a question with the texts that match it best: the whole retrieval flow in one call.
+
+        Args:
+            scope: Where to search.
+            query: Natural language, code, names or paths.
+            hybrid: The parameters of the sources, the fusion and the result.
+            top_k: The most matches to return; overrides `hybrid.top_k`.
+            filter: Narrows every source before it ranks.
+            visibility: Which nodes the query is about; anything but ACTIVE needs the server's leave.
+            process: Narrows to nodes whose metadata has this value under `process`; empty does not filter.
+            doc_class: The same under `doc_class`.
+            workflow_id: The same under `workflow_id`.
+            sources: The sources to ask, each once; empty asks every one that the index has.
+            fusion: How their lists become one.
+            rrf_k: The constant of a fusion by reciprocal rank; None is the server's default, 60.
+            rerank: Lets a cross-encoder read the query with the best candidates; needs a model on the server.
+            freshness_half_life_days: The age at which what a conversation gains by being recent is halved; None is the
+                server's default, 90.
+            freshness_weight: The share of being recent in the score of a conversation, 0 to 1; None is the server's
+                default, 0.1.
+            now: When the question is asked, with a time zone; None is the server's clock.
+            include_parents: Returns with each match the nodes that contain it, with their texts.
+            include_neighbors: Returns after the matches the chunks before and after each in its document.
+            expand_graph: Returns the services around the matches.
+            not_found_when_empty: Raises NotFoundError (`NO_MATCHES`) when nothing matches.
+            query_vector: The query as an embedding of the index's dimension, for callers that embed by themselves.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = query_request(
+            scope,
+            self._access(access),
+            query,
+            hybrid=hybrid,
+            top_k=top_k,
+            filter=filter,
+            visibility=visibility,
+            process=process,
+            doc_class=doc_class,
+            workflow_id=workflow_id,
+            sources=sources,
+            fusion=fusion,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            freshness_half_life_days=freshness_half_life_days,
+            freshness_weight=freshness_weight,
+            now=now,
+            include_parents=include_parents,
+            include_neighbors=include_neighbors,
+            expand_graph=expand_graph,
+            not_found_when_empty=not_found_when_empty,
+            query_vector=query_vector,
+        )
+        return query_result(self._call(self._queries.Query, request, timeout))
 
     def list_indexes(
         self, repository: str = "", branch: str = "", *, access: Access | None = None, timeout: float | None = None

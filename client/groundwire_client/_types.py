@@ -37,22 +37,6 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """Narrows a search: values of one field are alternatives, fields must all hold, an empty field admits all.
-
-    Values are exact and case-sensitive; `path_prefixes` are prefixes such as `src/Billing/`.
-    """
-
-    kinds: tuple[str, ...] = ()
-    data_types: tuple[str, ...] = ()
-    corpus_types: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    path_prefixes: tuple[str, ...] = ()
-    collection_ids: tuple[str, ...] = ()
-    document_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class LegScore:
     """A hit's place in one of the lists that made the result: 1-based rank, and the score in that list."""
 

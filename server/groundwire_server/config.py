@@ -97,9 +97,16 @@ class Settings(BaseSettings):
     )
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
     cross_encoder: str = ""
-    """Path of the model behind `RERANK_CODEBERT`; empty for none."""
+    """Name or path of the model behind `RERANK_CODEBERT` and a query's `rerank`; empty for none."""
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
+
+    corpus_boosts: Path | None = None
+    """YAML file of the rules by which a query's words favour kinds of sources; the packaged ones without it."""
+    visibility_override_acl_tags: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
+    ] = ()
+    """ACL tags whose holders may query deleted nodes; `*` lets everyone."""
 
     max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k
     """The largest `top_k` admitted."""

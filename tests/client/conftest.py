@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from google.rpc import status_pb2
 from grpc_status import rpc_status
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_client import TLS, Access, AsyncGroundwireClient, GroundwireClient
 
 _Answer = TypeVar("_Answer", bound=Message)
@@ -33,7 +33,11 @@ class Attempt:
 
 
 @dataclass
-class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.IndexServiceServicer):
+class FakeServer(
+    retrieval_pb2_grpc.RetrievalServiceServicer,
+    query_pb2_grpc.QueryServiceServicer,
+    index_pb2_grpc.IndexServiceServicer,
+):
     """Records every attempt; fails with the next of `failures` while there is one, else gives the answer of its type.
 
     While `hangs` is set, handlers wait until the test is over.
@@ -51,6 +55,7 @@ class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.Ind
         """Listens at `target`; the first time at a free port, which becomes the target."""
         self._running = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(self, self._running)
+        query_pb2_grpc.add_QueryServiceServicer_to_server(self, self._running)
         index_pb2_grpc.add_IndexServiceServicer_to_server(self, self._running)
         address = self.target or "127.0.0.1:0"
         if credentials is None:
@@ -111,6 +116,9 @@ class FakeServer(retrieval_pb2_grpc.RetrievalServiceServicer, index_pb2_grpc.Ind
         self, request: retrieval_pb2.FetchNodeTextsRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.FetchNodeTextsResponse:
         return self._handle("FetchNodeTexts", retrieval_pb2.FetchNodeTextsResponse, request, context)
+
+    def Query(self, request: query_pb2.QueryRequest, context: grpc.ServicerContext) -> query_pb2.QueryResponse:
+        return self._handle("Query", query_pb2.QueryResponse, request, context)
 
     def ListIndexes(
         self, request: index_pb2.ListIndexesRequest, context: grpc.ServicerContext

@@ -1,14 +1,13 @@
 """Requests and responses against the proto's descriptors: a field that the client forgets fails here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
 import pytest
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
+from google.protobuf.struct_pb2 import Struct
 
 from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
 from groundwire_client import (
@@ -25,6 +24,7 @@ from groundwire_client import (
     SkipReason,
 )
 from groundwire_client import _conversions as convert
+from support.messages import all_fields, assert_same, fill, set_fields, short_names
 
 SCOPE = Scope("shop", "main", "v1")
 SCOPE_MESSAGE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
@@ -32,7 +32,24 @@ ACCESS = Access("acme", ("finance", "audit"), ("secret",), 3)
 ACCESS_MESSAGE = scope_pb2.AccessContext(
     tenant_id="acme", acl_tags_any=["finance", "audit"], classification_labels_all=["secret"], clearance_level=3
 )
-FILTER = Filter(("cs",), ("db_code",), ("CODE_LOGIC",), ("csharp",), ("src/",), ("c1", "c2"), ("d1",))
+FILTER = Filter(
+    kinds=("cs",),
+    data_types=("db_code",),
+    corpus_types=("CODE_LOGIC",),
+    languages=("csharp",),
+    path_prefixes=("src/",),
+    collection_ids=("c1", "c2"),
+    document_ids=("d1",),
+    service_names=("billing",),
+    repo_names=("shop",),
+    tenant_ids=("acme",),
+    case_ids=("case 1",),
+    document_version_ids=("d1v2",),
+    is_latest=False,
+    metadata={"team": "tax", "severity": [1, 2.5], "open": True, "closed_by": None},
+)
+METADATA = Struct()
+METADATA.update({"team": "tax", "severity": [1, 2.5], "open": True, "closed_by": None})
 FILTER_MESSAGE = scope_pb2.Filter(
     kinds=["cs"],
     data_types=["db_code"],
@@ -41,53 +58,14 @@ FILTER_MESSAGE = scope_pb2.Filter(
     path_prefixes=["src/"],
     collection_ids=["c1", "c2"],
     document_ids=["d1"],
+    service_names=["billing"],
+    repo_names=["shop"],
+    tenant_ids=["acme"],
+    case_ids=["case 1"],
+    document_version_ids=["d1v2"],
+    is_latest=False,
+    metadata=METADATA,
 )
-
-
-def fill(message: Message, seed: int = 0) -> int:
-    """Sets every field of a message, nested ones included, to values that differ from field to field."""
-    for descriptor in message.DESCRIPTOR.fields:
-        seed += 1
-        target = getattr(message, descriptor.name)
-        if descriptor.message_type is not None:
-            for nested in (target.add(), target.add()) if descriptor.is_repeated else (target,):
-                seed = fill(nested, seed)
-        elif descriptor.is_repeated:
-            target.extend([f"text {seed}", f"another {seed}"])
-        elif descriptor.enum_type is not None:
-            numbers = [value.number for value in descriptor.enum_type.values if value.number != 0]
-            setattr(message, descriptor.name, numbers[seed % len(numbers)])
-        else:
-            setattr(message, descriptor.name, type(target)(seed))
-    return seed
-
-
-def assert_same(value: object, message: Message) -> None:
-    """A dataclass holds what a message holds, field by field, and neither has a field that the other lacks."""
-    assert is_dataclass(value)
-    names = [descriptor.name for descriptor in message.DESCRIPTOR.fields]
-    assert sorted(field.name for field in fields(value)) == sorted(names)
-    for descriptor in message.DESCRIPTOR.fields:
-        mine, theirs = getattr(value, descriptor.name), getattr(message, descriptor.name)
-        if descriptor.is_repeated:
-            assert len(mine) == len(theirs) > 0
-        pairs = zip(mine, theirs, strict=True) if descriptor.is_repeated else ((mine, theirs),)
-        for one, other in pairs:
-            if isinstance(other, Timestamp):
-                assert one == datetime.fromtimestamp(other.seconds, UTC).replace(microsecond=other.nanos // 1000)
-            elif isinstance(other, Message):
-                assert_same(one, other)
-            elif descriptor.enum_type is not None:
-                assert one.name == _short_names(descriptor.enum_type.name)[other]
-            else:
-                assert one == other
-
-
-def _short_names(enum: str) -> dict[int, str]:
-    """The values of an enum of the contract by number, without the enum's name in front."""
-    values = retrieval_pb2.DESCRIPTOR.enum_types_by_name[enum].values
-    prefix = values[0].name.removesuffix("UNSPECIFIED")
-    return {value.number: value.name.removeprefix(prefix) for value in values}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +88,7 @@ def test_a_result_holds_every_field_of_its_response(
 
 @pytest.mark.parametrize("ours", [SearchType, Rerank, SearchLeg, SearchPath, Direction, PrioritizationMode, SkipReason])
 def test_enums_have_the_values_of_the_contract(ours: type[StrEnum]) -> None:
-    names = set(_short_names(ours.__name__).values())
+    names = set(short_names(retrieval_pb2.DESCRIPTOR.enum_types_by_name[ours.__name__]).values())
     assert {member.name for member in ours} - {"UNKNOWN"} == names - {"UNSPECIFIED"}
 
 
@@ -169,7 +147,12 @@ def test_a_search_request_carries_every_argument() -> None:
         rerank=retrieval_pb2.RERANK_CODEBERT,
         explain=True,
     )
-    assert _set_fields(request) == _all_fields(request)
+    assert set_fields(request) == all_fields(request)
+    assert set_fields(request.filter) == all_fields(request.filter)
+
+
+def test_an_empty_filter_sets_nothing() -> None:
+    assert set_fields(_search_with(Filter()).filter) == set()
 
 
 def test_an_expand_request_carries_every_argument() -> None:
@@ -191,7 +174,7 @@ def test_an_expand_request_carries_every_argument() -> None:
         edge_allowlist=["Calls", "FK"],
         direction=retrieval_pb2.DIRECTION_INCOMING,
     )
-    assert _set_fields(request) == _all_fields(request)
+    assert set_fields(request) == all_fields(request)
 
 
 @pytest.mark.parametrize(("budget_tokens", "max_chars"), [(100, None), (None, 200), (0, None)])
@@ -213,7 +196,7 @@ def test_a_fetch_request_carries_every_argument(budget_tokens: int | None, max_c
     assert request.WhichOneof("budget") == budget
     assert getattr(request, budget) == (max_chars if budget_tokens is None else budget_tokens)
     assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST
-    assert _set_fields(request) == _all_fields(request) - {"budget_tokens", "max_chars"} | {budget}
+    assert set_fields(request) == all_fields(request) - {"budget_tokens", "max_chars"} | {budget}
 
 
 @pytest.mark.parametrize(("budget_tokens", "max_chars"), [(None, None), (1, 1)])
@@ -236,7 +219,7 @@ def test_no_access_and_empty_access_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Filter)])
-def test_a_string_in_place_of_a_list_is_refused(field: str) -> None:
+def test_a_string_in_place_of_another_type_is_refused(field: str) -> None:
     values: dict[str, Any] = {field: "letters"}
     with pytest.raises(TypeError, match=field):
         _search_with(Filter(**values))
@@ -270,11 +253,3 @@ def _search_with(narrowing: Filter) -> retrieval_pb2.SearchNodesRequest:
         rerank=Rerank.NONE,
         explain=False,
     )
-
-
-def _set_fields(message: Message) -> set[str]:
-    return {descriptor.name for descriptor, _ in message.ListFields()}
-
-
-def _all_fields(message: Message) -> set[str]:
-    return {descriptor.name for descriptor in message.DESCRIPTOR.fields}

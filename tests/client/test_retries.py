@@ -21,6 +21,7 @@ READING: list[Callable[[Any], object]] = [
     lambda client: client.search(SCOPE, "vat"),
     lambda client: client.expand(SCOPE, ["a"], max_depth=1, max_nodes=5, edge_allowlist=["*"]),
     lambda client: client.fetch(SCOPE, ["a"], budget_tokens=5),
+    lambda client: client.query(SCOPE, "vat"),
     lambda client: client.list_indexes(),
     lambda client: client.get_index(SCOPE),
 ]

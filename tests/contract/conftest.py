@@ -1,4 +1,4 @@
-"""One server for the whole contract: its indexes are made by the program itself, from JSONL with vectors of its own."""
+"""A server for the actions and one for queries; the program itself makes their indexes, from JSONL with vectors."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,27 +6,11 @@ from pathlib import Path
 import grpc
 import pytest
 
-from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
+from support.jsonl import edge, node
+from support.platform import Platform
+from support.platform_corpus import AUDITOR_TAG, BULK, PLATFORM
 from support.program import Server, run_ok, write_jsonl
-
-ACCESS_FIELDS: dict[str, object] = {
-    "acl_tags": [],
-    "classification_labels": [],
-    "clearance_level": None,
-    "tenant_id": "",
-}
-
-
-def node(local_id: str, text: str, vector: list[float] | None, kind: str = "cs", **fields: object) -> dict[str, object]:
-    """A JSONL node that states its access."""
-    record: dict[str, object] = {"type": "node", "kind": kind, "local_id": local_id, "text": text, **ACCESS_FIELDS}
-    return {**record, **({"vector": vector} if vector else {}), **fields}
-
-
-def edge(from_key: str, to_key: str, edge_type: str) -> dict[str, object]:
-    """A JSONL edge."""
-    return {"type": "edge", "from": from_key, "to": to_key, "edge_type": edge_type}
-
 
 SHOP = [
     node("Invoice.Create", "class InvoiceService { void CreateInvoice() { } }", [1.0, 0.0, 0.0, 0.0],
@@ -98,3 +82,30 @@ def retrieval(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
 def indexes(channel: grpc.Channel) -> index_pb2_grpc.IndexServiceStub:
     """The index service."""
     return index_pb2_grpc.IndexServiceStub(channel)
+
+
+@pytest.fixture(scope="session")
+def platform_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder: `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts."""
+    folder = tmp_path_factory.mktemp("platform")
+    plain = [{name: value for name, value in record.items() if name != "vector"} for record in PLATFORM]
+    for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK)):
+        source = write_jsonl(folder / f"{branch}.jsonl", records)
+        where = ("--repository", "platform", "--branch", branch, "--version", "v1", "--data", folder / "data")
+        run_ok("index", source, *where, "--embedder", "none")
+    return folder / "data"
+
+
+@pytest.fixture(scope="session")
+def platform_server(platform_data: Path) -> Iterator[Server]:
+    """A server without models, at which auditors may query deleted nodes."""
+    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": AUDITOR_TAG}
+    with Server(platform_data, "--embedder", "none", environment=environment) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def platform(platform_server: Server) -> Iterator[Platform]:
+    """The query service over the platform."""
+    with grpc.insecure_channel(platform_server.address) as channel:
+        yield Platform(query_pb2_grpc.QueryServiceStub(channel))

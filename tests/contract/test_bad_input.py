@@ -1,70 +1,41 @@
 """Every fail-fast rule of the contract, one row a rule: status, ErrorInfo reason and field, over the wire."""
 
 import math
-from dataclasses import dataclass
-from typing import TypeVar
 
-import grpc
 import pytest
-from google.protobuf.message import Message
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from support.refusals import FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 
-INVALID = grpc.StatusCode.INVALID_ARGUMENT
-NOT_FOUND = grpc.StatusCode.NOT_FOUND
-FAILED = grpc.StatusCode.FAILED_PRECONDITION
 MAIN = Scope(repository="shop", branch="main")
 TEXTS = Scope(repository="shop", branch="texts")
-
-Request = TypeVar("Request", bound=Message)
-
-
-def _with(request: Request, fields: dict[str, object]) -> Request:
-    """The request with some fields replaced; None clears one."""
-    for name in fields:
-        request.ClearField(name)
-    request.MergeFrom(type(request)(**{name: value for name, value in fields.items() if value is not None}))
-    return request
 
 
 def search(**fields: object) -> messages.SearchNodesRequest:
     bm25 = messages.SEARCH_TYPE_BM25
-    return _with(messages.SearchNodesRequest(scope=MAIN, search_type=bm25, query="invoice", top_k=5), fields)
+    return with_fields(messages.SearchNodesRequest(scope=MAIN, search_type=bm25, query="invoice", top_k=5), fields)
 
 
 def semantic(**fields: object) -> messages.SearchNodesRequest:
-    return _with(search(search_type=messages.SEARCH_TYPE_SEMANTIC, query_vector=[1, 0, 0, 0]), fields)
+    return with_fields(search(search_type=messages.SEARCH_TYPE_SEMANTIC, query_vector=[1, 0, 0, 0]), fields)
 
 
 def expand(**fields: object) -> messages.ExpandDependencyTreeRequest:
     request = messages.ExpandDependencyTreeRequest(
         scope=MAIN, seed_ids=["shop::main::cs::Tax.Rate"], max_depth=1, max_nodes=10, edge_allowlist=["*"]
     )
-    return _with(request, fields)
+    return with_fields(request, fields)
 
 
 def fetch(**fields: object) -> messages.FetchNodeTextsRequest:
-    return _with(messages.FetchNodeTextsRequest(scope=MAIN, seed_ids=["a"], budget_tokens=100), fields)
+    return with_fields(messages.FetchNodeTextsRequest(scope=MAIN, seed_ids=["a"], budget_tokens=100), fields)
 
 
 def graph_node(id_: str = "b", depth: int = 1, parent_id: str = "a") -> messages.GraphNode:
     return messages.GraphNode(id=id_, depth=depth, parent_id=parent_id)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A request, and the error it must end with."""
-
-    rule: str
-    request: Message
-    code: grpc.StatusCode
-    reason: str
-    field: str = ""
 
 
 def _scope_rows() -> list[Row]:
@@ -220,6 +191,8 @@ SEARCH_ROWS = [
     Row("filter value is not empty", search(filter=Filter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
     Row("filter value is not too long", search(filter=Filter(path_prefixes=["a", "x" * 1025])), INVALID, "VALUE_OUT_OF_RANGE", "filter.path_prefixes[1]"),
     Row("filter values are not too many", search(filter=Filter(document_ids=map(str, range(257)))), INVALID, "VALUE_OUT_OF_RANGE", "filter.document_ids"),
+    Row("filter metadata is no list of lists", search(filter=Filter(metadata={"team": [["a"]]})), INVALID, "VALUE_MALFORMED", "filter.metadata.team"),
+    Row("filter metadata is not too much", search(filter=Filter(metadata={f"k{i}": 1 for i in range(257)})), INVALID, "VALUE_OUT_OF_RANGE", "filter.metadata"),
     Row("semantic without the embedder", semantic(query_vector=None), FAILED, "EMBEDDER_MISMATCH"),
     Row("semantic without vectors", semantic(scope=TEXTS), FAILED, "VECTORS_MISSING"),
     Row("hybrid without vectors", semantic(scope=TEXTS, search_type=messages.SEARCH_TYPE_HYBRID), FAILED, "VECTORS_MISSING"),
@@ -284,17 +257,4 @@ def test_rule(
 ) -> None:
     method_name = type(row.request).__name__.removesuffix("Request")
     method = getattr(retrieval, method_name, None) or getattr(indexes, method_name)
-    with pytest.raises(grpc.RpcError) as raised:
-        method(row.request, timeout=30)
-    error = raised.value
-    assert isinstance(error, grpc.Call)
-    assert error.code() is row.code, error.details()
-    status = rpc_status.from_call(error)
-    assert status is not None
-    info, bad_request = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-    for detail in status.details:
-        detail.Unpack(info)
-        detail.Unpack(bad_request)
-    assert (info.domain, info.reason) == ("groundwire", f"ERROR_REASON_{row.reason}")
-    assert [violation.field for violation in bad_request.field_violations][:1] == ([row.field] if row.field else [])
-    assert info.metadata["field"] == row.field if row.field else "field" not in info.metadata
+    check_refused(row, method)

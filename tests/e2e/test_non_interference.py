@@ -23,7 +23,7 @@ from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
+from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from support.program import Server
 
@@ -101,7 +101,7 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
         nodes=nodes,
         edges=[Edge(ids[a], ids[b], edge_type) for a, b, edge_type in sorted(corpus.edges) if {a, b} <= kept],
         vectors=Vectors(VectorSpace("", "", 3), rows.astype(np.float32), np.ones(len(rows), dtype=np.bool_)),
-        lexicon=Lexicon(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in nodes]),
+        lexicon=Lexicon(code=Tokens(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in nodes])),
     )
     store = IndexStore(data)
     with store.build(scope) as directory:

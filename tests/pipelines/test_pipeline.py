@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_client import Access, AsyncGroundwireClient, Filter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
@@ -86,6 +86,16 @@ def test_evidence_needs_no_model(address: str) -> None:
     assert (result.index, result.state.active_index) == ("version-1", "version-1")
     assert isinstance(result.trace[0], RunStarted)
     assert isinstance(result.trace[-1], RunEnded)
+
+
+def test_quick_evidence_needs_one_call(world: WorldServer, address: str) -> None:
+    pipeline = Pipeline.load("quick_evidence", top_k=2, max_context_tokens=10)
+    result = pipeline.run("tax rules law", server=address, repository="shop", branch="main", access=Access("acme"))
+    (request,) = world.requests
+    assert isinstance(request, query_pb2.QueryRequest)
+    assert (request.query, request.hybrid.top_k, request.access.tenant_id) == ("tax rules law", 2, "acme")
+    assert result.answer.splitlines()[:2] == ["node: shop::main::acme::tax", "at: src/all.py:1"]
+    assert (len(result.context_blocks), result.index) == (1, "version-1")
 
 
 def test_all_calls_of_a_question_read_the_index_of_the_first_answer(world: WorldServer, address: str) -> None:

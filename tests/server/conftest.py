@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -17,8 +18,9 @@ from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
+from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 
 # A shared machine stalls; how long an example takes says nothing about its correctness.
 settings.register_profile("groundwire", deadline=None, max_examples=200)
@@ -43,11 +45,10 @@ def _make_node(
     access: NodeAccess = PUBLIC,
     token_count: int | None = None,
     path: str = "",
+    start_line: int = 1,
     scope: Scope = SCOPE,
     kind: str = "cs",
-    symbol: str = "",
-    language: str = "",
-    data_type: str = "",
+    **columns: Any,
 ) -> Node:
     return Node(
         id=canonical_id(scope, kind, local_id),
@@ -55,11 +56,9 @@ def _make_node(
         local_id=local_id,
         text=text,
         token_count=len(text.split()) if token_count is None else token_count,
-        location=Location(path, 1, 2, content_hash(text)),
-        symbol=symbol,
-        language=language,
-        data_type=data_type,
+        location=Location(path, start_line, start_line + 1, content_hash(text)),
         access=access,
+        **columns,
     )
 
 
@@ -72,6 +71,13 @@ def _unit_vectors(vectors: Sequence[Vector | None]) -> Vectors:
             rows[row] = double / np.sqrt(np.square(double).sum())
     present = np.asarray([vector is not None for vector in vectors], dtype=np.bool_)
     return Vectors(VectorSpace("", "", dimension), rows, present)
+
+
+def _lexicon(nodes: Sequence[Node]) -> Lexicon:
+    return Lexicon(
+        code=Tokens(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in nodes]),
+        prose=Tokens(PROSE_TOKENIZER_FINGERPRINT, [tokenize_prose(node.text) for node in nodes]),
+    )
 
 
 def _index_content(
@@ -93,7 +99,7 @@ def _index_content(
         nodes=ordered,
         edges=edges,
         vectors=None if vectors is None else _unit_vectors([vectors[position] for position in order]),
-        lexicon=Lexicon(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in ordered]) if lexical else None,
+        lexicon=_lexicon(ordered) if lexical else Lexicon(),
     )
 
 

@@ -22,7 +22,8 @@ from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.state import Turn
 from support.openai_server import Reply, scripted_server
-from support.retrieval import FakeRetrieval, fetched, found, text, walked
+from support.query_answers import match, parent, queried
+from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked
 
 GOLDEN = Path(__file__).parents[1] / "pipelines" / "library" / "golden"
 
@@ -30,8 +31,17 @@ SERVICE, RATES, INVOICE = "shop::main::cs::VatService", "shop::main::sql::dbo.Ra
 
 
 def shop() -> FakeRetrieval:
-    """The first search finds a service and its table, every later one an invoice."""
+    """The first search finds a service and its table, every later one an invoice; a query finds the service."""
     return FakeRetrieval(
+        queries=[
+            queried(
+                match(
+                    SERVICE, 1, "decimal Vat() => Rates.Find();", tokens=8, parents=[parent(INVOICE, "class Invoice")]
+                ),
+                match(RATES, 0, "CREATE TABLE Rates", tokens=3, beside=SERVICE),
+                index=INDEX,
+            )
+        ],
         searches=[found(SERVICE), found(INVOICE)],
         expansions=[
             walked([(SERVICE, 0, ""), (RATES, 1, SERVICE)], [(SERVICE, RATES, "ReadsFrom")]),

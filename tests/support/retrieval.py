@@ -17,6 +17,7 @@ from groundwire_client import (
     Hit,
     Location,
     NodeText,
+    QueryResult,
     Scope,
     SearchResult,
     SkippedNode,
@@ -27,6 +28,7 @@ from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
+from support.query_answers import match, queried
 
 INDEX = "2026-01-01_main"
 
@@ -47,6 +49,9 @@ class FakeRetrieval:
     """Records calls; gives the next of `answers` for a method while there are more than one, then the last again."""
 
     searches: list[SearchResult | Exception] = field(default_factory=lambda: [found("a", "b")])
+    queries: list[QueryResult | Exception] = field(
+        default_factory=lambda: [queried(match("a", 1), match("b", 2), index=INDEX)]
+    )
     expansions: list[Expansion | Exception] = field(default_factory=lambda: [walked([("a", 0, ""), ("b", 0, "")])])
     fetches: list[FetchResult | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
     calls: list[Call] = field(default_factory=list[Call])
@@ -54,6 +59,9 @@ class FakeRetrieval:
 
     async def search(self, scope: Scope, query: str = "", **arguments: Any) -> SearchResult:
         return await self._answer(self.searches, Call("search", scope, {"query": query, **arguments}))
+
+    async def query(self, scope: Scope, query: str, **arguments: Any) -> QueryResult:
+        return await self._answer(self.queries, Call("query", scope, {"query": query, **arguments}))
 
     async def expand(self, scope: Scope, seed_ids: Sequence[str], **arguments: Any) -> Expansion:
         return await self._answer(self.expansions, Call("expand", scope, {"seed_ids": tuple(seed_ids), **arguments}))

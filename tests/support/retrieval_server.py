@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import grpc
 from google.protobuf.message import Message
 
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 
 
 @dataclass(slots=True)
-class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer):
+class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.QueryServiceServicer):
     """Every word of a query is a node, and each node depends on one more.
 
     Ids tell the scope and tenant they were found with. Each unpinned call is answered from another index version, so
@@ -73,6 +73,23 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer):
             texts=texts, used_tokens=5 * len(texts), used_chars=sum(len(text.text) for text in texts), index=index
         )
 
+    def Query(self, request: query_pb2.QueryRequest, context: grpc.ServicerContext) -> query_pb2.QueryResponse:
+        index = self._seen(request, request.scope)
+        prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
+        words = request.query.split()[: request.hybrid.top_k]
+        matches = [
+            query_pb2.QueryMatch(
+                id=f"{prefix}::{word}",
+                rank=rank,
+                score=1 / rank,
+                text=f"def source_of({word!r}): ...",
+                token_count=5,
+                citation=retrieval_pb2.Location(path="src/all.py", start_line=rank, end_line=rank),
+            )
+            for rank, word in enumerate(words, start=1)
+        ]
+        return query_pb2.QueryResponse(matches=matches, index=index)
+
     def _seen(self, request: Message, scope: scope_pb2.Scope) -> str:
         self.requests.append(request)
         if scope.active_index:
@@ -86,6 +103,7 @@ def serving(world: WorldServer) -> Iterator[str]:
     """The address that the server listens at while the context lasts."""
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4))
     retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(world, server)
+    query_pb2_grpc.add_QueryServiceServicer_to_server(world, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:

@@ -7,18 +7,18 @@ from typing import Annotated
 import typer
 
 from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
-from groundwire_client._types import Filter
-from groundwire_client.cli._options import CallOptions, with_call_options
+from groundwire_client.cli._filter_options import FilterOptions
+from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._rendering import print_expansion, print_json, print_search, print_texts
 
-_FILTER = "Filter"
 _DEFAULT_BUDGET_TOKENS = 4_000
 
 _NodeIds = Annotated[list[str], typer.Argument(help="Node ids; - reads them from standard input, one a line.")]
 
 
-@with_call_options
+@with_options(FilterOptions, CallOptions)
 def search(
+    narrowing: FilterOptions,
     options: CallOptions,
     query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
     search_type: Annotated[SearchType, typer.Option("--type", help="How to search.")] = SearchType.HYBRID,
@@ -28,43 +28,15 @@ def search(
         int | None, typer.Option(help="The fusion constant of a hybrid search.", show_default="60")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where each hit came from.")] = False,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    data_type: Annotated[
-        list[str] | None, typer.Option(help="A data type, such as db_code; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    corpus_type: Annotated[
-        list[str] | None, typer.Option(help="A corpus type, such as DOC_README; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    language: Annotated[
-        list[str] | None, typer.Option(help="A language, such as csharp; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    path: Annotated[
-        list[str] | None, typer.Option(help="A prefix of the path, such as src/; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    collection: Annotated[
-        list[str] | None, typer.Option(help="A collection; repeatable.", rich_help_panel=_FILTER)
-    ] = None,
-    document: Annotated[list[str] | None, typer.Option(help="A document; repeatable.", rich_help_panel=_FILTER)] = None,
 ) -> None:
     """Find the nodes that match a query best."""
-    narrowed = Filter(
-        kinds=tuple(kind or ()),
-        data_types=tuple(data_type or ()),
-        corpus_types=tuple(corpus_type or ()),
-        languages=tuple(language or ()),
-        path_prefixes=tuple(path or ()),
-        collection_ids=tuple(collection or ()),
-        document_ids=tuple(document or ()),
-    )
     result = options.call(
         lambda client: client.search(
             options.scope,
             query,
             search_type=search_type,
             top_k=top_k,
-            filter=narrowed,
+            filter=narrowing.filter,
             rrf_k=rrf_k,
             rerank=rerank,
             explain=explain,
@@ -76,7 +48,7 @@ def search(
         print_search(options.scope, result)
 
 
-@with_call_options
+@with_options(CallOptions)
 def expand(
     options: CallOptions,
     ids: _NodeIds,
@@ -104,7 +76,7 @@ def expand(
         print_expansion(options.scope, result)
 
 
-@with_call_options
+@with_options(CallOptions)
 def fetch(
     options: CallOptions,
     ids: _NodeIds,

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar, cast
+from typing import Annotated, NoReturn, TypeVar
 
 import typer
 
@@ -90,24 +90,30 @@ class CallOptions:
         return Access(self.tenant, tuple(self.acl_tag or ()), tuple(self.label or ()), self.clearance)
 
 
-def with_call_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Makes a command of a function whose first parameter is `CallOptions`, by adding the shared options to its own.
+def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a command of a function whose first parameters are dataclasses of options, by adding those to its own.
 
     typer reads options off a function's signature, so the command gets the signature that it would have if it listed
-    the shared options itself.
+    all options itself.
     """
-    from_typer = cast("Callable[..., CallOptions]", CallOptions)
-    shared = inspect.signature(CallOptions).parameters
-    _, *own = inspect.signature(command).parameters.values()
+    shared = [inspect.signature(group).parameters for group in groups]
 
-    @functools.wraps(command)
-    def run(**values: object) -> None:
-        options = from_typer(**{name: values.pop(name) for name in shared})
-        command(options, **values)
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command).parameters.values())[len(groups) :]
 
-    merged = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared.values())]
-    vars(run)["__signature__"] = inspect.Signature(merged)
-    return run
+        @functools.wraps(command)
+        def run(**values: object) -> None:
+            made = [
+                group(**{name: values.pop(name) for name in names}) for group, names in zip(groups, shared, strict=True)
+            ]
+            command(*made, **values)
+
+        listed = (*own, *(parameter for names in shared for parameter in names.values()))
+        merged = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in listed]
+        vars(run)["__signature__"] = inspect.Signature(merged)
+        return run
+
+    return decorated
 
 
 def _fail(error: GroundwireError) -> NoReturn:

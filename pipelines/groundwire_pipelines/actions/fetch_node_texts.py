@@ -10,7 +10,7 @@ from groundwire_client import ExpandedNode, FetchResult, NodeText, Prioritizatio
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
-from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.actions.text_budget import default_budget_tokens
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -116,16 +116,7 @@ def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
         return _Budget(step.max_chars, in_tokens=False)
     if step.budget_tokens is not None:
         return _Budget(step.budget_tokens, in_tokens=True)
-    most = settings.max_context_tokens
-    if most is None or most <= 0:
-        raise StepError(
-            "max-context-tokens-missing",
-            f"without budget_tokens the pipeline's max_context_tokens must be 1 or more, not {most}",
-        )
-    tokens = most * 7 // 10  # floor(0.70 * most), without the error of binary fractions
-    if tokens <= 0:
-        raise StepError("budget-not-positive", f"70 % of max_context_tokens ({most}) leaves no token: raise it")
-    return _Budget(tokens, in_tokens=True)
+    return _Budget(default_budget_tokens(settings), in_tokens=True)
 
 
 def _wanted(state: PipelineState, most_graph_nodes: int | None) -> _Wanted:

@@ -17,6 +17,7 @@ from groundwire_pipelines.actions import (
     load_conversation_history,
     loop_guard,
     persist_turn_and_finalize,
+    query,
     render_context_blocks,
     search_nodes,
     summarize_context,
@@ -36,6 +37,7 @@ _BUILT_IN: Final[tuple[Action[Any], ...]] = (
     handle_prefix.ACTION,
     search_nodes.ACTION,
     replace(search_nodes.ACTION, name="fetch_more_context"),  # its name in seed 001
+    query.ACTION,
     expand_dependency_tree.ACTION,
     fetch_node_texts.ACTION,
     render_context_blocks.ACTION,

@@ -1,35 +1,18 @@
 """`search_nodes` (seed 000): selects the nodes that match a query best, as ids. Reads no text."""
 
-from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from groundwire_client import Rerank, SearchType
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import merged
-from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
-
-
-class QueryParser(StrEnum):
-    """How the query is read."""
-
-    JSONISH = "jsonish"
-    """Plain text, or an object with a query and filters."""
-
-
-class QuerySource(StrEnum):
-    """Where the query comes from."""
-
-    LAST_MODEL_RESPONSE = "last_model_response"
-    """What the model wrote, without its prefix."""
-    QUESTION = "question"
-    """The user's question, in English where it was translated."""
 
 
 class SearchSettings(StepSettings):
@@ -81,8 +64,8 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     if step.mode not in runtime.settings.retrieval_modes:
         modes = ", ".join(runtime.settings.retrieval_modes)
         raise StepError("mode-not-supported", f"the mode {step.mode} is not among retrieval_modes ({modes})")
-    top_k = _top_k(step, runtime)
-    parsed = _parsed_query(step, state)
+    top_k = effective_top_k(step.top_k, runtime.settings)
+    parsed = parsed_query(step.query_from, step.query_parser, state)
     narrowed = merged(state.retrieval_filter, parsed.filter)
     detail: dict[str, str | int | float | bool] = {"mode": step.mode, "top_k": top_k}
     if parsed.dropped:
@@ -105,24 +88,6 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = list(found.hits)
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
-
-
-def _top_k(step: SearchSettings, runtime: Runtime) -> int:
-    top_k = runtime.settings.top_k if step.top_k is None else step.top_k
-    if top_k is None:
-        raise StepError("top-k-missing", "top_k is neither among the step's keys nor in the pipeline's settings")
-    return top_k
-
-
-def _parsed_query(step: SearchSettings, state: PipelineState) -> ParsedQuery:
-    if step.query_from is QuerySource.QUESTION:
-        text = state.user_question_en or state.user_question
-    else:
-        text = state.last_model_response
-    parsed = JsonishQueryParser().parse(text) if step.query_parser else ParsedQuery(text.strip())
-    if not parsed.query:
-        raise StepError("query-empty", f"the query is empty: {step.query_from!s} holds none")
-    return parsed
 
 
 ACTION = Action(

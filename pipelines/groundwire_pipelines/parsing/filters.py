@@ -5,8 +5,11 @@ Only what narrows a search has a name here. Access and scope have none: they com
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Final
 
-from groundwire_client import Filter
+from groundwire_client import Filter, MetadataScalar, MetadataValue
+
+_TEXT_FIELDS: Final = tuple(field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata"))
 
 FILTER_NAMES: Mapping[str, str] = {
     "kind": "kinds",
@@ -29,14 +32,33 @@ FILTER_NAMES: Mapping[str, str] = {
     "documents": "document_ids",
     "document_id": "document_ids",
     "document_ids": "document_ids",
+    "document_version": "document_version_ids",
+    "document_versions": "document_version_ids",
+    "document_version_id": "document_version_ids",
+    "document_version_ids": "document_version_ids",
+    "service": "service_names",
+    "services": "service_names",
+    "service_name": "service_names",
+    "service_names": "service_names",
+    "repo": "repo_names",
+    "repos": "repo_names",
+    "repo_name": "repo_names",
+    "repo_names": "repo_names",
+    "case": "case_ids",
+    "cases": "case_ids",
+    "case_id": "case_ids",
+    "case_ids": "case_ids",
+    "latest": "is_latest",
+    "is_latest": "is_latest",
 }
 """The names that a query may use, and the filter's field that each means."""
 
 CALLER_NAMES = frozenset(
     """
     repository repositories branch branches active_index index access retrieval_filters
-    tenant tenant_id acl acl_tag acl_tags acl_tags_any acl_tags_all acl_allow group groups permission permissions owner
-    user user_id classification classification_label classification_labels classification_labels_all
+    tenant tenants tenant_id tenant_ids acl acl_tag acl_tags acl_tags_any acl_tags_all acl_allow
+    group groups permission permissions owner user user_id
+    classification classification_label classification_labels classification_labels_all
     clearance clearance_level doc_level
     """.split()
 )
@@ -44,9 +66,13 @@ CALLER_NAMES = frozenset(
 
 
 def merged(base: Filter, added: Filter) -> Filter | None:
-    """The filter that admits exactly what both admit; None when no value of some field satisfies both."""
+    """The filter that admits what both admit; None when no value of some field satisfies both.
+
+    Of a metadata key that both name, the values in both are kept. For a node with several values under the key that may
+    be narrower than both; it is never wider.
+    """
     narrowed: dict[str, tuple[str, ...]] = {}
-    for name in (field.name for field in fields(Filter)):
+    for name in _TEXT_FIELDS:
         ours: tuple[str, ...] = getattr(base, name)
         theirs: tuple[str, ...] = getattr(added, name)
         if ours and theirs:
@@ -56,7 +82,15 @@ def merged(base: Filter, added: Filter) -> Filter | None:
             narrowed[name] = both
         else:
             narrowed[name] = ours or theirs
-    return Filter(**narrowed)
+    metadata = {**base.metadata, **added.metadata}
+    for key in base.metadata.keys() & added.metadata.keys():
+        metadata[key] = _common_values(base.metadata[key], added.metadata[key])
+        if not metadata[key]:
+            return None
+    if {base.is_latest, added.is_latest} == {True, False}:
+        return None
+    is_latest = added.is_latest if base.is_latest is None else base.is_latest
+    return Filter(**narrowed, is_latest=is_latest, metadata=metadata)
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
@@ -72,3 +106,13 @@ def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, .
         if mine.startswith(yours) or yours.startswith(mine)
     )
     return tuple(dict.fromkeys(longer))
+
+
+def _common_values(ours: MetadataValue, theirs: MetadataValue) -> tuple[MetadataScalar, ...]:
+    """Alternatives in both. To Python True is 1, and to a filter it is not."""
+    wanted = {(isinstance(value, bool), value) for value in _alternatives(theirs)}
+    return tuple(value for value in _alternatives(ours) if (isinstance(value, bool), value) in wanted)
+
+
+def _alternatives(value: MetadataValue) -> Sequence[MetadataScalar]:
+    return (value,) if value is None or isinstance(value, str | int | float) else value

@@ -84,7 +84,18 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, .
         if field in values:
             raise StepError("filter-malformed", f"the filter {name!r} stands there twice")
         values[field] = _texts(name, value)
-    return Filter(**values), tuple(sorted(dropped))
+    is_latest = [_truth(text) for text in values.pop("is_latest", ())]
+    if len(is_latest) > 1:
+        raise StepError("filter-malformed", "the filter 'is_latest' must be one value, not a list of several")
+    narrowing = Filter.from_mapping({**values, "is_latest": is_latest[0] if is_latest else None})
+    return narrowing, tuple(sorted(dropped))
+
+
+def _truth(text: str) -> bool:
+    """Truth comes as a word, because values without quotes are texts too."""
+    if text.lower() not in ("true", "false"):
+        raise StepError("filter-malformed", f"the filter 'is_latest' must be true or false, not {text!r}")
+    return text.lower() == "true"
 
 
 def _texts(name: str, value: Tolerated) -> tuple[str, ...]:

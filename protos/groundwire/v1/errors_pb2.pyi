@@ -86,6 +86,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INTERNAL. A defect of the server. The log has it under the metadata key `request_id`."""
     ERROR_REASON_ADMINISTRATION_DISABLED: _ErrorReason.ValueType  # 19
     """PERMISSION_DENIED. The server does not allow index administration over the wire."""
+    ERROR_REASON_NO_MATCHES: _ErrorReason.ValueType  # 20
+    """NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
+    `active_index`.
+    """
+    ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: _ErrorReason.ValueType  # 21
+    """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -162,4 +168,10 @@ ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 18
 """INTERNAL. A defect of the server. The log has it under the metadata key `request_id`."""
 ERROR_REASON_ADMINISTRATION_DISABLED: ErrorReason.ValueType  # 19
 """PERMISSION_DENIED. The server does not allow index administration over the wire."""
+ERROR_REASON_NO_MATCHES: ErrorReason.ValueType  # 20
+"""NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
+`active_index`.
+"""
+ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: ErrorReason.ValueType  # 21
+"""PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

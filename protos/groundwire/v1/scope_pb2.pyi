@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -125,6 +126,15 @@ class Filter(_message.Message):
     PATH_PREFIXES_FIELD_NUMBER: _builtins.int
     COLLECTION_IDS_FIELD_NUMBER: _builtins.int
     DOCUMENT_IDS_FIELD_NUMBER: _builtins.int
+    SERVICE_NAMES_FIELD_NUMBER: _builtins.int
+    REPO_NAMES_FIELD_NUMBER: _builtins.int
+    TENANT_IDS_FIELD_NUMBER: _builtins.int
+    CASE_IDS_FIELD_NUMBER: _builtins.int
+    DOCUMENT_VERSION_IDS_FIELD_NUMBER: _builtins.int
+    IS_LATEST_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
+    is_latest: _builtins.bool
+    """True for the latest versions of documents alone, false for earlier ones alone. Absent: both."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Node kinds, such as `cs`, `sql`, `py`, `md`. Exact, case-sensitive."""
@@ -153,6 +163,33 @@ class Filter(_message.Message):
     def document_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Documents the node was ingested under. Exact, case-sensitive."""
 
+    @_builtins.property
+    def service_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Services the node belongs to, such as `auth-service`. Exact, case-sensitive."""
+
+    @_builtins.property
+    def repo_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Repositories the node comes from. Exact, case-sensitive."""
+
+    @_builtins.property
+    def tenant_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tenants the node belongs to. Exact, case-sensitive; nodes of no tenant do not pass."""
+
+    @_builtins.property
+    def case_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Cases the node belongs to. Exact, case-sensitive."""
+
+    @_builtins.property
+    def document_version_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Versions of documents. Exact, case-sensitive."""
+
+    @_builtins.property
+    def metadata(self) -> _struct_pb2.Struct:
+        """What the source said besides: the node's metadata must have each key with that value, or with a list that holds it.
+        A list here gives alternatives. Values are strings, numbers, booleans or null, or lists of them; at most 256 keys of
+        1 to 1,024 characters.
+        """
+
     def __init__(
         self,
         *,
@@ -163,11 +200,20 @@ class Filter(_message.Message):
         path_prefixes: _abc.Iterable[_builtins.str] | None = ...,
         collection_ids: _abc.Iterable[_builtins.str] | None = ...,
         document_ids: _abc.Iterable[_builtins.str] | None = ...,
+        service_names: _abc.Iterable[_builtins.str] | None = ...,
+        repo_names: _abc.Iterable[_builtins.str] | None = ...,
+        tenant_ids: _abc.Iterable[_builtins.str] | None = ...,
+        case_ids: _abc.Iterable[_builtins.str] | None = ...,
+        document_version_ids: _abc.Iterable[_builtins.str] | None = ...,
+        is_latest: _builtins.bool | None = ...,
+        metadata: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest", "is_latest", b"is_latest", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection_ids", b"collection_ids", "corpus_types", b"corpus_types", "data_types", b"data_types", "document_ids", b"document_ids", "kinds", b"kinds", "languages", b"languages", "path_prefixes", b"path_prefixes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest", "case_ids", b"case_ids", "collection_ids", b"collection_ids", "corpus_types", b"corpus_types", "data_types", b"data_types", "document_ids", b"document_ids", "document_version_ids", b"document_version_ids", "is_latest", b"is_latest", "kinds", b"kinds", "languages", b"languages", "metadata", b"metadata", "path_prefixes", b"path_prefixes", "repo_names", b"repo_names", "service_names", b"service_names", "tenant_ids", b"tenant_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__is_latest: _TypeAlias = _typing.Literal["is_latest"]  # noqa: Y015
+    _WhichOneofArgType__is_latest: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_latest) -> _WhichOneofReturnType__is_latest | None: ...
 
 Global___Filter: _TypeAlias = Filter  # noqa: Y015

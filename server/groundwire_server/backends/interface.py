@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, Expansion
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -54,6 +58,30 @@ class RetrievalSnapshot(Protocol):
         """Ranked hits; deterministic. Raises PreconditionError when the index lacks what the search needs."""
         ...
 
+    def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
+        """What several sources propose; deterministic. Raises PreconditionError when the index lacks a named source."""
+        ...
+
+    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
+        """The visible ones among `ids`, texts included."""
+        ...
+
+    def similarities(self, id_: str, others: Sequence[str]) -> Sequence[float] | None:
+        """Cosine similarity of a visible node to each of others, 0 where one has no vector; None without vectors."""
+        ...
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """For each id the visible nodes that contain it, sorted by id; ids without any are left out."""
+        ...
+
+    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """For each id the visible chunks next to it in its document, the one before first; at most two."""
+        ...
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """The neighbourhood of each service, sorted by name, over edges both ends of which are visible."""
+        ...
+
     def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
         """The sizes of the visible ones among `ids`."""
         ...
@@ -66,7 +94,7 @@ class RetrievalSnapshot(Protocol):
 class RetrievalBackend(Protocol):
     """Search and texts."""
 
-    def open(self, scope: Scope, access: AccessContext) -> RetrievalSnapshot:
+    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> RetrievalSnapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
         ...
 

@@ -18,6 +18,7 @@ from groundwire_server.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from groundwire_server.embedding.embedder import Embedder
     from groundwire_server.ingest.build import BuildReport
 
 NO_EMBEDDER = "none"
@@ -26,7 +27,7 @@ _PATHS_SHOWN = 3
 
 
 def index(
-    source: Annotated[Path, typer.Argument(help="A RoslynIndexer bundle, a source tree, or a JSONL file.")],
+    source: Annotated[Path, typer.Argument(help="A source tree, RoslynIndexer bundle, Slack export or JSONL file.")],
     repository: Repository,
     branch: Branch,
     version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
@@ -44,7 +45,6 @@ def index(
     scope = checked_scope(repository, branch, name)
     with failures_told():
         from groundwire_server.commands.progress import TerminalProgress
-        from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
         from groundwire_server.index.store import IndexStore
         from groundwire_server.index.writer import SKIPPED_FILE
         from groundwire_server.ingest.build import BuildOptions, build_index
@@ -53,13 +53,20 @@ def index(
         options = BuildOptions(
             data=data,
             scope=scope,
-            embedder=None if embedder == NO_EMBEDDER else SentenceTransformerEmbedder(embedder),
+            embedder=None if embedder == NO_EMBEDDER else _load_embedder(embedder),
             activate=activate,
             skip_dangling_edges=skip_dangling_edges,
         )
         report = build_index(recognise(source), options, TerminalProgress())
         skipped_file = IndexStore(data).directory(scope) / SKIPPED_FILE
     _print_report(report, skipped_file)
+
+
+def _load_embedder(model: str) -> "Embedder":
+    # A build without vectors must not pay seconds for loading torch.
+    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(model)
 
 
 def export(

@@ -20,7 +20,7 @@ def serve(
     embedder: Annotated[
         list[str] | None, typer.Option(help="Model to embed queries with, by name or path; repeatable; none for none.")
     ] = None,
-    cross_encoder: Annotated[str | None, typer.Option(help="Model behind codebert_rerank, by path.")] = None,
+    cross_encoder: Annotated[str | None, typer.Option(help="Model that reranks, by name or path.")] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="PEM certificate chain; without it, plaintext.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="PEM key of the certificate.")] = None,
     tls_client_ca: Annotated[Path | None, typer.Option(help="PEM CAs; demands client certificates.")] = None,

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeAlias
 
 from groundwire_server.domain.access import NodeAccess
@@ -27,7 +28,12 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node as an index holds it; `id` is canonical, text lengths are counted once at ingestion."""
+    """A node as an index holds it; `id` is canonical, text lengths are counted once at ingestion.
+
+    `repo_name` is the scope's repository unless the source says otherwise. `chunk_index` orders the chunks of one
+    document, 0 when unknown. `timestamp` has a zone. `context_prefix` says where the text stands, such as the headings
+    above it; it is searched with the text, but is no part of it. `deleted` marks what the source has withdrawn.
+    """
 
     id: str
     kind: str
@@ -41,9 +47,26 @@ class Node:
     data_type: str = ""
     corpus_type: str = ""
     collection_id: str = ""
+    case_id: str = ""
     document_id: str = ""
+    document_version_id: str = ""
+    chunk_index: int = 0
+    is_latest: bool = True
+    deleted: bool = False
+    service_name: str = ""
+    repo_name: str = ""
+    section_path: str = ""
+    author: str = ""
+    channel: str = ""
+    timestamp: datetime | None = None
+    source_uri: str = ""
+    context_prefix: str = ""
     access: NodeAccess = field(default_factory=NodeAccess)
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+CONTAINS = "Contains"
+"""The edge type from a whole to its part; the parents of a chunk are the nodes that contain it."""
 
 
 @dataclass(frozen=True, slots=True)

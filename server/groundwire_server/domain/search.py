@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from enum import Enum
+from typing import TypeAlias
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.scope import Scope
@@ -40,9 +41,23 @@ class SearchPath(Enum):
     APPROXIMATE = "approximate"
 
 
+MetadataScalar: TypeAlias = "bool | int | float | str | None"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCondition:
+    """A node's metadata has `key` with one of `values`, or a list that holds one of them. 1 and 1.0 are equal."""
+
+    key: str
+    values: tuple[MetadataScalar, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Ordinary filters: values of one field are alternatives, fields must all hold, empty does not filter."""
+    """Ordinary filters: values of one field are alternatives, fields must all hold, empty does not filter.
+
+    `is_latest` None does not filter. Every condition of `metadata` must hold.
+    """
 
     kinds: tuple[str, ...] = ()
     data_types: tuple[str, ...] = ()
@@ -51,11 +66,18 @@ class Filter:
     path_prefixes: tuple[str, ...] = ()
     collection_ids: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
+    service_names: tuple[str, ...] = ()
+    repo_names: tuple[str, ...] = ()
+    tenant_ids: tuple[str, ...] = ()
+    case_ids: tuple[str, ...] = ()
+    document_version_ids: tuple[str, ...] = ()
+    is_latest: bool | None = None
+    metadata: tuple[MetadataCondition, ...] = ()
 
     @property
     def narrows(self) -> bool:
         """True when at least one field filters."""
-        return any(getattr(self, field.name) for field in fields(self))
+        return any(getattr(self, field.name) not in ((), None) for field in fields(self))
 
 
 @dataclass(frozen=True, slots=True)

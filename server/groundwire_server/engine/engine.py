@@ -1,16 +1,20 @@
-"""The engine: the three actions over a backend and a graph. Thread-safe; knows no transport."""
+"""The engine: the three actions and the query over a backend and a graph. Thread-safe; knows no transport."""
 
 from dataclasses import dataclass
 
 from groundwire_server.backends.interface import GraphProvider, RetrievalBackend, Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.packing import Budget, pack
 from groundwire_server.domain.prioritization import prioritize
+from groundwire_server.domain.query import QueryRequest
+from groundwire_server.domain.query_result import QueryResult
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchedText, FetchRequest, FetchResult
-from groundwire_server.domain.validation import check_expand, check_fetch
+from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
 
@@ -20,7 +24,7 @@ _HEADROOM_BYTES = 4 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RetrievalEngine:
-    """Search, expand, fetch. Each validates, opens its own snapshot for the caller and asks only that.
+    """Search, expand, fetch, query. Each validates, opens its own snapshot for the caller and asks only that.
 
     Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises.
     """
@@ -28,6 +32,7 @@ class RetrievalEngine:
     backend: RetrievalBackend
     graph: GraphProvider
     rerankers: Rerankers
+    query_settings: QuerySettings
     limits: Limits
 
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
@@ -65,3 +70,7 @@ class RetrievalEngine:
             for chosen in packing.chosen
         )
         return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
+
+    def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+        """Runs the whole flow and returns matches with texts. Raises PermissionDeniedError besides."""
+        return run_query(request, self.backend, self.query_settings, self.limits, checkpoint)

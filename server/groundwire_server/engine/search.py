@@ -7,7 +7,7 @@ from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
-from groundwire_server.domain.validation import check_search
+from groundwire_server.domain.search_validation import check_search
 from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers
 
 

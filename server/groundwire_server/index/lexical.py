@@ -13,48 +13,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.index.files import map_array, write_array
-from groundwire_server.index.strings import StringColumn
+from groundwire_server.index.postings import Postings, PostingsWriter
+
+CODE = "code"
+PROSE = "prose"
+"""The names of an index's two lexical tables: what their files start with."""
 
 
-def write_lexical(directory: Path, documents: Iterable[Sequence[str]]) -> tuple[int, int]:
-    """Writes the postings of tokenised documents, one a row; returns the counts of terms and of postings."""
-    vocabulary: dict[str, int] = {}
-    # Flat machine integers: a list of pairs would need ten times the memory of a large corpus.
-    codes, rows, frequencies, lengths = array("i"), array("i"), array("i"), array("i")
+def write_lexical(directory: Path, name: str, documents: Iterable[Sequence[str]]) -> tuple[int, int]:
+    """Writes the table of tokenised documents, one a row; returns the counts of terms and of postings.
+
+    Of the documents only one at a time is held.
+    """
+    postings = PostingsWriter()
+    frequencies, lengths = array("i"), array("i")
     for row, tokens in enumerate(documents):
         lengths.append(len(tokens))
         for term, frequency in Counter(tokens).items():
-            codes.append(vocabulary.setdefault(term, len(vocabulary)))
-            rows.append(row)
+            postings.add(term, row)
             frequencies.append(frequency)
-    terms = sorted(vocabulary)
-    ranks = np.empty(len(terms), dtype=np.int32)
-    ranks[[vocabulary[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
-    ranked = ranks[np.asarray(codes, dtype=np.int32)]
-    order = np.argsort(ranked, kind="stable")
-    starts = np.zeros(len(terms) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ranked, minlength=len(terms)), out=starts[1:])
-    StringColumn.write(directory, "terms", terms)
-    write_array(directory / "postings.starts.bin", starts)
-    write_array(directory / "postings.rows.bin", np.asarray(rows, dtype=np.int32)[order])
-    write_array(directory / "postings.frequencies.bin", np.asarray(frequencies, dtype=np.int32)[order])
-    write_array(directory / "lengths.bin", np.asarray(lengths, dtype=np.int32))
-    return len(terms), len(order)
+    term_count, order = postings.write(directory, name)
+    write_array(directory / f"{name}.frequencies.bin", np.asarray(frequencies, dtype=np.int32)[order])
+    write_array(directory / f"{name}.lengths.bin", np.asarray(lengths, dtype=np.int32))
+    return term_count, len(order)
 
 
 class LexicalTable:
-    """The mapped BM25 artifacts of an index."""
+    """The mapped BM25 artifacts of one tokeniser. `lengths` [n] are the documents' lengths in tokens."""
 
-    def __init__(self, directory: Path, node_count: int, term_count: int, posting_count: int) -> None:
-        """Maps the postings. Raises IndexDamagedError."""
-        self._terms = StringColumn.open(directory, "terms", term_count)
-        self._starts = map_array(directory / "postings.starts.bin", np.int64, (term_count + 1,))
-        self._rows = map_array(directory / "postings.rows.bin", np.int32, (posting_count,))
-        self._frequencies = map_array(directory / "postings.frequencies.bin", np.int32, (posting_count,))
-        self.lengths = map_array(directory / "lengths.bin", np.int32, (node_count,))
+    def __init__(self, directory: Path, name: str, node_count: int, term_count: int, posting_count: int) -> None:
+        """Maps the table. Raises IndexDamagedError."""
+        self._postings = Postings(directory, name, term_count)
+        self._frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
+        self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The rows that hold the term, ascending, and how often each does; both empty for an unknown term."""
-        position = self._terms.find(term)
-        span = slice(0, 0) if position is None else slice(int(self._starts[position]), int(self._starts[position + 1]))
-        return self._rows[span], self._frequencies[span]
+        span = self._postings.span(term)
+        return self._postings.rows[span], self._frequencies[span]

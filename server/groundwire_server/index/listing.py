@@ -53,7 +53,7 @@ def _entry(store: IndexStore, scope: Scope, active: bool) -> VersionEntry:
         edge_count=manifest.edge_count,
         embedder=space.embedder if space else "",
         dimension=space.dimension if space else 0,
-        lexical=bool(manifest.tokenizer),
+        lexical=manifest.code is not None,
         created=manifest.created.isoformat(),
         source=manifest.source,
     )

@@ -8,17 +8,24 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, sha256
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.index.manifest import Manifest
+from groundwire_server.index.lexical import CODE, PROSE, LexicalTable
+from groundwire_server.index.manifest import LexicalSpace, Manifest
+from groundwire_server.index.metadata_terms import MetadataTerms
+from groundwire_server.index.names import NameTable
 from groundwire_server.index.node_table import NodeTable
 from groundwire_server.index.policies import read_policies
+from groundwire_server.index.reading_order import ReadingOrder
+from groundwire_server.index.service_edges import ServiceEdges
 from groundwire_server.index.vectors import VectorTable
 
 POLICY_COLUMN = "policy.bin"
 
 
 class LoadedIndex:
-    """One immutable index version, mapped. Safe to share between threads."""
+    """One immutable index version, mapped. Safe to share between threads.
+
+    `lexical` holds code tokens, `prose` prose tokens; either is None for an index without it, as are `vectors`.
+    """
 
     def __init__(self, directory: Path) -> None:
         """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen."""
@@ -32,11 +39,12 @@ class LoadedIndex:
         self.incoming = Adjacency(directory, "incoming", count, self.manifest.edge_count)
         space = self.manifest.vector_space
         self.vectors = None if space is None else VectorTable(directory, count, space.dimension)
-        self.lexical = (
-            LexicalTable(directory, count, self.manifest.term_count, self.manifest.posting_count)
-            if self.manifest.tokenizer
-            else None
-        )
+        self.lexical = _lexical_table(directory, CODE, count, self.manifest.code)
+        self.prose = _lexical_table(directory, PROSE, count, self.manifest.prose)
+        self.names = NameTable(directory)
+        self.metadata_terms = MetadataTerms(directory)
+        self.reading_order = ReadingOrder(directory, count)
+        self.service_edges = ServiceEdges(directory)
 
     @property
     def scope(self) -> Scope:
@@ -72,3 +80,7 @@ def verify(directory: Path) -> LoadedIndex:
         if sha256(directory / entry.name) != entry.sha256:
             raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
     return LoadedIndex(directory)
+
+
+def _lexical_table(directory: Path, name: str, node_count: int, space: LexicalSpace | None) -> LexicalTable | None:
+    return None if space is None else LexicalTable(directory, name, node_count, space.term_count, space.posting_count)

@@ -4,15 +4,18 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from groundwire_server.index.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
+
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,17 @@ class VectorSpace:
 
 
 @dataclass(frozen=True, slots=True)
+class LexicalSpace:
+    """A lexical table: the fingerprint of the tokeniser that made it, and its size."""
+
+    tokenizer: str
+    term_count: int
+    posting_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything about an index but its content. `tokenizer` is "" for an index without BM25 artifacts."""
+    """Everything about an index but its content. `code` and `prose` are its lexical tables, None for one it lacks."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
@@ -48,11 +60,10 @@ class Manifest:
     source: str
     node_count: int
     edge_count: int
-    term_count: int
-    posting_count: int
     edge_types: tuple[str, ...]
     vector_space: VectorSpace | None
-    tokenizer: str
+    code: LexicalSpace | None
+    prose: LexicalSpace | None
     token_counter: str
     token_counter_fingerprint: str
     files: tuple[FileEntry, ...]
@@ -71,20 +82,35 @@ class Manifest:
             checksum = (directory / CHECKSUM_FILE).read_text(errors="replace")
         except OSError as error:
             raise IndexDamagedError(f"{directory.name}: not an index, {error.filename} is unreadable") from error
-        try:
-            manifest = _ADAPTER.validate_json(content)
-        except ValidationError as error:
-            raise IndexDamagedError(
-                f"{MANIFEST_FILE}: {error.error_count()} errors, first: {error.errors()[0]}"
-            ) from error
-        if (manifest.format, manifest.format_version) != (FORMAT, FORMAT_VERSION):
-            raise IndexDamagedError(
-                f"{MANIFEST_FILE}: format {manifest.format} {manifest.format_version}; this server reads "
-                f"{FORMAT} {FORMAT_VERSION}; build the index anew"
-            )
+        _check_format(content)
+        manifest = _parsed(content, _ADAPTER)
         if checksum != _checksum_line(content):
             raise IndexDamagedError(f"{MANIFEST_FILE}: its content does not match {CHECKSUM_FILE}")
         return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """The fields that every format version has, so that another version is told apart from damage."""
+
+    format: str
+    format_version: int
+
+
+def _check_format(content: bytes) -> None:
+    found = _parsed(content, _FORMAT_ADAPTER)
+    if (found.format, found.format_version) != (FORMAT, FORMAT_VERSION):
+        raise IndexDamagedError(
+            f"{MANIFEST_FILE}: format {found.format} {found.format_version}; this server reads "
+            f"{FORMAT} {FORMAT_VERSION}; build the index anew"
+        )
+
+
+def _parsed(content: bytes, adapter: TypeAdapter[Parsed]) -> Parsed:
+    try:
+        return adapter.validate_json(content)
+    except ValidationError as error:
+        raise IndexDamagedError(f"{MANIFEST_FILE}: {error.error_count()} errors, first: {error.errors()[0]}") from error
 
 
 def _checksum_line(content: bytes) -> str:
@@ -92,3 +118,4 @@ def _checksum_line(content: bytes) -> str:
 
 
 _ADAPTER: TypeAdapter[Manifest] = TypeAdapter(Manifest)
+_FORMAT_ADAPTER: TypeAdapter[_Format] = TypeAdapter(_Format)

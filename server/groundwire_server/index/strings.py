@@ -39,6 +39,10 @@ class StringColumn:
             raise IndexDamagedError(f"{name}.utf8: has {len(blob)} bytes; its offsets end at {offsets[-1]}")
         return cls(memoryview(blob), offsets)
 
+    def part(self, start: int, end: int) -> "StringColumn":
+        """The strings from `start` up to `end` as a column that shares the blob."""
+        return StringColumn(self._blob, self._offsets[start : end + 1])
+
     def __len__(self) -> int:
         return len(self._offsets) - 1
 

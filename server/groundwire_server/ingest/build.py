@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import repeat
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -19,11 +20,14 @@ from groundwire_server.embedding.embed import embed_missing
 from groundwire_server.embedding.embedder import Embedder
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Vectors, write_index
+from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
 from groundwire_server.ingest.collect import Collected, collect, node_access
 from groundwire_server.ingest.records import SkippedFile, Source, SourceNode, SourceRecord
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 
+SYMBOL_WEIGHT = 3
+"""How often BM25 counts a symbol's words: a name says more of a node than a word of its text (docs/quality.md)."""
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 UNIT_TOLERANCE = 1e-6
 
@@ -75,25 +79,26 @@ def build_index(source: Source, options: BuildOptions, progress: Progress) -> Bu
     counter = TokenCounter()
     with progress.stage("Counting tokens") as report:
         nodes = [
-            _node(node, id_, counter)
+            _node(node, id_, options.scope, counter)
             for node, id_ in _reported(list(zip(collected.nodes, collected.ids, strict=True)), report)
         ]
     vectors, embedded, reused = _vectors(collected, options, progress)
-    with progress.stage("Tokenising") as report:
-        documents = [tokenize(f"{node.symbol} {node.location.path} {node.text}") for node in _reported(nodes, report)]
-    content = IndexContent(
-        scope=options.scope,
-        created=datetime.now(UTC),
-        source=source.description,
-        token_counter=counter.name,
-        token_counter_fingerprint=counter.fingerprint,
-        nodes=nodes,
-        edges=collected.edges,
-        vectors=vectors,
-        lexicon=Lexicon(TOKENIZER_FINGERPRINT, documents),
-        skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
-    )
-    with progress.stage("Writing"), store.build(options.scope) as directory:
+    with progress.stage("Writing") as report, store.build(options.scope) as directory:
+        content = IndexContent(
+            scope=options.scope,
+            created=datetime.now(UTC),
+            source=source.description,
+            token_counter=counter.name,
+            token_counter_fingerprint=counter.fingerprint,
+            nodes=nodes,
+            edges=collected.edges,
+            vectors=vectors,
+            lexicon=Lexicon(
+                code=Tokens(TOKENIZER_FINGERPRINT, _tokenised(nodes, tokenize, report)),
+                prose=Tokens(PROSE_TOKENIZER_FINGERPRINT, _tokenised(nodes, tokenize_prose, report)),
+            ),
+            skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
+        )
         write_index(directory, content)
     if options.activate:
         store.activate(options.scope)
@@ -123,7 +128,7 @@ def _reported(items: Sequence[Item], report: ProgressCallback) -> Iterator[Item]
         report(done, len(items))
 
 
-def _node(node: SourceNode, id_: str, counter: TokenCounter) -> Node:
+def _node(node: SourceNode, id_: str, scope: Scope, counter: TokenCounter) -> Node:
     return Node(
         id=id_,
         kind=node.kind,
@@ -137,10 +142,36 @@ def _node(node: SourceNode, id_: str, counter: TokenCounter) -> Node:
         data_type=node.data_type,
         corpus_type=node.corpus_type,
         collection_id=node.collection_id,
+        case_id=node.case_id,
         document_id=node.document_id,
+        document_version_id=node.document_version_id,
+        chunk_index=node.chunk_index,
+        is_latest=node.is_latest,
+        deleted=node.deleted,
+        service_name=node.service_name,
+        repo_name=node.repo_name or scope.repository,
+        section_path=node.section_path,
+        author=node.author,
+        channel=node.channel,
+        timestamp=node.timestamp,
+        source_uri=node.source_uri,
+        context_prefix=node.context_prefix,
         access=node_access(node),
         metadata=node.metadata,
     )
+
+
+def _tokenised(
+    nodes: Sequence[Node], tokenizer: Callable[[str], list[str]], report: ProgressCallback
+) -> Iterator[list[str]]:
+    """The tokens of all that is searched for words, a node at a time: together they would fill the memory."""
+    for node in _reported(nodes, report):
+        searched = (*repeat(node.symbol, SYMBOL_WEIGHT), node.location.path, node.context_prefix, node.text)
+        yield tokenizer(" ".join(field for field in searched if field))
+
+
+def _embedded_text(node: SourceNode) -> str:
+    return f"{node.context_prefix}\n\n{node.text}" if node.context_prefix else node.text
 
 
 def _vectors(collected: Collected, options: BuildOptions, progress: Progress) -> tuple[Vectors | None, int, int]:
@@ -151,7 +182,7 @@ def _vectors(collected: Collected, options: BuildOptions, progress: Progress) ->
         raise IngestError(f"{own[0].origin}: the source brings its own vectors; give --embedder none, or drop them")
     embedder = options.embedder
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache, progress.stage("Embedding") as report:
-        result = embed_missing([node.text for node in collected.nodes], embedder, cache, report)
+        result = embed_missing([_embedded_text(node) for node in collected.nodes], embedder, cache, report)
     space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
     return Vectors(space, result.vectors, result.present), result.embedded, result.reused
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.archive_files import ArchiveFiles
 from groundwire_server.ingest.bundle_code import code_edges, code_nodes
 from groundwire_server.ingest.bundle_fields import bundle_record
-from groundwire_server.ingest.bundle_files import MARKERS, REPOSITORY_FILE, BundleFiles, open_bundle_files
+from groundwire_server.ingest.bundle_files import MARKERS, REPOSITORY_FILE, open_bundle_files
 from groundwire_server.ingest.bundle_keys import BundleKeys
 from groundwire_server.ingest.bundle_sql import sql_edges, sql_half
 from groundwire_server.ingest.records import SourceRecord
@@ -52,7 +53,7 @@ class BundleSource:
         yield from sql_edges(self._files, keys)
 
 
-def _origin(files: BundleFiles) -> tuple[str, str]:
+def _origin(files: ArchiveFiles) -> tuple[str, str]:
     """The branch and commit that the bundle was made of; "" for what it does not say."""
     if REPOSITORY_FILE not in files.names:
         return "", ""

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import JsonValue
 from groundwire_server.domain.scope import node_key
+from groundwire_server.ingest.archive_files import ArchiveFiles
 from groundwire_server.ingest.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record
-from groundwire_server.ingest.bundle_files import CODE_FOLDER, BundleFiles
+from groundwire_server.ingest.bundle_files import CODE_FOLDER
 from groundwire_server.ingest.bundle_keys import CODE_KIND, BundleKeys, is_sql_key
 from groundwire_server.ingest.records import SourceEdge, SourceNode
 from groundwire_server.ingest.strict_json import decode_utf8, parse_json
@@ -33,7 +34,7 @@ _DEPENDENCY_SPELLINGS = {
 }
 
 
-def code_nodes(files: BundleFiles) -> Iterator[SourceNode]:
+def code_nodes(files: ArchiveFiles) -> Iterator[SourceNode]:
     """The C# chunks in their order; none when the bundle has no `chunks.json`. Raises IngestError."""
     if CHUNKS_FILE not in files.names:
         return
@@ -45,7 +46,7 @@ def code_nodes(files: BundleFiles) -> Iterator[SourceNode]:
         yield _node(bundle_record(chunk, _CHUNK_SPELLINGS, f"{place}[{position}]"))
 
 
-def code_edges(files: BundleFiles, keys: BundleKeys) -> Iterator[SourceEdge]:
+def code_edges(files: ArchiveFiles, keys: BundleKeys) -> Iterator[SourceEdge]:
     """The dependencies of C# chunks on each other and on SQL objects. Raises IngestError.
 
     `dependencies.json` is an object of ids to lists of ids, or a list of objects that each name one dependency (`from`

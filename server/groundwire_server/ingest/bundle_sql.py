@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.archive_files import ArchiveFiles
 from groundwire_server.ingest.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record, csv_records
-from groundwire_server.ingest.bundle_files import SQL_FOLDERS, BundleFiles
+from groundwire_server.ingest.bundle_files import SQL_FOLDERS
 from groundwire_server.ingest.bundle_keys import CODE_KIND, BundleKeys, object_identity
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, StatedAccess
 from groundwire_server.ingest.strict_json import decode_utf8, numbered_lines, parse_json
@@ -43,7 +44,7 @@ class SqlHalf:
     unused: tuple[SkippedFile, ...]
 
 
-def sql_half(files: BundleFiles) -> SqlHalf:
+def sql_half(files: ArchiveFiles) -> SqlHalf:
     """Reads the SQL objects; nothing when the bundle has no SQL folder.
 
     Raises IngestError, also for an object that one file names twice: only there both mentions are seen.
@@ -64,7 +65,7 @@ def sql_half(files: BundleFiles) -> SqlHalf:
     return SqlHalf(tuple(replace(node, text=bodies.text_of(node)) for node in nodes), bodies.unused())
 
 
-def sql_edges(files: BundleFiles, keys: BundleKeys) -> Iterator[SourceEdge]:
+def sql_edges(files: ArchiveFiles, keys: BundleKeys) -> Iterator[SourceEdge]:
     """The edges of `graph/edges.csv`, each with the relation that its source gives it. Raises IngestError."""
     folder = _sql_folder(files)
     if folder is None:
@@ -81,7 +82,7 @@ def sql_edges(files: BundleFiles, keys: BundleKeys) -> Iterator[SourceEdge]:
 class _Bodies:
     """The files below `docs/bodies`, and which of them a node has claimed."""
 
-    def __init__(self, files: BundleFiles, folder: str) -> None:
+    def __init__(self, files: ArchiveFiles, folder: str) -> None:
         self._files = files
         self._folder = folder
         self._unclaimed = {name for name in files.names if name.startswith(f"{folder}/docs/bodies/")}
@@ -111,20 +112,20 @@ class _Bodies:
         return decode_utf8(self._files.read(name), self._files.place(name))
 
 
-def _sql_folder(files: BundleFiles) -> str | None:
+def _sql_folder(files: ArchiveFiles) -> str | None:
     folders = [folder for folder in SQL_FOLDERS if any(name.startswith(f"{folder}/") for name in files.names)]
     if len(folders) > 1:
         raise IngestError(f"{files.place(folders[1])}: stands beside {folders[0]}; keep one of them")
     return folders[0] if folders else None
 
 
-def _body_records(files: BundleFiles, name: str) -> Iterator[BundleRecord]:
+def _body_records(files: ArchiveFiles, name: str) -> Iterator[BundleRecord]:
     if name in files.names:
         for place, line in numbered_lines(io.BytesIO(files.read(name)), files.place(name)):
             yield bundle_record(parse_json(line, place), _OBJECT_SPELLINGS, place)
 
 
-def _csv_records(files: BundleFiles, name: str, spellings: Mapping[str, tuple[str, ...]]) -> Iterator[BundleRecord]:
+def _csv_records(files: ArchiveFiles, name: str, spellings: Mapping[str, tuple[str, ...]]) -> Iterator[BundleRecord]:
     if name in files.names:
         place = files.place(name)
         yield from csv_records(decode_utf8(files.read(name), place), spellings, place)

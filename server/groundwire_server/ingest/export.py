@@ -12,7 +12,7 @@ from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.scope import SEPARATOR, Scope
 from groundwire_server.index.loaded import LoadedIndex, open_version
 from groundwire_server.index.store import IndexStore
-from groundwire_server.ingest.jsonl import jsonl_line
+from groundwire_server.ingest.jsonl_writing import jsonl_line
 from groundwire_server.ingest.records import SourceEdge, SourceNode, StatedAccess
 
 STANDARD_OUTPUT = Path("-")
@@ -39,28 +39,41 @@ def export_index(data: Path, scope: Scope, output: Path) -> int:
 
 
 def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
-    nodes = index.nodes
-    for row in range(len(nodes.ids)):
-        kind, local_id = _split(index, row)
-        location = nodes.location(row)
+    for row in range(len(index.nodes.ids)):
+        access = index.policies[int(index.policy_codes[row])]
+        node = index.nodes.node(row, access)
         yield SourceNode(
-            kind=kind,
-            local_id=local_id,
-            text=nodes.texts[row],
-            origin=nodes.ids[row],
-            path=location.path,
-            start_line=location.start_line,
-            end_line=location.end_line,
-            symbol=nodes.symbols[row],
-            signature=nodes.signatures[row],
-            language=nodes.categories["language"][row],
-            data_type=nodes.categories["data_type"][row],
-            corpus_type=nodes.categories["corpus_type"][row],
-            collection_id=nodes.categories["collection_id"][row],
-            document_id=nodes.categories["document_id"][row],
-            access=_stated(index.policies[int(index.policy_codes[row])]),
+            kind=node.kind,
+            local_id=node.local_id,
+            text=node.text,
+            origin=node.id,
+            path=node.location.path,
+            start_line=node.location.start_line,
+            end_line=node.location.end_line,
+            symbol=node.symbol,
+            signature=node.signature,
+            language=node.language,
+            data_type=node.data_type,
+            corpus_type=node.corpus_type,
+            collection_id=node.collection_id,
+            case_id=node.case_id,
+            document_id=node.document_id,
+            document_version_id=node.document_version_id,
+            chunk_index=node.chunk_index,
+            is_latest=node.is_latest,
+            deleted=node.deleted,
+            service_name=node.service_name,
+            # The scope's own name is what an empty one means, so that the export fits under another scope as well.
+            repo_name="" if node.repo_name == index.manifest.repository else node.repo_name,
+            section_path=node.section_path,
+            author=node.author,
+            channel=node.channel,
+            timestamp=node.timestamp,
+            source_uri=node.source_uri,
+            context_prefix=node.context_prefix,
+            access=_stated(access),
             vector=_own_vector(index, row),
-            metadata=nodes.metadata(row),
+            metadata=node.metadata,
         )
 
 
@@ -68,8 +81,8 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
     owners, ends = index.outgoing.all_ends()
     for position, (from_row, to_row) in enumerate(zip(owners.tolist(), ends.tolist(), strict=True)):
         yield SourceEdge(
-            from_key=SEPARATOR.join(_split(index, from_row)),
-            to_key=SEPARATOR.join(_split(index, to_row)),
+            from_key=_key(index, from_row),
+            to_key=_key(index, to_row),
             edge_type=index.manifest.edge_types[int(index.outgoing.types[position])],
             origin=index.nodes.ids[from_row],
             # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
@@ -77,11 +90,9 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
         )
 
 
-def _split(index: LoadedIndex, row: int) -> tuple[str, str]:
-    """Kind and local id: what follows the scope in a canonical id."""
-    prefix = SEPARATOR.join((index.manifest.repository, index.manifest.branch, ""))
-    kind, _, local_id = index.nodes.ids[row].removeprefix(prefix).partition(SEPARATOR)
-    return kind, local_id
+def _key(index: LoadedIndex, row: int) -> str:
+    """The name that edges use: what follows the scope in a canonical id."""
+    return index.nodes.ids[row].removeprefix(SEPARATOR.join((index.manifest.repository, index.manifest.branch, "")))
 
 
 def _stated(access: NodeAccess) -> StatedAccess:

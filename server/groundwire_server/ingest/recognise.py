@@ -8,32 +8,43 @@ from groundwire_server.ingest.bundle import BundleSource
 from groundwire_server.ingest.bundle_files import open_bundle_files
 from groundwire_server.ingest.jsonl import JsonlSource
 from groundwire_server.ingest.records import Source
+from groundwire_server.ingest.slack import SlackSource, open_slack_files
 from groundwire_server.ingest.strict_json import numbered_lines, parse_json
 from groundwire_server.ingest.tree.source import TreeSource
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_FOR = (
-    "a RoslynIndexer bundle (zip or folder), a JSONL file whose first line is an object with a 'type', or a folder of "
-    "source files"
+    "a RoslynIndexer bundle (zip or folder), a JSONL file whose first line is an object with a 'type', a Slack export "
+    "(zip or folder), or a folder of source files"
 )
 
 
 def recognise(path: Path) -> Source:
-    """The source at a path: a bundle, a JSONL file of nodes and edges, or, for any other folder, a source tree.
+    """The source at a path: a bundle, a Slack export, a JSONL file, or, for any other folder, a source tree.
 
     Raises IngestError when it is none of them, naming what was looked for.
     """
     if path.is_dir():
-        return TreeSource(path) if open_bundle_files(path) is None else BundleSource(path)
+        return _archived(path) or TreeSource(path)
     try:
         with path.open("rb") as stream:
-            if stream.read(4) in _ZIP_STARTS:
-                return BundleSource(path)
-            stream.seek(0)
-            _check_first_line(stream, str(path))
+            is_zip = stream.read(4) in _ZIP_STARTS
+            if not is_zip:
+                stream.seek(0)
+                _check_first_line(stream, str(path))
     except OSError as error:
         raise IngestError(f"{path}: cannot be read ({error.strerror}); name {_LOOKED_FOR}") from error
-    return JsonlSource(path)
+    source = _archived(path) if is_zip else JsonlSource(path)
+    if source is None:
+        raise IngestError(f"{path}: is a zip that holds neither a bundle nor a Slack export; name {_LOOKED_FOR}")
+    return source
+
+
+def _archived(path: Path) -> Source | None:
+    """What a folder or zip holds, if it is one of the sources that come as either."""
+    if open_bundle_files(path) is not None:
+        return BundleSource(path)
+    return None if open_slack_files(path) is None else SlackSource(path)
 
 
 def _check_first_line(stream: BinaryIO, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from groundwire_server.domain.nodes import JsonValue
@@ -27,7 +28,8 @@ class SourceNode:
     """One chunk of source text with an identity.
 
     `kind` and `local_id` name the node within its scope. Lines are 1-based and inclusive, 0 when
-    unknown. `origin` says where the record stands in its source, for error messages.
+    unknown. `origin` says where the record stands in its source, for error messages. The rest is as in
+    `domain.nodes.Node`; an empty `repo_name` means the scope's repository.
     """
 
     kind: str
@@ -43,7 +45,20 @@ class SourceNode:
     data_type: str = ""
     corpus_type: str = ""
     collection_id: str = ""
+    case_id: str = ""
     document_id: str = ""
+    document_version_id: str = ""
+    chunk_index: int = 0
+    is_latest: bool = True
+    deleted: bool = False
+    service_name: str = ""
+    repo_name: str = ""
+    section_path: str = ""
+    author: str = ""
+    channel: str = ""
+    timestamp: datetime | None = None
+    source_uri: str = ""
+    context_prefix: str = ""
     access: StatedAccess = field(default_factory=StatedAccess)
     vector: tuple[float, ...] | None = None
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)

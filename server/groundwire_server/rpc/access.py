@@ -4,7 +4,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import grpc.aio
 
-from groundwire.v1 import index_pb2, retrieval_pb2
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.rpc.conversions.scope import decode_access
 
@@ -14,6 +14,7 @@ AccessRequest: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FetchNodeTextsRequest
+    | query_pb2.QueryRequest
     | index_pb2.ListIndexesRequest
     | index_pb2.GetIndexRequest
 )

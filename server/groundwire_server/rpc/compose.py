@@ -3,7 +3,9 @@
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.embedding.embedder import Embedder, EmbedderError
+from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 
 
@@ -15,8 +17,19 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     if not settings.data.is_dir():
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
     backend = EmbeddedBackend(settings.data, _load_embedders(settings))
-    rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=_load_cross_encoder(settings))
-    return RetrievalEngine(backend, backend, rerankers, settings.limits), backend
+    cross_encoder = _load_cross_encoder(settings)
+    rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=cross_encoder)
+    query_settings = QuerySettings(
+        cross_encoder, _load_boosts(settings), frozenset(settings.visibility_override_acl_tags)
+    )
+    return RetrievalEngine(backend, backend, rerankers, query_settings, settings.limits), backend
+
+
+def _load_boosts(settings: Settings) -> CorpusBoosts:
+    try:
+        return CorpusBoosts.load(settings.corpus_boosts or DEFAULT_BOOSTS_FILE)
+    except (OSError, ValueError) as error:
+        raise _unusable("corpus_boosts", str(settings.corpus_boosts), error) from error
 
 
 # A server without models must not pay seconds and hundreds of megabytes for loading torch: hence the imports below.

@@ -49,6 +49,8 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.DEADLINE_EXCEEDED: grpc.StatusCode.DEADLINE_EXCEEDED,
     Reason.CANCELLED: grpc.StatusCode.CANCELLED,
     Reason.ADMINISTRATION_DISABLED: grpc.StatusCode.PERMISSION_DENIED,
+    Reason.NO_MATCHES: grpc.StatusCode.NOT_FOUND,
+    Reason.VISIBILITY_OVERRIDE_DENIED: grpc.StatusCode.PERMISSION_DENIED,
 }
 
 

@@ -19,7 +19,7 @@ import structlog
 from google.protobuf.message import DecodeError
 from structlog.typing import FilteringBoundLogger
 
-from groundwire.v1 import errors_pb2, retrieval_pb2
+from groundwire.v1 import errors_pb2, query_pb2, retrieval_pb2
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.rpc.error_table import DETAILS_KEY, INTERNAL_REASON, WireError, wire_error
 
@@ -56,7 +56,8 @@ class _CallLog:
             response,
             retrieval_pb2.SearchNodesResponse
             | retrieval_pb2.ExpandDependencyTreeResponse
-            | retrieval_pb2.FetchNodeTextsResponse,
+            | retrieval_pb2.FetchNodeTextsResponse
+            | query_pb2.QueryResponse,
         ):
             fields["index"] = response.index
         self.log.info("call", **fields)

@@ -10,8 +10,7 @@ import structlog
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.logs import configure_logging
-from groundwire_server.rpc.retrieval_servicer import RetrievalActions
-from groundwire_server.rpc.server import GroundwireServer
+from groundwire_server.rpc.server import Engine, GroundwireServer
 from groundwire_server.rpc.threads import bound_native_threads
 
 EXIT_DRAINED = 0
@@ -35,7 +34,7 @@ def serve(settings: Settings, ready: Callable[[str], None] | None = None) -> int
 
 def serve_engine(
     settings: Settings,
-    engine: RetrievalActions,
+    engine: Engine,
     indexes: IndexDirectory,
     ready: Callable[[str], None] | None = None,
 ) -> int:
@@ -54,7 +53,7 @@ def serve_engine(
 
 async def _serve(
     settings: Settings,
-    engine: RetrievalActions,
+    engine: Engine,
     indexes: IndexDirectory,
     ready: Callable[[str], None] | None,
 ) -> int:

@@ -1,12 +1,13 @@
 """The server's life: listen, answer, drain, stop."""
 
 import asyncio
+from typing import Protocol
 
 import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.access import TrustedAccess
@@ -14,13 +15,19 @@ from groundwire_server.rpc.calls import CallBounds, CallRunner
 from groundwire_server.rpc.health_servicer import HealthServicer
 from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
+from groundwire_server.rpc.query_servicer import QueryActions, QueryServicer
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
 from groundwire_server.rpc.transport import bind, load_credentials, server_options
 
 SERVICES = (
     retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
+    query_pb2.DESCRIPTOR.services_by_name["QueryService"].full_name,
     index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
 )
+
+
+class Engine(RetrievalActions, QueryActions, Protocol):
+    """What the services ask of an engine: blocking, safe to call from many threads, raising GroundwireError."""
 
 
 class GroundwireServer:
@@ -30,7 +37,7 @@ class GroundwireServer:
     the latter stays empty when health has no port of its own (it is always answered on the main port too).
     """
 
-    def __init__(self, settings: Settings, engine: RetrievalActions, indexes: IndexDirectory) -> None:
+    def __init__(self, settings: Settings, engine: Engine, indexes: IndexDirectory) -> None:
         self._settings = settings
         self._calls = CallRunner(
             CallBounds(
@@ -77,11 +84,12 @@ class GroundwireServer:
         await self._health_server.stop(None)
         self._calls.close()
 
-    def _add_services(self, engine: RetrievalActions, indexes: IndexDirectory) -> None:
+    def _add_services(self, engine: Engine, indexes: IndexDirectory) -> None:
         access = TrustedAccess()
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
             RetrievalServicer(engine, access, self._calls), self._server
         )
+        query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access, self._calls), self._server)
         index_pb2_grpc.add_IndexServiceServicer_to_server(
             IndexServicer(indexes, access, self._calls, allow_admin=self._settings.allow_admin), self._server
         )

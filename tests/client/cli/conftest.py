@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from typer.testing import CliRunner
 
-from groundwire.v1 import retrieval_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client.cli import app
 
 if TYPE_CHECKING:
@@ -64,6 +64,72 @@ def run(server: FakeServer, command: Command) -> Run:
         return command(*arguments, "--server", server.target, stdin=stdin)
 
     return run_command
+
+
+@pytest.fixture
+def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
+    """The server answers queries: code, a message of a conversation, and a neighbour of the first."""
+    code = query_pb2.QueryMatch(
+        id=SEED,
+        rank=1,
+        score=0.8,
+        scores=query_pb2.StageScores(dense=0.5, bm25_code=12.5, trigram=0.25, fused=0.8, boost=1, final=0.8),
+        text="int [bold]x\x1b[31m;\nint y;\n",
+        token_count=9,
+        citation=retrieval_pb2.Location(path="src/Invoice.cs", start_line=10, end_line=11),
+        symbol_name="Invoice.Create",
+    )
+    code.meta.parents.add(id=TABLE, symbol="Invoice")
+    said = query_pb2.QueryMatch(
+        id="shop::main::slack::1",
+        rank=2,
+        score=0.4,
+        scores=query_pb2.StageScores(dense=-0.25, bm25_code=6.25, fused=0.3, freshness=0.5, boost=1.3, final=0.4),
+        text="invoices are down",
+        token_count=4,
+        citation=retrieval_pb2.Location(path="export/incident.json", start_line=1, end_line=1),
+        channel="incident",
+        author="Ann",
+        section_path="thread",
+        meta=query_pb2.MatchMeta(deleted=True, metadata_json='{"team":"tax"}'),
+    )
+    said.timestamp.FromJsonString("2025-01-02T03:04:05Z")
+    beside = query_pb2.QueryMatch(id=TABLE, text="CREATE TABLE", token_count=2, section_path="Tables > Invoice")
+    beside.meta.neighbor, beside.meta.neighbor_of = True, SEED
+    edge = query_pb2.ServiceEdge(from_service="shop", to_service="tax", edge_type="CallsService", count=3)
+    service = query_pb2.ServiceContext(service_name="shop", calls=["tax"], called_by=["web"], edges=[edge])
+    meta = query_pb2.RetrieveMeta(
+        took_ms=12.345,
+        took=[query_pb2.StageTime(stage="sources", ms=10.04), query_pb2.StageTime(stage="fusion", ms=0.26)],
+        query_class=query_pb2.QUERY_CLASS_MIXED,
+        fusion=query_pb2.FUSION_MODE_WEIGHTED,
+        sources=[
+            query_pb2.SourceUse(source=query_pb2.SOURCE_DENSE, weight=0.7, candidates=100),
+            query_pb2.SourceUse(source=query_pb2.SOURCE_BM25_CODE, weight=0.3, candidates=12),
+        ],
+        alpha=0.7,
+        min_sim=0.15,
+        top_k_effective=2,
+        max_candidates_effective=100,
+        vec_limit=100,
+        lex_limit=90,
+        trgm_limit=0.3,
+        diversify_strength=0.5,
+        vector_candidates=100,
+        lexical_candidates=12,
+        fused_candidates=105,
+        deleted_matches_blocked=4,
+        visibility_effective=query_pb2.VISIBILITY_ALL,
+        boosts=["incident"],
+        freshness_half_life_days=90,
+        freshness_weight=0.1,
+        exact=True,
+    )
+    meta.routing.profile, meta.routing.collection_ids[:] = "minilm", ["k1", "k2"]
+    meta.now.FromJsonString("2025-01-03T00:00:00Z")
+    answer = query_pb2.QueryResponse(matches=[code, said, beside], service_context=[service], meta=meta, index="v1")
+    server.answer(answer)
+    return answer
 
 
 @pytest.fixture

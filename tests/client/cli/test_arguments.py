@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 TABLE = "shop::main::sql::dbo.Invoice|TABLE"
-ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
 
 
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from client.conftest import FakeServer
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
-ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
 
 
 @pytest.mark.parametrize("arguments", ALL_COMMANDS)

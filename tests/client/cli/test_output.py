@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 TABLE = "shop::main::sql::dbo.Invoice|TABLE"
-ALL_COMMANDS = [("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
 
 
 @pytest.mark.usefixtures("answers")

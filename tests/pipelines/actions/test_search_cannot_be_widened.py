@@ -2,23 +2,29 @@
 
 import json
 from dataclasses import fields
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from groundwire_client import Access, Filter, Scope
-from groundwire_pipelines.actions.search_nodes import ACTION
+from groundwire_pipelines.actions import query, search_nodes
+from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 PATHS = ["src/", "src/a/", "lib/"]
 WORDS = ["cs", "sql", "*", ""]
-FIELDS = [field.name for field in fields(Filter)]
+FIELDS = [field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata")]
 
 ACCESSES = st.builds(Access, st.sampled_from(["", "acme"]), st.sampled_from([(), ("finance",)]))
 CALLER_FILTERS = st.builds(
     Filter,
+    is_latest=st.sampled_from([None, True, False]),
+    metadata=st.just({}) | st.just({"team": "tax"}),
     **{
         field: st.lists(st.sampled_from(PATHS if field == "path_prefixes" else WORDS[:2]), max_size=2).map(tuple)
         for field in FIELDS
@@ -26,9 +32,15 @@ CALLER_FILTERS = st.builds(
 )
 NODES = st.fixed_dictionaries(
     {field: st.sampled_from(["src/a/x.cs", "src/y", "z"] if field == "path_prefixes" else WORDS) for field in FIELDS}
+    | {"is_latest": st.booleans(), "team": st.sampled_from(["tax", "vat"])}
 )
 NAMES = st.sampled_from([*FILTER_NAMES, *sorted(CALLER_NAMES)])
-VALUES = st.sampled_from([*WORDS, *PATHS]) | st.lists(st.sampled_from([*WORDS, *PATHS, None]), max_size=3) | st.none()
+VALUES = (
+    st.sampled_from([*WORDS, *PATHS, "true"])
+    | st.booleans()
+    | st.lists(st.sampled_from([*WORDS, *PATHS, None]), max_size=3)
+    | st.none()
+)
 PAYLOADS = st.builds(
     lambda query, beside, inside: json.dumps({"query": query, **beside, "filters": inside}),
     st.text(min_size=1),
@@ -38,24 +50,31 @@ PAYLOADS = st.builds(
 WRITTEN = PAYLOADS | st.text() | st.text(alphabet="{}[]\"',: acl_tagsbrnh*")
 
 
-def admits(narrowing: Filter, node: dict[str, str]) -> bool:
+def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
     """The contract's rule: any value of a field, all fields."""
     for name in FIELDS:
         wanted: tuple[str, ...] = getattr(narrowing, name)
         prefix = name == "path_prefixes"
         if wanted and not any(node[name].startswith(one) if prefix else node[name] == one for one in wanted):
             return False
-    return True
+    latest = narrowing.is_latest in (None, node["is_latest"])
+    return latest and narrowing.metadata.get("team", node["team"]) == node["team"]
 
 
-@given(WRITTEN, ACCESSES, CALLER_FILTERS, st.lists(NODES, min_size=1, max_size=20))
+@pytest.mark.parametrize(("action", "keys"), [(search_nodes.ACTION, {"search_type": "bm25"}), (query.ACTION, {})])
+@given(written=WRITTEN, access=ACCESSES, caller=CALLER_FILTERS, nodes=st.lists(NODES, min_size=1, max_size=20))
 def test_a_model_widens_neither_access_nor_scope_nor_filter(
-    written: str, access: Access, caller: Filter, nodes: list[dict[str, str]]
+    action: Action[Any],
+    keys: dict[str, JsonValue],
+    written: str,
+    access: Access,
+    caller: Filter,
+    nodes: list[dict[str, Any]],
 ) -> None:
     retrieval = FakeRetrieval()
     state = make_state(last_model_response=written, retrieval_access=access, retrieval_filter=caller)
     try:
-        run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+        run_action(action, {**keys, "query_parser": "jsonish"}, state, make_runtime(retrieval))
     except StepError:
         assert retrieval.calls == []
     for call in retrieval.calls:

@@ -1,20 +1,32 @@
-"""The pipelines that extend `rag_code_base`."""
+"""The pipelines of the library besides `rag_code_base`."""
 
 import pytest
 
 from groundwire_client import Direction, PrioritizationMode, Rerank, SearchType
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
-from support.pipeline_runs import Shop
+from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
 
 ANSWERED = "[Answer:] VatService computes it."
 
 
-@pytest.mark.parametrize("name", ["evidence", "rag_code_base", "rag_code_semantic_only", "rag_code_deep_graph"])
+@pytest.mark.parametrize(
+    "name", ["evidence", "quick_evidence", "rag_code_base", "rag_code_semantic_only", "rag_code_deep_graph"]
+)
 def test_the_library_is_sound(name: str) -> None:
     definition = load_pipeline(name)
     assert definition.name == name
     assert definition.warnings == ()
+
+
+def test_quick_evidence_is_one_call(ann: Shop) -> None:
+    run = ann.run(pipeline="quick_evidence")
+    assert run.steps == ["query", "render", "finalize"]
+    (call,) = run.retrieval.calls
+    assert (call.method, call.arguments["query"]) == ("query", "where is VAT computed?")
+    assert (call.arguments["hybrid"].top_k, call.arguments["include_parents"]) == (8, True)
+    assert all(part in run.answer for part in (SERVICE, INVOICE, RATES, "decimal Vat() => Rates.Find();"))
+    assert_golden("quick_evidence", run)
 
 
 def test_semantic_only_offers_and_takes_semantic_modes_alone(ann: Shop) -> None:

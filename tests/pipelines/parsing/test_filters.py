@@ -1,4 +1,5 @@
 from dataclasses import fields
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,31 +9,48 @@ from groundwire_pipelines.parsing.filters import FILTER_NAMES, merged
 
 PATHS = ["", "s", "src", "src/", "src/a", "src/b/c", "lib/"]
 WORDS = ["cs", "sql", "py"]
-FIELDS = [field.name for field in fields(Filter)]
+VALUES = ["tax", True, 1, 2.5, None]
+LISTS = [field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata")]
 
 
 def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(st.sampled_from(PATHS if field == "path_prefixes" else WORDS), max_size=3).map(tuple)
 
 
-FILTERS = st.builds(Filter, **{field: values(field) for field in FIELDS})
+FILTERS = st.builds(
+    Filter,
+    is_latest=st.sampled_from([None, True, False]),
+    metadata=st.dictionaries(
+        st.sampled_from(["team", "open"]),
+        st.sampled_from(VALUES) | st.lists(st.sampled_from(VALUES), min_size=1, max_size=3),
+        max_size=2,
+    ),
+    **{field: values(field) for field in LISTS},
+)
 NODES = st.fixed_dictionaries(
-    {field: st.sampled_from([*PATHS, "src/b/c.py"] if field == "path_prefixes" else [*WORDS, ""]) for field in FIELDS}
+    {field: st.sampled_from([*PATHS, "src/b/c.py"] if field == "path_prefixes" else [*WORDS, ""]) for field in LISTS}
+    | {"is_latest": st.booleans(), "team": st.sampled_from([*VALUES, "absent"]), "open": st.sampled_from(VALUES)}
 )
 
 
-def admits(narrowing: Filter, node: dict[str, str]) -> bool:
-    """The contract's rule: any value of a field, all fields."""
-    return all(
+def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
+    """The contract's rule for a node with one value of each key: any value of a field, all fields."""
+    lists = all(
         not wanted
         or (any(node[name].startswith(value) for value in wanted) if name == "path_prefixes" else node[name] in wanted)
-        for name in FIELDS
+        for name in LISTS
         for wanted in [getattr(narrowing, name)]
     )
+    metadata = all(
+        any(node[key] == one and isinstance(node[key], bool) == isinstance(one, bool) for one in alternatives)
+        for key, value in narrowing.metadata.items()
+        for alternatives in [value if isinstance(value, tuple) else (value,)]
+    )
+    return lists and metadata and narrowing.is_latest in (None, node["is_latest"])
 
 
 @given(FILTERS, FILTERS, NODES)
-def test_admits_exactly_what_both_admit(base: Filter, added: Filter, node: dict[str, str]) -> None:
+def test_admits_exactly_what_both_admit(base: Filter, added: Filter, node: dict[str, Any]) -> None:
     both = merged(base, added)
     assert (both is not None and admits(both, node)) == (admits(base, node) and admits(added, node))
 
@@ -44,8 +62,15 @@ def test_adding_nothing_changes_nothing_that_is_admitted(base: Filter) -> None:
     assert merged(Filter(), base) == base
 
 
-def test_names_every_field_of_a_filter_and_nothing_else() -> None:
-    assert set(FILTER_NAMES.values()) == set(FIELDS)
+def test_names_every_field_that_a_query_may_narrow() -> None:
+    assert set(FILTER_NAMES.values()) == {*LISTS, "is_latest"} - {"tenant_ids"}
+
+
+def test_metadata_of_a_node_with_several_values_is_never_widened() -> None:
+    """A node with both teams passes either filter and not the merged one, as no filter says "one of each"."""
+    assert merged(Filter(metadata={"team": "tax"}), Filter(metadata={"team": "vat"})) is None
+    both = merged(Filter(metadata={"team": ["tax", "vat"]}), Filter(metadata={"team": ["vat", "toll"]}))
+    assert both == Filter(metadata={"team": ["vat"]})
 
 
 def test_keeps_the_callers_order_without_repeats() -> None:

@@ -7,6 +7,7 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
 from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
 
+NARROW = Filter(service_names=("tax",), repo_names=("shop",), case_ids=("c1",))
 parse = JsonishQueryParser().parse
 
 
@@ -48,6 +49,10 @@ def test_reads_the_query(written: str, query: str) -> None:
             Filter(path_prefixes=("src/",), corpus_types=("DOC_README",), collection_ids=("c",)),
         ),
         ('{"query": "q", "filters": {"language": "", "kind": null, "path": [], "document": [null, ""]}}', Filter()),
+        ('{"query": "q", "filters": {"service": "tax", "repo": "shop", "case": "c1"}}', NARROW),
+        ('{"query": "q", "filters": {"is_latest": true}}', Filter(is_latest=True)),
+        ('{"query": "q", "latest": "False"}', Filter(is_latest=False)),
+        ('{"query": "q", "is_latest": null}', Filter()),
         ('{"query": "q", "filters": null}', Filter()),
     ],
 )
@@ -78,6 +83,8 @@ def test_no_name_of_a_filter_is_one_of_scope_or_access() -> None:
         ("filter-malformed", '{"query": "q", "filters": "tsql"}'),
         ("filter-malformed", '{"query": "q", "filters": {"language": {"not": "tsql"}}}'),
         ("filter-malformed", '{"query": "q", "filters": {"language": [["tsql"]]}}'),
+        ("filter-malformed", '{"query": "q", "is_latest": "perhaps"}'),
+        ("filter-malformed", '{"query": "q", "is_latest": [true, false]}'),
         ("filter-malformed", '{"query": "q", "language": "tsql", "filters": {"languages": "csharp"}}'),
     ],
 )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.bm25 import K1, B, inverse_document_frequency, matched_tokens, rank_by_bm25
 from groundwire_server.backends.embedded.ranking import RankedRow
@@ -25,18 +23,10 @@ WORDS = ["get", "user", "id", "tax", "invoice"]
 Documents = list[list[str]]
 
 
-@dataclass
-class Texts:
-    """As much of an open index as BM25 reads. Policy class 1 is the one that the caller sees."""
-
-    lexical: LexicalTable
-    policy_codes: NDArray[np.int32]
-
-
 def lexical_of(documents: Documents) -> LexicalTable:
     with TemporaryDirectory() as directory:
-        terms, postings = write_lexical(Path(directory), documents)
-        return LexicalTable(Path(directory), len(documents), terms, postings)
+        terms, postings = write_lexical(Path(directory), "code", documents)
+        return LexicalTable(Path(directory), "code", len(documents), terms, postings)
 
 
 def rank(
@@ -44,8 +34,8 @@ def rank(
 ) -> list[RankedRow]:
     """The hits of a caller who sees the visible documents, with a filter that lets some pass."""
     lexical = lexical_of(documents)
-    index = Texts(lexical, np.asarray(visible, dtype=np.int32))
-    visibility = Visibility(cast(LoadedIndex, index), np.asarray([False, True]))
+    no_more_than_the_table_is_read = cast(LoadedIndex, None)
+    visibility = Visibility(no_more_than_the_table_is_read, np.asarray(visible, dtype=np.bool_))
     allowed = visibility.mask & np.asarray(passing, dtype=np.bool_)
     return rank_by_bm25(lexical, query, visibility, allowed, count)
 

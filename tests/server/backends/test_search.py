@@ -242,7 +242,7 @@ def test_an_index_without_words_refuses_what_needs_them(
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
     snapshot: EmbeddedSnapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundwire_server.backends.embedded.search.TOKENIZER_FINGERPRINT", "newer rules")
+    monkeypatch.setattr("groundwire_server.backends.embedded.artifacts.TOKENIZER_FINGERPRINT", "newer rules")
     assert refusal(snapshot, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 

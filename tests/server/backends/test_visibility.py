@@ -1,8 +1,7 @@
-"""What a caller sees: masks, filters, counts, and the one point that every id leaves through."""
+"""What a caller sees: masks by lifecycle, counts, and the one point that every id leaves through."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +12,15 @@ from hypothesis import strategies as st
 from groundwire_server.backends.embedded import visibility as visibility_module
 from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
 from groundwire_server.index.store import IndexStore
+from groundwire_server.text.code_tokenizer import tokenize
+from groundwire_server.text.prose_tokenizer import tokenize_prose
 
 SCOPE = Scope("shop", "main", "v1")
 MakeNode = Callable[..., Node]
@@ -48,91 +50,62 @@ def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge
 
 @settings(max_examples=100)
 @given(
-    demands=st.lists(accesses, min_size=1, max_size=12),
+    demands=st.lists(st.tuples(accesses, st.sampled_from([False, False, True])), min_size=1, max_size=12),
     pairs=st.data(),
     seen_by=st.lists(callers, min_size=1, max_size=4),
 )
 def test_masks_and_counts_equal_those_of_every_node_judged_by_itself(
-    demands: list[NodeAccess],
+    demands: list[tuple[NodeAccess, bool]],
     pairs: st.DataObject,
     seen_by: list[AccessContext],
     make_node: MakeNode,
     publish: Publish,
     scratch: Scratch,
 ) -> None:
-    nodes = [make_node(f"N{row:02}", "word " * row, access=demand) for row, demand in enumerate(demands)]
+    nodes = [
+        make_node(f"N{row:02}", "word " * row, access=demand, deleted=deleted)
+        for row, (demand, deleted) in enumerate(demands)
+    ]
     ends = st.integers(0, len(nodes) - 1)
     edges = pairs.draw(st.lists(st.tuples(ends, ends), unique=True, max_size=12))
     with scratch() as data:
         index = published(publish, data, nodes, tuple(Edge(nodes[a].id, nodes[b].id, "Calls") for a, b in edges))
         cache = VisibilityCache(index)
         for caller in seen_by:
-            seen = [may_see(demand, caller) for demand in demands]
-            visible = cache.get(caller)
-            assert visible.mask.tolist() == seen
-            assert visible.count == sum(seen)
-            assert visible.edge_count == sum(seen[a] and seen[b] for a, b in edges)
-            rows = {node.id: row for row, node in enumerate(nodes) if seen[row]}
-            assert visible.rows_of([*(node.id for node in nodes), "absent"]) == rows
-            assert visible.ids_of(list(rows.values())) == list(rows)
-            # The words of row n are n; a stop word would be none.
-            lengths = [row for row, may in enumerate(seen) if may]
-            assert visible.mean_length == pytest.approx((sum(lengths) / len(lengths) or 1.0) if lengths else 1.0)
+            may = [may_see(demand, caller) for demand, _ in demands]
+            assert cache.get(caller).sees_any == any(may)
+            for lifecycle, admits in LIFECYCLES.items():
+                seen = [allowed and deleted in admits for allowed, (_, deleted) in zip(may, demands, strict=True)]
+                check(cache.get(caller).of(lifecycle), index, nodes, seen, edges)
 
 
-FIELDS = {
-    "kinds": "kind",
-    "data_types": "data_type",
-    "corpus_types": "corpus_type",
-    "languages": "language",
-    "collection_ids": "collection_id",
-    "document_ids": "document_id",
-}
-values = st.sampled_from(["a", "ab", "b", "B", "ä"])
-node_values = st.sampled_from(["", "a", "ab", "b", "B", "ä"])
-filters = st.builds(Filter, **{field.name: st.lists(values, max_size=2).map(tuple) for field in fields(Filter)})
+LIFECYCLES = {Lifecycle.ACTIVE: {False}, Lifecycle.ALL: {False, True}, Lifecycle.DELETED: {True}}
 
 
-def passes(node: Node, filter_: Filter) -> bool:
-    """Values of one field are alternatives, fields must all hold, an empty field does not filter."""
-    for field, column in FIELDS.items():
-        wanted = getattr(filter_, field)
-        if wanted and getattr(node, column) not in wanted:
-            return False
-    prefixes = filter_.path_prefixes
-    return not prefixes or any(node.location.path.startswith(prefix) for prefix in prefixes)
-
-
-@st.composite
-def filtered_nodes(draw: st.DrawFn, make_node: MakeNode) -> list[Node]:
-    nodes = []
-    for row in range(draw(st.integers(1, 10))):
-        node = make_node(f"N{row}", path=draw(node_values) + draw(node_values))
-        nodes.append(
-            replace(
-                node,
-                kind=draw(st.sampled_from(["a", "ab", "b"])),
-                data_type=draw(node_values),
-                corpus_type=draw(node_values),
-                language=draw(node_values),
-                collection_id=draw(node_values),
-                document_id=draw(node_values),
-            )
-        )
-    return nodes
-
-
-@settings(max_examples=100)
-@given(data=st.data())
-def test_a_filter_equals_its_definition(
-    data: st.DataObject, make_node: MakeNode, publish: Publish, scratch: Scratch
+def check(
+    visible: Visibility, index: LoadedIndex, nodes: list[Node], seen: list[bool], edges: list[tuple[int, int]]
 ) -> None:
-    nodes = data.draw(filtered_nodes(make_node))
-    with scratch() as directory:
-        visible = VisibilityCache(published(publish, directory, nodes)).get(AccessContext())
-        for _ in range(5):
-            filter_ = data.draw(filters)
-            assert visible.narrowed(filter_).tolist() == [passes(node, filter_) for node in nodes]
+    assert visible.mask.tolist() == seen
+    assert visible.count == sum(seen)
+    assert visible.edge_count == sum(seen[a] and seen[b] for a, b in edges)
+    rows = {node.id: row for row, node in enumerate(nodes) if seen[row]}
+    assert visible.rows_of([*(node.id for node in nodes), "absent"]) == rows
+    assert visible.ids_of(list(rows.values())) == list(rows)
+    # The words of row n are n; a stop word would be none.
+    lengths = [row for row, may in enumerate(seen) if may]
+    expected = (sum(lengths) / len(lengths) or 1.0) if lengths else 1.0
+    assert index.lexical is not None
+    assert visible.mean_length(index.lexical) == pytest.approx(expected)
+
+
+def test_each_table_has_a_mean_length_of_its_own(tmp_path: Path, make_node: MakeNode, publish: Publish) -> None:
+    index = published(publish, tmp_path, [make_node("A", "getUserById"), make_node("B", "tax")])
+    assert index.lexical is not None
+    assert index.prose is not None
+    visible = VisibilityCache(index).get(AccessContext()).of(Lifecycle.ACTIVE)
+    for table, tokens in ((index.lexical, tokenize), (index.prose, tokenize_prose)):
+        assert visible.mean_length(table) == (len(tokens("getUserById")) + 1) / 2
+    assert visible.mean_length(index.lexical) != visible.mean_length(index.prose)
 
 
 @pytest.fixture
@@ -146,26 +119,34 @@ FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
 
 
 def test_a_filter_never_widens(index: LoadedIndex) -> None:
-    visible = VisibilityCache(index).get(AccessContext())
+    visible = VisibilityCache(index).get(AccessContext()).of(Lifecycle.ACTIVE)
     assert visible.narrowed(Filter(kinds=("cs",))).tolist() == [True, False, True]
     assert visible.narrowed(Filter()).tolist() == [True, False, True]
     assert visible.mask.tolist() == [True, False, True]
 
 
 def test_a_hidden_row_cannot_leave(index: LoadedIndex) -> None:
-    visible = VisibilityCache(index).get(AccessContext())
+    visible = VisibilityCache(index).get(AccessContext()).of(Lifecycle.ACTIVE)
     assert visible.ids_of([0, 2]) == ["shop::main::cs::A", "shop::main::cs::C"]
     with pytest.raises(PermissionError, match="a hidden row was about to leave"):
         visible.ids_of([0, 1])
 
 
-def test_callers_who_see_the_same_share_one_mask(index: LoadedIndex) -> None:
+def test_callers_who_see_the_same_share_their_masks(index: LoadedIndex) -> None:
     cache = VisibilityCache(index)
     public = cache.get(AccessContext())
     assert cache.get(AccessContext(tenant_id="t", clearance_level=9)) is public
     finance = cache.get(FINANCE)
     assert finance is not public
     assert cache.get(AccessContext(acl_tags_any=frozenset({"finance", "sales"}))) is finance
+    for lifecycle in Lifecycle:
+        assert public.of(lifecycle) is public.of(lifecycle)
+
+
+def test_without_deleted_nodes_the_active_ones_are_all(index: LoadedIndex) -> None:
+    public = VisibilityCache(index).get(AccessContext())
+    assert public.of(Lifecycle.ACTIVE) is public.of(Lifecycle.ALL)
+    assert public.of(Lifecycle.DELETED).count == 0
 
 
 def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,5 +174,5 @@ def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(
     cache = VisibilityCache(index)
     first = cache.get(FINANCE)
     cache.get(AccessContext())
-    assert isinstance(cache.get(FINANCE), Visibility)
-    assert cache.get(FINANCE).mask.tolist() == first.mask.tolist() == [True, True, True]
+    assert cache.get(FINANCE) is not first
+    assert cache.get(FINANCE).of(Lifecycle.ALL).mask.tolist() == first.of(Lifecycle.ALL).mask.tolist() == [True] * 3

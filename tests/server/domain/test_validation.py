@@ -9,11 +9,14 @@ import pytest
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.expansion import ExpandRequest
+from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.search_validation import check_search
 from groundwire_server.domain.texts import FetchRequest, GraphNode
-from groundwire_server.domain.validation import Violations, check_expand, check_fetch, check_scope, check_search
+from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.domain.validation import Violations, check_scope
 
 SCOPE = Scope("shop", "main")
 SEARCH = SearchRequest(SCOPE, AccessContext(), SearchType.SEMANTIC, "needle", 5)
@@ -106,13 +109,16 @@ def test_scopes_within_their_bounds_pass(request_: Request, changes: dict[str, o
     check(replace(request_, **changes))  # type: ignore[arg-type]
 
 
-FILTERS = ["kinds", "data_types", "corpus_types", "languages", "path_prefixes", "collection_ids", "document_ids"]
+FILTERS = """
+    kinds data_types corpus_types languages path_prefixes collection_ids document_ids service_names repo_names
+    tenant_ids case_ids document_version_ids
+""".split()
 
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_filter_rules(name: str) -> None:
     def filtered(*values: str) -> SearchRequest:
-        return search(filter=Filter(**{name: values}))
+        return search(filter=replace(Filter(), **{name: values}))  # type: ignore[arg-type]
 
     check(filtered(*many(256)))
     check(filtered("v" * 1_024))

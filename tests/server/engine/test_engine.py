@@ -19,7 +19,9 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
+from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -47,7 +49,7 @@ KEYWORD_ONLY = Rerankers(KeywordReranker())
 
 
 def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = KEYWORD_ONLY) -> RetrievalEngine:
-    return RetrievalEngine(backend, backend, rerankers, Limits())
+    return RetrievalEngine(backend, backend, rerankers, QuerySettings(None, CorpusBoosts(()), frozenset()), Limits())
 
 
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)

@@ -26,7 +26,9 @@ from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
+from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Rerankers
 
 SCOPE = Scope("shop", "main")
@@ -178,7 +180,9 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
                     scope = replace(SCOPE, active_index=name)
                     publish(data, content.nodes, content.edges, vectors, scope=scope, activate=position == 0)
             backend = EmbeddedBackend(data, [])
-            yield RetrievalEngine(backend, backend, Rerankers(KeywordReranker(widen_factor=2)), Limits()), backend
+            rerankers = Rerankers(KeywordReranker(widen_factor=2))
+            query_settings = QuerySettings(None, CorpusBoosts(()), frozenset())
+            yield RetrievalEngine(backend, backend, rerankers, query_settings, Limits()), backend
 
     return served
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
@@ -27,7 +28,17 @@ V1 = Scope("shop", "main", "v1")
 @pytest.fixture
 def version(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
     """The directory of an index with every kind of file; active."""
-    nodes = [make_node(f"N{number}", f"get user {number}", path="src/a.cs", symbol="S") for number in range(5)]
+    nodes = [
+        make_node(
+            f"N{number}",
+            f"get user {number}",
+            path="src/a.cs",
+            symbol="S",
+            service_name=f"s{number}",
+            metadata={"k": 1},
+        )
+        for number in range(5)
+    ]
     vectors = [(1.0, float(number)) for number in range(5)]
     publish(tmp_path, nodes, [Edge(nodes[0].id, nodes[1].id, "Calls")], vectors)
     return IndexStore(tmp_path).directory(V1)
@@ -117,9 +128,9 @@ def edit_manifest(version: Path, **changes: object) -> None:
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 1", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 2", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=2), "groundwire-index 2", id="newer version"
+            lambda path: edit_manifest(path.parent, format_version=3), "groundwire-index 3", id="newer version"
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
@@ -132,8 +143,40 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 
 
 def test_an_older_format_says_what_to_do(version: Path) -> None:
-    edit_manifest(version, format_version=0)
-    assert "this server reads groundwire-index 1; build the index anew" in refused(verify, version)
+    """Its manifest has other fields, and is refused for its format rather than for them."""
+    edit_manifest(version, format_version=1, tokenizer="code-1", term_count=7)
+    assert "this server reads groundwire-index 2; build the index anew" in refused(verify, version)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "forged", "told"),
+    [
+        ("categories.bin", np.int32, 1 << 20, "categories.bin: kind names values that categories.values.utf8 does not"),
+        ("categories.bin", np.int32, -1, "categories.bin: kind names values"),
+        ("categories.starts.bin", np.int64, 1, "categories.starts.bin: does not divide the values"),
+        ("reading_order.bin", np.int32, 5, "reading_order.bin: names rows or documents that there are not"),
+        ("names.terms.offsets.bin", np.int64, 1, "names.terms.utf8: has"),
+        ("trigrams.terms.offsets.bin", np.int64, 1, "trigrams.terms.utf8: has"),
+        ("metadata_terms.terms.offsets.bin", np.int64, 1, "metadata_terms.terms.utf8: has"),
+        ("code.terms.offsets.bin", np.int64, 1, "code.terms.utf8: has"),
+        ("prose.terms.offsets.bin", np.int64, 1, "prose.terms.utf8: has"),
+    ],
+)
+def test_numbers_that_point_nowhere_are_refused_at_once(
+    version: Path, name: str, dtype: type[np.generic], forged: int, told: str
+) -> None:
+    numbers = np.fromfile(version / name, dtype=dtype)
+    numbers[0] = forged
+    numbers.tofile(version / name)
+    assert refused(LoadedIndex, version).startswith(told)
+
+
+@pytest.mark.parametrize("name", ["names", "trigrams", "metadata_terms", "code", "prose"])
+def test_postings_whose_last_start_lies_elsewhere_are_refused_at_once(version: Path, name: str) -> None:
+    starts = np.fromfile(version / f"{name}.starts.bin", dtype=np.int64)
+    for forged in (-1, starts[-1] + 1, 1 << 62):
+        np.asarray([*starts[:-1], forged], dtype=np.int64).tofile(version / f"{name}.starts.bin")
+        assert refused(LoadedIndex, version).startswith(f"{name}.rows.bin: has")
 
 
 def test_a_change_of_the_manifest_is_refused_at_once(version: Path) -> None:
@@ -163,7 +206,7 @@ def test_a_directory_moved_to_another_name_is_foreign_there(version: Path, tmp_p
     [
         pytest.param(lambda version: (version / "text.utf8").write_bytes(b""), id="truncated"),
         pytest.param(lambda version: (version / MANIFEST_FILE).unlink(), id="without manifest"),
-        pytest.param(lambda version: edit_manifest(version, format_version=2), id="of another format"),
+        pytest.param(lambda version: edit_manifest(version, format_version=1), id="of another format"),
     ],
 )
 def test_a_server_tells_damage_and_goes_on_with_the_others(

@@ -20,8 +20,8 @@ documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"])
 @given(documents=documents)
 def test_postings_count_every_term_of_every_document(documents: list[list[str]]) -> None:
     with TemporaryDirectory() as directory:
-        terms, postings = write_lexical(Path(directory), documents)
-        table = LexicalTable(Path(directory), len(documents), terms, postings)
+        terms, postings = write_lexical(Path(directory), "code", documents)
+        table = LexicalTable(Path(directory), "code", len(documents), terms, postings)
     assert table.lengths.tolist() == [len(document) for document in documents]
     for term in ("get", "user", "id", "é", "zz", "absent", ""):
         rows, frequencies = table.postings(term)

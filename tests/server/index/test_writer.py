@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,9 +17,10 @@ from groundwire_server.domain.nodes import Edge, JsonValue, Location, Node, cont
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.index.files import sha256
 from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
+from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
+from groundwire_server.index.node_table import NO_TIMESTAMP
 from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, write_index
+from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, write_index
 
 SCOPE = Scope("shop", "main", "v1")
 Scratch = Callable[[], AbstractContextManager[Path]]
@@ -36,6 +38,9 @@ json_values: st.SearchStrategy[JsonValue] = (
     st.none() | st.booleans() | st.integers() | words | st.lists(words, max_size=2).map(list[JsonValue])
 )
 metadata = st.dictionaries(words, json_values, max_size=2)
+timestamps = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-7, minutes=-30))])).filter(
+    lambda time: datetime.min.replace(tzinfo=UTC) <= time <= datetime.max.replace(tzinfo=UTC)
+)
 
 
 @st.composite
@@ -54,7 +59,20 @@ def nodes(draw: st.DrawFn) -> Node:
         data_type=draw(words),
         corpus_type=draw(words),
         collection_id=draw(words),
+        case_id=draw(words),
         document_id=draw(words),
+        document_version_id=draw(words),
+        chunk_index=draw(st.integers(0, 2**31 - 1)),
+        is_latest=draw(st.booleans()),
+        deleted=draw(st.booleans()),
+        service_name=draw(words),
+        repo_name=draw(words),
+        section_path=draw(words),
+        author=draw(words),
+        channel=draw(words),
+        timestamp=draw(st.none() | timestamps),
+        source_uri=draw(words),
+        context_prefix=draw(words),
         access=draw(accesses),
         metadata=draw(metadata),
     )
@@ -72,27 +90,7 @@ def contents(draw: st.DrawFn) -> tuple[list[Node], list[Edge]]:
 
 
 def nodes_of(index: LoadedIndex) -> list[Node]:
-    table = index.nodes
-    return [
-        Node(
-            id=table.ids[row],
-            kind=table.categories["kind"][row],
-            local_id=table.ids[row].split("::", 3)[3],
-            text=table.texts[row],
-            token_count=int(table.numbers["token_count"][row]),
-            location=table.location(row),
-            symbol=table.symbols[row],
-            signature=table.signatures[row],
-            language=table.categories["language"][row],
-            data_type=table.categories["data_type"][row],
-            corpus_type=table.categories["corpus_type"][row],
-            collection_id=table.categories["collection_id"][row],
-            document_id=table.categories["document_id"][row],
-            access=index.policies[int(index.policy_codes[row])],
-            metadata=table.metadata(row),
-        )
-        for row in range(len(table.ids))
-    ]
+    return [index.nodes.node(row, index.policies[int(index.policy_codes[row])]) for row in range(len(index.nodes.ids))]
 
 
 def edges_of(index: LoadedIndex) -> list[Edge]:
@@ -164,12 +162,81 @@ def test_the_manifest_seals_every_other_file(tmp_path: Path, content: IndexConte
     assert manifest.created == content.created
 
 
+def test_no_field_of_a_node_is_forgotten(tmp_path: Path, index_content: Callable[..., IndexContent]) -> None:
+    stated = {field.name: f"the {field.name}" for field in fields(Node) if field.default == ""}
+    node = Node(
+        id="shop::main::cs::a:::b",
+        kind="cs",
+        local_id="a:::b",
+        text="text",
+        token_count=1,
+        location=Location("src/a.cs", 3, 4, content_hash("text")),
+        chunk_index=5,
+        is_latest=False,
+        deleted=True,
+        timestamp=datetime(2025, 5, 31, tzinfo=UTC),
+        access=NodeAccess(tenant_id="acme"),
+        metadata={"z": [1, None]},
+        **stated,
+    )
+    defaults = Node("", "", "", "", 0, node.location)
+    assert [field.name for field in fields(Node) if getattr(node, field.name) == getattr(defaults, field.name)] == [
+        "location"
+    ]
+    write_index(tmp_path, index_content([node]))
+    assert nodes_of(LoadedIndex(tmp_path)) == [node]
+
+
+def test_columns_of_numbers_can_be_read_whole(
+    tmp_path: Path, make_node: Callable[..., Node], index_content: Callable[..., IndexContent]
+) -> None:
+    moment = datetime(2025, 5, 31, 2, 0, 0, 250, tzinfo=timezone(timedelta(hours=2)))
+    made = [make_node("a", timestamp=moment, deleted=True), make_node("b", is_latest=False, chunk_index=7)]
+    write_index(tmp_path, index_content(made))
+    table = LoadedIndex(tmp_path).nodes
+    assert table.timestamps.tolist() == [int(datetime(2025, 5, 31, tzinfo=UTC).timestamp()) * 10**6 + 250, NO_TIMESTAMP]
+    read = table.timestamp(0)
+    assert read == moment
+    assert read.tzinfo is UTC
+    assert (table.deleted.tolist(), table.is_latest.tolist()) == ([True, False], [True, False])
+    assert table.numbers["chunk_index"].tolist() == [0, 7]
+
+
 def test_an_index_without_vectors_and_lexicon_says_so(tmp_path: Path, content: IndexContent) -> None:
-    manifest = write_index(tmp_path, replace(content, vectors=None, lexicon=None))
-    assert (manifest.vector_space, manifest.tokenizer, manifest.term_count) == (None, "", 0)
+    manifest = write_index(tmp_path, replace(content, vectors=None, lexicon=Lexicon()))
+    assert (manifest.vector_space, manifest.code, manifest.prose) == (None, None, None)
     index = LoadedIndex(tmp_path)
-    assert index.vectors is None
-    assert index.lexical is None
+    assert (index.vectors, index.lexical, index.prose) == (None, None, None)
+
+
+def test_code_and_prose_tokens_are_two_tables(tmp_path: Path, content: IndexContent) -> None:
+    lexicon = Lexicon(Tokens("code-1", [["getuser", "get"], ["get"], []]), Tokens("prose-1", iter([["user"], [], []])))
+    manifest = write_index(tmp_path, replace(content, lexicon=lexicon))
+    assert (manifest.code, manifest.prose) == (LexicalSpace("code-1", 2, 3), LexicalSpace("prose-1", 1, 1))
+    index = LoadedIndex(tmp_path)
+    assert index.lexical is not None
+    assert index.prose is not None
+    assert [index.lexical.postings(term)[0].tolist() for term in ("get", "user")] == [[0, 1], []]
+    assert [index.prose.postings(term)[0].tolist() for term in ("get", "user")] == [[], [0]]
+    assert (index.lexical.lengths.tolist(), index.prose.lengths.tolist()) == ([2, 1, 0], [1, 0, 0])
+
+
+@pytest.mark.parametrize("kept", ["code", "prose"])
+def test_an_index_may_have_one_lexical_table(tmp_path: Path, content: IndexContent, kept: str) -> None:
+    write_index(tmp_path, replace(content, lexicon=Lexicon(**{kept: Tokens("x", [["get"], [], []])})))
+    index = LoadedIndex(tmp_path)
+    assert (index.lexical is not None, index.prose is not None) == (kept == "code", kept == "prose")
+
+
+def test_names_and_metadata_of_nodes_are_indexed(
+    tmp_path: Path, make_node: Callable[..., Node], index_content: Callable[..., IndexContent]
+) -> None:
+    made = [make_node("a", symbol="Shop.getUser", path="src/a.cs"), make_node("b", metadata={"process": ["pay", 7]})]
+    write_index(tmp_path, index_content(made))
+    index = LoadedIndex(tmp_path)
+    names = index.names.names
+    assert [names[position] for position in range(len(names))] == ["acs", "getuser", "shopgetuser", "srcacs"]
+    assert index.metadata_terms.rows_with("process", 7.0).tolist() == [1]
 
 
 class DiskLog:

@@ -1,4 +1,4 @@
-"""Builders of small bundles: files as given, as a folder or a zip, with a top folder inside or without."""
+"""Builders of small bundles and exports: files as given, as a folder or a zip, with a top folder inside or without."""
 
 import json
 import zipfile
@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_server.ingest.records import SourceRecord
+from groundwire_server.ingest.slack import SlackSource
+
 BundleMaker = Callable[..., Path]
+ExportReader = Callable[..., list[SourceRecord]]
 
 CODE = {
     "regular_code_bundle/chunks.json": [
@@ -81,3 +85,32 @@ def code_files() -> dict[str, object]:
 def both_halves(request: pytest.FixtureRequest) -> dict[str, object]:
     """A whole bundle, once in either layout of the SQL half; both say the same."""
     return {**CODE, **(SQL_WITH_BODIES if request.param == "bodies" else SQL_WITH_NODES)}
+
+
+SLACK_LISTS = {
+    "channels.json": [{"id": "C1", "name": "general"}, {"id": "C2", "name": "incidents"}],
+    "groups.json": [{"id": "G1", "name": "board"}],
+    "mpims.json": [{"id": "G2", "name": "mpdm-ada--bob-1"}],
+    "dms.json": [{"id": "D1", "members": ["U1", "U2"]}],
+    "users.json": [
+        {"id": "U1", "name": "ada.l", "profile": {"display_name": "ada", "real_name": "Ada Lovelace"}},
+        {"id": "U2", "name": "bob.m", "profile": {"display_name": " ", "real_name": "Bob Martin"}},
+        {"id": "U3", "name": "eve", "real_name": None, "profile": {}},
+    ],
+}
+
+
+@pytest.fixture
+def read_export(make_bundle: BundleMaker) -> ExportReader:
+    """`read_export(day_files)`: the records of a Slack export with SLACK_LISTS, which `day_files` may replace."""
+
+    def read(day_files: Mapping[str, object], *, zipped: bool = False, top: str = "") -> list[SourceRecord]:
+        return list(SlackSource(make_bundle({**SLACK_LISTS, **day_files}, zipped=zipped, top=top)).read())
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def slack_lists() -> dict[str, object]:
+    """Everything of a Slack export but messages."""
+    return dict(SLACK_LISTS)

@@ -1,103 +1,35 @@
 """From records to a published version: what it holds, what is refused, and the same files from the same records."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
+from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import content_hash
 from groundwire_server.domain.scope import Scope
-from groundwire_server.embedding.embedder import unit_length
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.manifest import FileEntry, Manifest, VectorSpace
+from groundwire_server.index.manifest import FileEntry, Manifest
 from groundwire_server.index.store import IndexStore
 from groundwire_server.ingest.build import BuildOptions, BuildReport, build_index
-from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_server.ingest.records import SkippedFile, SourceNode, SourceRecord, StatedAccess
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT
+from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
+from support.builds import RECORDS, V1, V2, HashEmbedder, Records, Stages, build, edge, index_of, node, refusal
 
-V1, V2 = Scope("shop", "main", "v1"), Scope("shop", "main", "v2")
-
-
-@dataclass(frozen=True)
-class Records:
-    """A source of given records; `fails` is raised after them."""
-
-    records: Sequence[SourceRecord]
-    fails: BaseException | None = None
-    description: str = "given records"
-
-    def read(self) -> Iterator[SourceRecord]:
-        yield from self.records
-        if self.fails is not None:
-            raise self.fails
-
-
-@dataclass
-class Stages:
-    """Notes every stage and the last that was told of it."""
-
-    seen: dict[str, tuple[int, int] | None] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
-        self.seen[name] = None
-
-        def report(done: int, total: int) -> None:
-            self.seen[name] = (done, total)
-
-        yield report
-
-
-class HashEmbedder:
-    """Vectors drawn from the text's hash."""
-
-    name, fingerprint, dimension = "hash", "hash-1", 4
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        seed = int(content_hash(text)[:8], 16)
-        return unit_length(np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32))
-
-    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.stack([self.embed_query(text) for text in texts])
-
-
-def node(local_id: str, text: str = "get user", **columns: object) -> SourceNode:
-    return SourceNode("cs", local_id, text, f"file:{local_id}", **columns)  # type: ignore[arg-type]
-
-
-def edge(from_id: str, to_id: str, edge_type: str = "Calls") -> SourceEdge:
-    return SourceEdge(f"cs::{from_id}", f"cs::{to_id}", edge_type, "edges:1")
-
-
-RECORDS: list[SourceRecord] = [
-    node(
-        "b", "class Invoice {}", path="src/b.cs", start_line=3, end_line=9, symbol="Invoice", metadata={"z": [1, None]}
-    ),
-    node("a", "getUserById", language="csharp"),
-    node("c", " "),
-    edge("a", "b"),
-    edge("b", "a", "FK"),
-    SkippedFile("src/x.bin", "is binary"),
+COPIED_STRINGS = [
+    *("symbol", "signature", "language", "data_type", "corpus_type", "collection_id", "case_id", "document_id"),
+    *("document_version_id", "service_name", "repo_name", "section_path", "author", "channel", "source_uri"),
+    "context_prefix",
 ]
-
-
-def build(data: Path, records: Sequence[SourceRecord], scope: Scope = V1, **options: object) -> BuildReport:
-    chosen = replace(BuildOptions(data, scope, None), **options)  # type: ignore[arg-type]
-    return build_index(Records(records), chosen, Stages())
-
-
-def index_of(data: Path, scope: Scope = V1) -> LoadedIndex:
-    return LoadedIndex(IndexStore(data).require(scope))
 
 
 def files_of(data: Path, scope: Scope) -> tuple[FileEntry, ...]:
@@ -121,7 +53,11 @@ def test_a_build_publishes_activates_and_reports(tmp_path: Path) -> None:
     assert IndexStore(tmp_path).active(V1) == "v1"
     manifest = index_of(tmp_path).manifest
     assert (manifest.source, manifest.node_count, manifest.edge_count) == ("given records", 3, 2)
-    assert (manifest.tokenizer, manifest.vector_space) == (TOKENIZER_FINGERPRINT, None)
+    assert manifest.vector_space is None
+    assert manifest.code is not None
+    assert manifest.prose is not None
+    assert manifest.code.tokenizer == TOKENIZER_FINGERPRINT
+    assert manifest.prose.tokenizer == PROSE_TOKENIZER_FINGERPRINT
 
 
 def test_a_build_that_is_not_to_be_activated_is_published_only(tmp_path: Path) -> None:
@@ -146,13 +82,52 @@ def test_every_column_and_count_reaches_the_index(tmp_path: Path) -> None:
     assert nodes.numbers["char_count"].tolist() == [11, 16, 1]
 
 
-@pytest.mark.parametrize("term", ["invoic", "src", "userid", "getuserbyid"])
-def test_symbol_path_and_text_are_searched_for_words(tmp_path: Path, term: str) -> None:
-    records = [node("a", "getUserById", path="src/x.cs", symbol="Invoice.userId"), node("b", "nothing")]
-    build(tmp_path, records)
+SEARCHED = [
+    node("a", "getUserById", path="src/x.cs", symbol="Invoice.userId", context_prefix="How to payHere"),
+    node("b", "nothing"),
+]
+
+
+@pytest.mark.parametrize("term", ["invoic", "src", "userid", "getuserbyid", "payhere"])
+def test_symbol_path_context_and_text_are_searched_for_code(tmp_path: Path, term: str) -> None:
+    build(tmp_path, SEARCHED)
     lexical = index_of(tmp_path).lexical
     assert lexical is not None
     assert lexical.postings(term)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(("term", "rows"), [("invoic", [0]), ("src", [0]), ("pay", [0]), ("user", [0]), ("userid", [])])
+def test_symbol_path_context_and_text_are_searched_for_prose(tmp_path: Path, term: str, rows: list[int]) -> None:
+    build(tmp_path, SEARCHED)
+    prose = index_of(tmp_path).prose
+    assert prose is not None
+    assert prose.postings(term)[0].tolist() == rows
+
+
+def test_names_documents_and_services_are_indexed(tmp_path: Path) -> None:
+    records: list[SourceRecord] = [
+        node("a", path="src/x.cs", symbol="Shop.getUser", chunk_index=1, service_name="auth"),
+        node("b", path="src/x.cs", chunk_index=0, service_name="orders", metadata={"process": "pay"}),
+        edge("a", "b"),
+    ]
+    build(tmp_path, records)
+    index = index_of(tmp_path)
+    assert index.names.holding("get").size > 0
+    assert index.reading_order.before(0).tolist() == [1]
+    assert (index.service_edges.from_rows.tolist(), index.service_edges.to_rows.tolist()) == ([0], [1])
+    assert index.metadata_terms.rows_with("process", "pay").tolist() == [1]
+
+
+def test_every_field_of_a_record_reaches_its_node(tmp_path: Path) -> None:
+    stated = {name: f"the {name}" for name in COPIED_STRINGS}
+    moment = datetime(2025, 5, 31, tzinfo=UTC)
+    record = node("a", **stated, chunk_index=3, is_latest=False, deleted=True, timestamp=moment)
+    build(tmp_path, [record, node("b")])
+    index = index_of(tmp_path)
+    found, bare = (index.nodes.node(row, NodeAccess()) for row in (0, 1))
+    assert {name: getattr(found, name) for name in COPIED_STRINGS} == stated
+    assert (found.chunk_index, found.is_latest, found.deleted, found.timestamp) == (3, False, True, moment)
+    assert (bare.repo_name, bare.timestamp) == ("shop", None)
 
 
 def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
@@ -162,8 +137,7 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
         "Reading": (6, 0),
         "Counting tokens": (3, 3),
         "Embedding": (2, 2),
-        "Tokenising": (3, 3),
-        "Writing": None,
+        "Writing": (3, 3),
     }
 
 
@@ -210,84 +184,6 @@ def test_the_same_records_give_the_same_manifest_but_for_name_and_time(tmp_path:
         random.Random(5).shuffle(records)
     first, second = (Manifest.read(IndexStore(tmp_path).require(scope)) for scope in (V1, V2))
     assert replace(second, version="v1", created=first.created) == first
-
-
-def test_embedding_reuses_what_an_earlier_version_embedded(tmp_path: Path) -> None:
-    first = build(tmp_path, RECORDS, V1, embedder=HashEmbedder())
-    assert (first.embedded, first.reused) == (2, 0)
-    more = [*RECORDS, node("d", "a new text")]
-    second = build(tmp_path, more, V2, embedder=HashEmbedder())
-    assert (second.embedded, second.reused) == (1, 2)
-    index = index_of(tmp_path, V2)
-    assert index.manifest.vector_space == VectorSpace("hash", "hash-1", 4)
-    assert index.vectors is not None
-    assert index.vectors.present.tolist() == [True, True, False, True]
-    assert index.vectors.rows[0].tobytes() == HashEmbedder().embed_query("getUserById").tobytes()
-
-
-def refusal(data: Path, records: Sequence[SourceRecord], **options: object) -> str:
-    with pytest.raises(IngestError) as caught:
-        build(data, records, V1, **options)
-    assert IndexStore(data).versions(V1) == []
-    assert IndexStore(data).active(V1) == ""
-    return str(caught.value)
-
-
-def test_own_vectors_are_stored_at_unit_length(tmp_path: Path) -> None:
-    build(tmp_path, [node("a", vector=(3.0, 4.0)), node("b", "", vector=(0.0, -2.0))])
-    index = index_of(tmp_path)
-    assert index.manifest.vector_space == VectorSpace("", "", 2)
-    assert index.vectors is not None
-    assert index.vectors.rows.tolist() == [pytest.approx([0.6, 0.8]), [0.0, -1.0]]
-    assert index.vectors.present.tolist() == [True, True]
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1e30], ids=["tiny", "huge"])
-def test_own_vectors_may_have_any_length_that_a_32_bit_float_holds(tmp_path: Path, scale: float) -> None:
-    build(tmp_path, [node("a", vector=(3.0 * scale, 4.0 * scale))])
-    vectors = index_of(tmp_path).vectors
-    assert vectors is not None
-    assert vectors.rows.tolist() == [pytest.approx([0.6, 0.8])]
-
-
-@pytest.mark.parametrize(
-    ("records", "message"),
-    [
-        pytest.param(
-            [node("a", vector=(1.0, 2.0)), node("b", vector=(1.0,))],
-            "file:b: vector has 1 components, others have 2",
-            id="another dimension",
-        ),
-        pytest.param(
-            [node("a", vector=(1.0, 2.0)), node("b")],
-            "file:b: vector has 0 components, others have 2",
-            id="a node without",
-        ),
-        pytest.param(
-            [node("a", vector=(1.0, 2.0)), node("b", vector=(0.0, -0.0))],
-            "file:b: vector has length 0.0, so no direction; give finite numbers, not all 0",
-            id="all zero",
-        ),
-        pytest.param(
-            [node("a", vector=(1.0, float("nan")))],
-            "file:a: vector has length nan, so no direction; give finite numbers, not all 0",
-            id="not a number",
-        ),
-        pytest.param(
-            [node("a", vector=(1.0, float("-inf")))],
-            "file:a: vector has length inf, so no direction; give finite numbers, not all 0",
-            id="infinite",
-        ),
-        pytest.param([node("a", vector=())], "file:a: vector has length 0.0", id="empty"),
-    ],
-)
-def test_own_vectors_that_make_no_space_are_refused(tmp_path: Path, records: list[SourceRecord], message: str) -> None:
-    assert refusal(tmp_path, records).startswith(message)
-
-
-def test_own_vectors_beside_an_embedder_are_refused(tmp_path: Path) -> None:
-    message = refusal(tmp_path, [node("a"), node("b", vector=(1.0,))], embedder=HashEmbedder())
-    assert message == "file:b: the source brings its own vectors; give --embedder none, or drop them"
 
 
 def test_a_rule_that_a_record_breaks_leaves_nothing_published(tmp_path: Path) -> None:

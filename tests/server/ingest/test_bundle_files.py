@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest import bundle_files
+from groundwire_server.ingest import archive_files
 from groundwire_server.ingest.bundle import BundleSource
 from groundwire_server.ingest.bundle_files import open_bundle_files
 
@@ -36,7 +36,7 @@ def test_a_zip_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CHUNKS, b" " * 1_000_000)
     assert path.stat().st_size < 10_000
-    monkeypatch.setattr(bundle_files, "MAX_UNPACKED_BYTES", 999_999)
+    monkeypatch.setattr(archive_files, "MAX_UNPACKED_BYTES", 999_999)
     with pytest.raises(IngestError, match="unpacks to 1000000 bytes; at most 999999"):
         open_bundle_files(path)
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
@@ -76,6 +78,8 @@ def files_of(data: Path, scope: Scope) -> dict[str, FileEntry]:
     return {entry.name: entry for entry in Manifest.read(IndexStore(data).require(scope)).files}
 
 
+DEFAULTS = {field.name: field.default for field in fields(SourceNode) if field.default is not MISSING}
+
 names = st.text(max_size=6)
 lines = st.integers(1, 99)
 
@@ -98,7 +102,20 @@ def nodes(draw: st.DrawFn) -> SourceNode:
         data_type=draw(names),
         corpus_type=draw(names),
         collection_id=draw(names),
+        case_id=draw(names),
         document_id=draw(names),
+        document_version_id=draw(names),
+        chunk_index=draw(st.integers(0, 2**31 - 1)),
+        is_latest=draw(st.booleans()),
+        deleted=draw(st.booleans()),
+        service_name=draw(names),
+        repo_name=draw(names | st.just(SCOPE.repository)),
+        section_path=draw(names),
+        author=draw(names),
+        channel=draw(names),
+        timestamp=draw(st.none() | st.datetimes(timezones=st.just(UTC))),
+        source_uri=draw(names),
+        context_prefix=draw(names),
         access=StatedAccess(
             tenant_id=draw(names),
             acl_tags=tuple(draw(st.lists(st.text(min_size=1, max_size=4), max_size=2))),
@@ -134,6 +151,8 @@ def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scra
         manifest = Manifest.read(IndexStore(data).require(SCOPE))
         assert count == manifest.node_count + manifest.edge_count
         assert files_of(data, SCOPE) == files_of(data, AGAIN)
+        export_index(data, AGAIN, data / "again.jsonl")
+        assert (data / "again.jsonl").read_bytes() == (data / "export.jsonl").read_bytes()
 
 
 @settings(max_examples=40)
@@ -173,6 +192,48 @@ def test_the_lines_are_canonical(tmp_path: Path) -> None:
     ]
 
 
+def test_every_field_is_exported(tmp_path: Path) -> None:
+    node = SourceNode(
+        kind="slack",
+        local_id="general/1.000000",
+        text="text",
+        origin="x:1",
+        path="general/2025-01-01.json",
+        start_line=1,
+        end_line=2,
+        symbol="s",
+        signature="g",
+        language="l",
+        data_type="conversation",
+        corpus_type="CONVO_SLACK",
+        collection_id="i",
+        case_id="C-7",
+        document_id="D",
+        document_version_id="3",
+        chunk_index=4,
+        is_latest=False,
+        deleted=True,
+        service_name="billing",
+        repo_name="other",
+        section_path="A > B",
+        author="Ada",
+        channel="general",
+        timestamp=datetime(2025, 1, 1, 10, 0, 0, 500, tzinfo=UTC),
+        source_uri="u",
+        context_prefix="f",
+        access=StatedAccess("acme", ("a",), ("b",), 3),
+        vector=(0.6, 0.8),
+        metadata={"k": [1]},
+    )
+    build(tmp_path, Records([node]), SCOPE)
+    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    (exported,) = JsonlSource(tmp_path / "export.jsonl").read()
+    assert isinstance(exported, SourceNode)
+    assert exported == replace(node, origin=exported.origin, vector=exported.vector)
+    assert exported.vector == pytest.approx(node.vector)
+    assert all(getattr(node, name) != default for name, default in DEFAULTS.items())
+
+
 def test_an_export_can_be_built_under_another_scope(tmp_path: Path) -> None:
     build(tmp_path, Records(PAIR), SCOPE)
     export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
@@ -183,6 +244,7 @@ def test_an_export_can_be_built_under_another_scope(tmp_path: Path) -> None:
         "other: shop::feature/x::cs::a",
         "other: shop::feature/x::sql::dbo.T|TABLE",
     ]
+    assert {index.nodes.node(row, NodeAccess()).repo_name for row in range(2)} == {"other: shop"}
 
 
 def test_the_active_version_is_exported_unless_another_is_named(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from groundwire_server.domain.errors import IngestError
 from groundwire_server.ingest.bundle import BundleSource
 from groundwire_server.ingest.jsonl import JsonlSource
 from groundwire_server.ingest.recognise import recognise
+from groundwire_server.ingest.slack import SlackSource
 from groundwire_server.ingest.tree.source import TreeSource
 
 BundleMaker = Callable[..., Path]
@@ -18,6 +20,23 @@ BundleMaker = Callable[..., Path]
 @pytest.mark.parametrize("zipped", [True, False])
 def test_a_bundle(make_bundle: BundleMaker, zipped: bool, top: str) -> None:
     assert isinstance(recognise(make_bundle(zipped=zipped, top=top)), BundleSource)
+
+
+@pytest.mark.parametrize("top", ["", "Shop Slack export/"])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_slack_export(make_bundle: BundleMaker, slack_lists: dict[str, Any], zipped: bool, top: str) -> None:
+    files = {**slack_lists, "general/2025-01-01.json": []}
+    assert isinstance(recognise(make_bundle(files, zipped=zipped, top=top)), SlackSource)
+
+
+@pytest.mark.parametrize("missing", ["channels.json", "users.json", "general/2025-01-01.json"])
+def test_what_lacks_a_part_of_a_slack_export_is_none(
+    make_bundle: BundleMaker, slack_lists: dict[str, Any], missing: str
+) -> None:
+    files = {**slack_lists, "general/2025-01-01.json": [], "general/2025.json": []}
+    assert isinstance(
+        recognise(make_bundle({name: value for name, value in files.items() if name != missing})), TreeSource
+    )
 
 
 @pytest.mark.parametrize("content", ['{"type": "node"}', '\ufeff\n  \n{"x": 1, "type": "edge"}\nnot looked at'])
@@ -59,7 +78,7 @@ def test_a_missing_path_is_refused(tmp_path: Path) -> None:
 
 def test_a_zip_without_a_bundle_or_a_broken_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.zip").write_bytes(b"PK\x05\x06" + bytes(18))
-    with pytest.raises(IngestError, match="holds no bundle"):
+    with pytest.raises(IngestError, match="is a zip that holds neither a bundle nor a Slack export; name a Roslyn"):
         recognise(tmp_path / "empty.zip")
     (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04nonsense")
     with pytest.raises(IngestError, match="is no zip that can be read"):

@@ -13,15 +13,37 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
-from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.expansion import ExpandReason, Expansion
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryClass
+from groundwire_server.domain.query_parameters import effective_parameters
+from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.search import SearchHit, SearchResult
 from groundwire_server.domain.texts import FetchResult
-from groundwire_server.rpc.retrieval_servicer import RetrievalActions
-from groundwire_server.rpc.server import GroundwireServer
+from groundwire_server.rpc.server import Engine, GroundwireServer
+
+QUERY_META = RetrieveMeta(
+    routing=Routing("", "", "", "", (), ""),
+    took=(),
+    query_class=QueryClass.NATURAL_LANGUAGE,
+    fusion=FusionMode.ADAPTIVE,
+    weights=(),
+    parameters=effective_parameters(HybridParameters(), None, 60, Freshness()),
+    matches_returned=0,
+    list_lengths=(),
+    lexical_candidates=0,
+    fused_candidates=0,
+    deleted_matches_blocked=0,
+    visibility_effective=Lifecycle.ACTIVE,
+    boost_rules=(),
+    now=datetime(2026, 1, 1, tzinfo=UTC),
+    exact=True,
+    truncated=False,
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +66,11 @@ HealthOf: TypeAlias = Callable[..., Awaitable[int]]
 @pytest.fixture
 def engine() -> Mock:
     """An engine with one answer for each action."""
-    mock: Mock = create_autospec(RetrievalActions, instance=True)
+    mock: Mock = create_autospec(Engine, instance=True)
     mock.search.return_value = SearchResult(hits=(SearchHit("shop::main::cs::A", 0.5, 1),), index="v1")
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
+    mock.query.return_value = QueryResult((), (), QUERY_META, "v1")
     return mock
 
 
@@ -106,6 +129,16 @@ def search_request() -> retrieval_pb2.SearchNodesRequest:
         search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="needle in a haystack",
         top_k=5,
+    )
+
+
+@pytest.fixture
+def query_request() -> query_pb2.QueryRequest:
+    """A query that is in order."""
+    return query_pb2.QueryRequest(
+        scope=scope_pb2.Scope(repository="shop", branch="main"),
+        query="needle in a haystack",
+        hybrid=query_pb2.HybridParameters(),
     )
 
 

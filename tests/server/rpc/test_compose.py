@@ -9,11 +9,15 @@ from groundwire_server.rpc.compose import compose
 
 
 def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path, embedders=(), max_top_k=7, widen_factor=3)
+    settings = Settings(
+        data=tmp_path, embedders=(), max_top_k=7, widen_factor=3, visibility_override_acl_tags=("auditor",)
+    )
     engine, indexes = compose(settings)
     assert engine.limits == settings.limits
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
+    assert engine.query_settings.cross_encoder is None
+    assert engine.query_settings.visibility_override_acl_tags == {"auditor"}
     assert engine.backend is indexes
     assert engine.graph is indexes
 
@@ -33,3 +37,24 @@ def test_a_model_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path, setti
         compose(settings)
     assert str(caught.value).startswith(f"{setting}: {model}: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [None, "rules: 3", "rules: ["], ids=["absent", "no rules", "no YAML"])
+def test_boost_rules_that_cannot_be_used_are_told_in_one_line(tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "boosts.yaml"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        compose(Settings(data=tmp_path, embedders=(), corpus_boosts=file))
+    assert str(caught.value).startswith(f"corpus_boosts: {file}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_boost_rules_of_the_operator_replace_the_packaged_ones(tmp_path: Path) -> None:
+    file = tmp_path / "boosts.yaml"
+    rule = "{name: ops, keywords: [vat], corpus_types: [CODE_SQL], multiplier: 2.0}"
+    file.write_text(f"rules: [{rule}]", encoding="utf-8")
+    engine, _ = compose(Settings(data=tmp_path, embedders=(), corpus_boosts=file))
+    assert [rule.name for rule in engine.query_settings.boosts.called("deploy vat")] == ["ops"]
+    engine, _ = compose(Settings(data=tmp_path, embedders=()))
+    assert [rule.name for rule in engine.query_settings.boosts.called("deploy vat")] == ["deployment"]

@@ -53,7 +53,13 @@ def test_the_statuses_are_those_that_the_contract_states() -> None:
             "FAILED_PRECONDITION",
             {"active_index": "v"},
         ),
+        (NotFoundError(Reason.NO_MATCHES, "m", {"branch": "main"}), "NOT_FOUND", {"branch": "main"}),
         (PermissionDeniedError(Reason.ADMINISTRATION_DISABLED, "m"), "PERMISSION_DENIED", {}),
+        (
+            PermissionDeniedError(Reason.VISIBILITY_OVERRIDE_DENIED, "m", {"field": "visibility"}),
+            "PERMISSION_DENIED",
+            {"field": "visibility"},
+        ),
         (LimitError(Reason.OVERLOADED, "m", 2.5, {"method": "x"}), "RESOURCE_EXHAUSTED", {"method": "x"}),
         (DeadlineError(), "DEADLINE_EXCEEDED", {}),
         (CancelledError(), "CANCELLED", {}),

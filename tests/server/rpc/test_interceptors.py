@@ -10,7 +10,7 @@ import grpc
 import pytest
 import structlog
 
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import (
     FieldViolation,
@@ -92,6 +92,17 @@ async def test_a_call_is_one_line(serving: "Serving", search_request: retrieval_
         }
     ]
     assert 0 < lines[0]["duration_ms"] < 5_000
+
+
+async def test_a_query_is_one_line_without_what_was_asked(
+    serving: "Serving", query_request: query_pb2.QueryRequest
+) -> None:
+    with structlog.testing.capture_logs() as lines:
+        async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+            await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)
+    (line,) = lines
+    assert (line["method"], line["code"], line["index"]) == ("groundwire.v1.QueryService/Query", "OK", "v1")
+    assert set(line) == {"event", "log_level", "method", "code", "duration_ms", "request_id", "index"}
 
 
 async def test_a_refused_call_is_one_line_with_its_reason(

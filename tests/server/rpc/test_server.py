@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 
-OWN_SERVICES = ["groundwire.v1.IndexService", "groundwire.v1.RetrievalService"]
+OWN_SERVICES = ["groundwire.v1.IndexService", "groundwire.v1.QueryService", "groundwire.v1.RetrievalService"]
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 

@@ -1,17 +1,27 @@
-"""The methods of both services over the wire: what reaches the engine, what comes back, who may change indexes."""
+"""The methods of all services over the wire: what reaches the engine, what comes back, who may change indexes."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from unittest.mock import ANY, Mock
 
 import grpc
 import pytest
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire.v1 import (
+    index_pb2,
+    index_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
+    retrieval_pb2,
+    retrieval_pb2_grpc,
+    scope_pb2,
+)
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.indexes import encode_index
+from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.search import encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
 
@@ -34,10 +44,12 @@ async def test_an_action_asks_the_engine_once_with_the_callers_access(
         found = await stub.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access))
         walked = await stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access))
         fetched = await stub.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access))
+        asked = await query_pb2_grpc.QueryServiceStub(channel).Query(query_pb2.QueryRequest(scope=SCOPE, access=access))
     assert found == encode_search(engine.search.return_value)
     assert walked == encode_expansion(engine.expand.return_value)
     assert fetched == encode_fetch(engine.fetch.return_value)
-    for action in (engine.search, engine.expand, engine.fetch):
+    assert asked == encode_query(engine.query.return_value)
+    for action in (engine.search, engine.expand, engine.fetch, engine.query):
         action.assert_called_once_with(ANY, ANY)
         request = action.call_args.args[0]
         assert (request.scope, request.access) == (Scope("shop", "main", "v1"), held)
@@ -49,11 +61,13 @@ async def test_every_method_with_an_access_context_checks_it_before_anything_els
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         retrieval = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        query = query_pb2_grpc.QueryServiceStub(channel)
         index = index_pb2_grpc.IndexServiceStub(channel)
         for call in (
             retrieval.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access)),
             retrieval.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access)),
             retrieval.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access)),
+            query.Query(query_pb2.QueryRequest(scope=SCOPE, access=access)),
             index.ListIndexes(index_pb2.ListIndexesRequest(access=access)),
             index.GetIndex(index_pb2.GetIndexRequest(scope=SCOPE, access=access)),
         ):
@@ -61,6 +75,30 @@ async def test_every_method_with_an_access_context_checks_it_before_anything_els
             assert failure.violations == [("access.acl_tags_any[1]", "ERROR_REASON_FIELD_REQUIRED")]
     assert not engine.mock_calls
     assert not indexes.mock_calls
+
+
+async def test_a_query_is_asked_at_its_own_time_or_by_the_servers_clock(
+    serving: "Serving", engine: Mock, query_request: query_pb2.QueryRequest
+) -> None:
+    before = datetime.now(UTC)
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = query_pb2_grpc.QueryServiceStub(channel)
+        await stub.Query(query_request)
+        query_request.now.FromJsonString("2025-01-01T10:00:00.5Z")
+        await stub.Query(query_request)
+    by_the_clock, stated = (call.args[0].now for call in engine.query.call_args_list)
+    assert before <= by_the_clock <= datetime.now(UTC)
+    assert stated == datetime(2025, 1, 1, 10, 0, 0, 500_000, tzinfo=UTC)
+
+
+async def test_a_query_that_cannot_be_read_never_reaches_the_engine(
+    serving: "Serving", engine: Mock, failed: "Failed", query_request: query_pb2.QueryRequest
+) -> None:
+    query_request.now.nanos = -1
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        failure = await failed(query_pb2_grpc.QueryServiceStub(channel).Query(query_request))
+    assert failure.violations == [("now", "ERROR_REASON_VALUE_MALFORMED")]
+    assert not engine.mock_calls
 
 
 async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(

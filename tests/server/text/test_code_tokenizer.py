@@ -11,12 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.text.code_tokenizer import (
-    MAX_IDENTIFIER_LENGTH,
-    MAX_TOKEN_LENGTH,
-    TOKENIZER_FINGERPRINT,
-    tokenize,
-)
+from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_server.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH
 from groundwire_server.text.stop_words import STOP_WORDS
 
 WORDS = st.text(alphabet="abcdefgxyz", min_size=2, max_size=8).filter(lambda word: word not in STOP_WORDS)

@@ -4,16 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand_view
+from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.resemblance import similarities_to
 from groundwire_server.backends.embedded.search import ViewSearch
+from groundwire_server.backends.embedded.services import service_contexts
+from groundwire_server.backends.embedded.surroundings import neighbors_of, parents_of
 from groundwire_server.backends.interface import BackendSearch, Walk
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -28,6 +37,7 @@ class EmbeddedSnapshot:
 
     view: View
     query_vectors: QueryVectors
+    rows: KnownRows
 
     @property
     def index(self) -> str:
@@ -37,6 +47,35 @@ class EmbeddedSnapshot:
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """See `RetrievalSnapshot.search`."""
         return ViewSearch(self.view, self.query_vectors).run(search, checkpoint)
+
+    def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
+        """See `RetrievalSnapshot.find_candidates`."""
+        return find_candidates(self.view, search, self.query_vectors, checkpoint)
+
+    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
+        """See `RetrievalSnapshot.nodes`."""
+        index = self.view.index
+        return {
+            id_: index.nodes.node(row, index.policies[int(index.policy_codes[row])])
+            for id_, row in self.rows.of(ids).items()
+        }
+
+    def similarities(self, id_: str, others: Sequence[str]) -> Sequence[float] | None:
+        """See `RetrievalSnapshot.similarities`."""
+        vectors = self.view.index.vectors
+        return None if vectors is None else similarities_to(vectors, self.rows, id_, others)
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """See `RetrievalSnapshot.parents`."""
+        return parents_of(self.view, self.rows.of(ids))
+
+    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """See `RetrievalSnapshot.neighbors`."""
+        return neighbors_of(self.view, self.rows.of(ids))
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """See `RetrievalSnapshot.service_contexts`."""
+        return service_contexts(self.view, service_names)
 
     def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
         """See `RetrievalSnapshot.text_sizes`; read from counts made at ingestion, no text is touched."""
@@ -50,7 +89,7 @@ class EmbeddedSnapshot:
                 + nodes.symbols.byte_length(row)
                 + len(nodes.categories["path"][row].encode()),
             )
-            for id_, row in self.view.visibility.rows_of(ids).items()
+            for id_, row in self.rows.of(ids).items()
         }
 
     def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
@@ -63,7 +102,7 @@ class EmbeddedSnapshot:
                 location=nodes.location(row),
                 symbol=nodes.symbols[row],
             )
-            for id_, row in self.view.visibility.rows_of(ids).items()
+            for id_, row in self.rows.of(ids).items()
         }
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
@@ -79,9 +118,10 @@ class EmbeddedBackend:
         self._pool = IndexPool(self._store)
         self._query_vectors = QueryVectors(embedders)
 
-    def open(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
+    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""
-        return EmbeddedSnapshot(self._pool.view(scope, access), self._query_vectors)
+        view = self._pool.view(scope, access, lifecycle)
+        return EmbeddedSnapshot(view, self._query_vectors, KnownRows(view.visibility))
 
     def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""
@@ -102,7 +142,7 @@ class EmbeddedBackend:
 
     def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
         """See `IndexDirectory.get_index`."""
-        view = self._pool.view(scope, access)
+        view = self._pool.view(scope, access, Lifecycle.ACTIVE)
         manifest = view.index.manifest
         space = manifest.vector_space
         return IndexSummary(
@@ -117,7 +157,7 @@ class EmbeddedBackend:
             embedder=space.embedder if space else "",
             embedder_fingerprint=space.fingerprint if space else "",
             dimension=space.dimension if space else 0,
-            lexical=bool(manifest.tokenizer),
+            lexical=manifest.code is not None,
             token_counter=manifest.token_counter,
         )
 

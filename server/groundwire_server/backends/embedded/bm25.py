@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
+from groundwire_server.backends.embedded.ranking import RankedRow, top_positive
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.index.lexical import LexicalTable
 
@@ -27,22 +27,29 @@ def rank_by_bm25(
     allowed: NDArray[np.bool_],
     count: int,
 ) -> list[RankedRow]:
-    """The `count` allowed rows of highest BM25 score; only rows that hold a token. A repeated token counts each time.
+    """The `count` allowed rows of highest BM25 score; only rows that hold a token."""
+    return top_positive(bm25_scores(lexical, tokens, visibility, allowed), count)
+
+
+def bm25_scores(
+    lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility, allowed: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The score [n] of each allowed row; 0 for one without a token. A repeated token counts each time.
 
     `allowed` is a mask [n] within the visible rows; it narrows the result, not the statistics.
     """
     scores = np.zeros(len(allowed), dtype=np.float64)
+    mean_length = visibility.mean_length(lexical)
     # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
     for term, repeats in sorted(Counter(tokens).items()):
         rows, frequencies = lexical.postings(term)
         document_frequency = int(np.count_nonzero(visibility.mask[rows]))
         keep = allowed[rows]
         rows, frequencies = rows[keep], frequencies[keep].astype(np.float64)
-        relative_length = lexical.lengths[rows] / visibility.mean_length
+        relative_length = lexical.lengths[rows] / mean_length
         weight = repeats * inverse_document_frequency(visibility.count, document_frequency)
         scores[rows] += weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_length))
-    hits = np.flatnonzero(scores)
-    return top_rows(hits, scores[hits], count)
+    return scores
 
 
 def inverse_document_frequency(documents: int, document_frequency: int) -> float:

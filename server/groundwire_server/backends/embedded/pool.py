@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
-from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
+from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.loaded import LoadedIndex, open_version
@@ -25,10 +26,32 @@ MAX_OPEN_INDEXES = 256
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One index version as one caller sees it; at least one node is visible."""
+    """One index version as one caller sees it, for one lifecycle; the caller sees a node of some lifecycle."""
 
     index: LoadedIndex
-    visibility: Visibility
+    caller: CallerVisibility
+    lifecycle: Lifecycle
+
+    @property
+    def visibility(self) -> Visibility:
+        """What the caller sees in this lifecycle."""
+        return self.caller.of(self.lifecycle)
+
+
+class _Opening:
+    """A version on its way into the pool: the first to ask opens it, others wait for that version alone."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._opened: tuple[LoadedIndex, VisibilityCache] | None = None
+
+    def opened(self, directory: Path, pinned: Scope) -> tuple[LoadedIndex, VisibilityCache]:
+        """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
+        with self._lock:
+            if self._opened is None:
+                index = open_version(directory, pinned)
+                self._opened = index, VisibilityCache(index)
+            return self._opened
 
 
 class IndexPool:
@@ -36,21 +59,21 @@ class IndexPool:
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
-        self._open: OrderedDict[Scope, tuple[LoadedIndex, VisibilityCache]] = OrderedDict()
+        self._openings: OrderedDict[Scope, _Opening] = OrderedDict()
         self._lock = Lock()
 
-    def view(self, scope: Scope, access: AccessContext) -> View:
+    def view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
         active = self._store.active(scope)
         pinned = replace(scope, active_index=scope.active_index or active)
-        view = self._view(pinned, access) if pinned.active_index else None
-        if view is not None:
-            return view
+        visible = self._visible(pinned, access) if pinned.active_index else None
+        if visible is not None:
+            return View(*visible, lifecycle)
         if not scope.active_index and self._store.active(scope) != active:
-            return self.view(scope, access)  # another version was activated, and this one deleted, in between
+            return self.view(scope, access, lifecycle)  # another was activated, and this one deleted, in between
         raise self._absence(scope, active, access)
 
-    def _view(self, pinned: Scope, access: AccessContext) -> View | None:
+    def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, CallerVisibility] | None:
         directory = self._store.directory(pinned)
         try:
             index, visibilities = self._load(pinned, directory)
@@ -61,26 +84,31 @@ class IndexPool:
             raise PreconditionError(
                 Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", pinned.names
             ) from error
-        visibility = visibilities.get(access)
-        return View(index, visibility) if visibility.count else None
+        caller = visibilities.get(access)
+        return (index, caller) if caller.sees_any else None
 
     def _load(self, pinned: Scope, directory: Path) -> tuple[LoadedIndex, VisibilityCache]:
+        if not directory.is_dir():
+            self._forget(pinned)
+            raise IndexDamagedError("the directory is missing")
         with self._lock:
-            if not directory.is_dir():
-                self._open.pop(pinned, None)
-                raise IndexDamagedError("the directory is missing")
-            entry = self._open.get(pinned)
-            if entry is None:
-                index = open_version(directory, pinned)
-                entry = self._open[pinned] = (index, VisibilityCache(index))
-                if len(self._open) > MAX_OPEN_INDEXES:
-                    self._open.popitem(last=False)
-            self._open.move_to_end(pinned)
-            return entry
+            opening = self._openings.setdefault(pinned, _Opening())
+            self._openings.move_to_end(pinned)
+            if len(self._openings) > MAX_OPEN_INDEXES:
+                self._openings.popitem(last=False)
+        try:
+            return opening.opened(directory, pinned)
+        except IndexDamagedError:
+            self._forget(pinned)
+            raise
+
+    def _forget(self, pinned: Scope) -> None:
+        with self._lock:
+            self._openings.pop(pinned, None)
 
     def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
         names = {"repository": asked.repository, "branch": asked.branch}
-        if not asked.active_index or not active or self._view(replace(asked, active_index=active), access) is None:
+        if not asked.active_index or not active or self._visible(replace(asked, active_index=active), access) is None:
             message = "there is no such repository and branch, or you may not see it"
             return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
         if _may_know(self._store.tombstone(asked), access):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.artifacts import code_words_of, vectors_of
 from groundwire_server.backends.embedded.bm25 import matched_tokens, rank_by_bm25
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.query_vectors import QueryVectors
@@ -13,12 +14,11 @@ from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import rank_by_similarity
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.fusion import reciprocal_rank_fusion
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
 from groundwire_server.domain.search import Leg, LegScore, SearchDebug, SearchHit, SearchPath, SearchResult, SearchType
 from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_server.text.code_tokenizer import tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Legs:
         """The one list, or both fused, as far as `top_k`."""
         if self.semantic is None or self.bm25 is None:
             return list(self.semantic or self.bm25 or ())
-        fused = reciprocal_rank_fusion([hit.row for hit in self.semantic], [hit.row for hit in self.bm25], rrf_k)
+        fused = reciprocal_rank_fusion([[hit.row for hit in leg] for leg in (self.semantic, self.bm25)], rrf_k)
         return [RankedRow(hit.item, hit.score) for hit in fused[:top_k]]
 
     def scores(self) -> dict[int, tuple[LegScore, ...]]:
@@ -57,7 +57,8 @@ class ViewSearch:
         """Hits, best first. Raises PreconditionError when the index lacks what the search needs."""
         allowed = self._visibility.narrowed(search.filter)
         semantic_asked = search.search_type is not SearchType.BM25
-        lexical = self._lexical() if search.search_type is not SearchType.SEMANTIC else None
+        lexical_asked = search.search_type is not SearchType.SEMANTIC
+        lexical = code_words_of(self._index, "search it semantically") if lexical_asked else None
         semantic = self._semantic(search, allowed) if semantic_asked else None
         checkpoint()
         tokens = tokenize(search.query) if lexical else []
@@ -70,22 +71,9 @@ class ViewSearch:
         return SearchResult(hits, self._index.manifest.version, exact=True, debug=debug)
 
     def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> list[RankedRow]:
-        space, vectors = self._index.manifest.vector_space, self._index.vectors
-        if space is None or vectors is None:
-            raise self._lacks(Reason.VECTORS_MISSING, "has no vectors; search it with BM25")
+        space, vectors = vectors_of(self._index, "search it with BM25")
         query = self._query_vectors.vector(search.query, search.query_vector, space, self._index.manifest.version)
         return rank_by_similarity(vectors, query, allowed, search.top_k)
-
-    def _lexical(self) -> LexicalTable:
-        if self._index.lexical is None:
-            raise self._lacks(Reason.LEXICAL_MISSING, "has no BM25 artifacts; search it semantically")
-        if self._index.manifest.tokenizer != TOKENIZER_FINGERPRINT:
-            raise self._lacks(Reason.LEXICAL_MISSING, "was tokenised by other rules than this server's; build it anew")
-        return self._index.lexical
-
-    def _lacks(self, reason: Reason, what: str) -> PreconditionError:
-        version = self._index.manifest.version
-        return PreconditionError(reason, f"index {version!r} {what}", {"active_index": version})
 
     def _plain(self, ranked: Sequence[RankedRow]) -> Iterable[SearchHit]:
         ids = self._visibility.ids_of([hit.row for hit in ranked])

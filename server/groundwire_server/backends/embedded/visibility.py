@@ -8,19 +8,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.narrowing import narrow
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
+from groundwire_server.index.lexical import LexicalTable
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
-
-_FILTER_COLUMNS = {
-    "kinds": "kind",
-    "data_types": "data_type",
-    "corpus_types": "corpus_type",
-    "languages": "language",
-    "collection_ids": "collection_id",
-    "document_ids": "document_id",
-}
 
 MAX_CACHED_CALLERS = 256
 
@@ -28,20 +22,19 @@ MAX_CACHED_CALLERS = 256
 class Visibility:
     """The rows that a caller sees, as a mask [n] over the node table, and statistics over them alone."""
 
-    def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_]) -> None:
-        """`classes` [policy classes] says for each policy class whether its nodes are visible."""
+    def __init__(self, index: LoadedIndex, mask: NDArray[np.bool_]) -> None:
         self._index = index
-        self.classes = classes
-        self.mask: NDArray[np.bool_] = classes[index.policy_codes]
-        self.count = int(np.count_nonzero(self.mask))
+        self.mask = mask
+        self.count = int(np.count_nonzero(mask))
+        self._mean_lengths: dict[LexicalTable, float] = {}
 
-    @cached_property
-    def mean_length(self) -> float:
-        """The visible documents' mean length in BM25 tokens, the pivot of length normalisation; 1 instead of 0."""
-        lexical = self._index.lexical
-        if lexical is None or self.count == 0:
-            return 1.0
-        return int(lexical.lengths[self.mask].sum(dtype=np.int64)) / self.count or 1.0
+    def mean_length(self, lexical: LexicalTable) -> float:
+        """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
+        known = self._mean_lengths.get(lexical)
+        if known is None:
+            total = int(lexical.lengths[self.mask].sum(dtype=np.int64))
+            known = self._mean_lengths[lexical] = total / max(1, self.count) or 1.0
+        return known
 
     @cached_property
     def edge_count(self) -> int:
@@ -51,20 +44,7 @@ class Visibility:
 
     def narrowed(self, filter_: Filter) -> NDArray[np.bool_]:
         """The mask [n] of visible rows that pass the filter; not to be written to."""
-        if not filter_.narrows:
-            return self.mask
-        mask = self.mask.copy()
-        categories = self._index.nodes.categories
-        for field, column in _FILTER_COLUMNS.items():
-            wanted: tuple[str, ...] = getattr(filter_, field)
-            if wanted:
-                positions = (categories[column].values.find(value) for value in wanted)
-                mask &= categories[column].rows_with([position for position in positions if position is not None])
-        if filter_.path_prefixes:
-            paths = categories["path"]
-            spans = (paths.values.prefix_range(prefix) for prefix in filter_.path_prefixes)
-            mask &= paths.rows_with([position for span in spans for position in span])
-        return mask
+        return narrow(self._index, self.mask, filter_) if filter_.narrows else self.mask
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that exist and are visible."""
@@ -78,15 +58,48 @@ class Visibility:
         return [self._index.nodes.ids[row] for row in rows]
 
 
+class CallerVisibility:
+    """What callers of the same policy classes see of an index, by lifecycle."""
+
+    def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_]) -> None:
+        """`classes` [policy classes] says for each policy class whether its nodes are visible."""
+        self._index = index
+        self.classes = classes
+        self._known: dict[Lifecycle, Visibility] = {}
+
+    @property
+    def sees_any(self) -> bool:
+        """True when the caller sees a node, deleted or not: every policy class has one."""
+        return bool(self.classes.any())
+
+    def of(self, lifecycle: Lifecycle) -> Visibility:
+        """The rows of one lifecycle; of an index without deleted nodes, ACTIVE and ALL are one object."""
+        if lifecycle is Lifecycle.ACTIVE and not self._any_deleted:
+            lifecycle = Lifecycle.ALL
+        known = self._known.get(lifecycle)
+        # Two threads may judge the same at a time; setdefault lets all callers hold the same answer.
+        return known or self._known.setdefault(lifecycle, self._judged(lifecycle))
+
+    @cached_property
+    def _any_deleted(self) -> bool:
+        return bool(self._index.nodes.deleted.any())
+
+    def _judged(self, lifecycle: Lifecycle) -> Visibility:
+        mask = self.classes[self._index.policy_codes]
+        if lifecycle is not Lifecycle.ALL:
+            mask &= self._index.nodes.deleted == (lifecycle is Lifecycle.DELETED)
+        return Visibility(self._index, mask)
+
+
 class VisibilityCache:
-    """Visibility by caller, for one index. Callers who see the same policy classes share one mask."""
+    """Visibility by caller, for one index. Callers who see the same policy classes share their masks."""
 
     def __init__(self, index: LoadedIndex) -> None:
         self._index = index
-        self._by_caller: OrderedDict[AccessContext, Visibility] = OrderedDict()
+        self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, access: AccessContext) -> Visibility:
+    def get(self, access: AccessContext) -> CallerVisibility:
         """What the caller may see; judged once per distinct access context among the most recent ones."""
         with self._lock:
             known = self._by_caller.get(access)
@@ -96,7 +109,7 @@ class VisibilityCache:
         classes = visible_classes(self._index.policies, access)
         with self._lock:
             shared = next((seen for seen in self._by_caller.values() if np.array_equal(seen.classes, classes)), None)
-            visibility = shared or Visibility(self._index, classes)
+            visibility = shared or CallerVisibility(self._index, classes)
             self._by_caller[access] = visibility
             if len(self._by_caller) > MAX_CACHED_CALLERS:
                 self._by_caller.popitem(last=False)

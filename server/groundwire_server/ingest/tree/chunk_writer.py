@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from groundwire_server.domain.nodes import JsonValue
+from groundwire_server.domain.nodes import CONTAINS, JsonValue
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_server.ingest.tree.chunking import Span
 from groundwire_server.ingest.tree.model import FileAnalysis
@@ -11,17 +12,35 @@ from groundwire_server.ingest.tree.model import FileAnalysis
 
 @dataclass(frozen=True, slots=True)
 class ChunkClass:
-    """What all chunks of a file have in common."""
+    """What all chunks of a file have in common; the rest is as in `SourceNode`."""
 
     path: str
     kind: str
     language: str
     data_type: str
     corpus_type: str
+    document_id: str = ""
+    author: str = ""
+    timestamp: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """Where a text stands in its document: `section_path`, and the `context_prefix` of its first chunk.
+
+    Further chunks of the text have `part_prefix`: what their readers miss from the first, such as its heading, besides.
+    """
+
+    section_path: str = ""
+    context_prefix: str = ""
+    part_prefix: str = ""
+
+
+NOWHERE = ChunkPlace()
 
 
 class ChunkWriter:
-    """Collects the nodes and Contains edges of one file."""
+    """Collects the nodes and Contains edges of one file; `chunk_index` counts the nodes from 1."""
 
     def __init__(self, chunk_class: ChunkClass) -> None:
         self._class = chunk_class
@@ -30,7 +49,12 @@ class ChunkWriter:
         self._edges: list[SourceEdge] = []
 
     def write(
-        self, wanted_id: str, symbol: str, spans: Sequence[Span], metadata: Mapping[str, JsonValue]
+        self,
+        wanted_id: str,
+        symbol: str,
+        spans: Sequence[Span],
+        metadata: Mapping[str, JsonValue],
+        place: ChunkPlace = NOWHERE,
     ) -> SourceNode | None:
         """Adds a node for each span and returns the first; None without spans.
 
@@ -41,20 +65,23 @@ class ChunkWriter:
             return None
         self._taken[wanted_id] = count = self._taken.get(wanted_id, 0) + 1
         local_id = wanted_id if count == 1 else f"{wanted_id}~{count}"
-        first = self._node(local_id, symbol, spans[0], metadata)
+        first = self._node(local_id, symbol, spans[0], metadata, place)
+        further = ChunkPlace(place.section_path, place.part_prefix)
         for number, span in enumerate(spans[1:], start=2):
-            self.contain(first, self._node(f"{local_id}@{number}", symbol, span, metadata))
+            self.contain(first, self._node(f"{local_id}@{number}", symbol, span, metadata, further))
         return first
 
     def contain(self, whole: SourceNode, part: SourceNode) -> None:
         """Adds the Contains edge from `whole` to `part`."""
-        self._edges.append(SourceEdge(whole.key, part.key, "Contains", part.origin))
+        self._edges.append(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
 
     def analysis(self, skipped: tuple[SkippedFile, ...] = ()) -> FileAnalysis:
         """Everything written, in order, with what of the file could not be used."""
         return FileAnalysis(tuple(self._nodes), tuple(self._edges), skipped)
 
-    def _node(self, local_id: str, symbol: str, span: Span, metadata: Mapping[str, JsonValue]) -> SourceNode:
+    def _node(
+        self, local_id: str, symbol: str, span: Span, metadata: Mapping[str, JsonValue], place: ChunkPlace
+    ) -> SourceNode:
         node = SourceNode(
             self._class.kind,
             local_id,
@@ -67,6 +94,12 @@ class ChunkWriter:
             language=self._class.language,
             data_type=self._class.data_type,
             corpus_type=self._class.corpus_type,
+            document_id=self._class.document_id,
+            chunk_index=len(self._nodes) + 1,
+            section_path=place.section_path,
+            author=self._class.author,
+            timestamp=self._class.timestamp,
+            context_prefix=place.context_prefix,
             metadata=metadata,
         )
         self._nodes.append(node)

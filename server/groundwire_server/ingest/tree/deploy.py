@@ -1,8 +1,12 @@
-"""Deploy files as chunks: YAML by document, Compose files by service, Dockerfiles by stage, Helm templates."""
+"""Deploy files as chunks: YAML by document, Compose files by service, Dockerfiles by stage, Helm templates.
+
+With the chunks comes what they state about services.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePosixPath
 
 from groundwire_server.ingest.records import SkippedFile, SourceNode
@@ -10,7 +14,12 @@ from groundwire_server.ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_server.ingest.tree.chunking import lines_of, split_lines
 from groundwire_server.ingest.tree.dockerfile import dockerfile_stages
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.yaml_outline import YamlDocument, YamlOutlineError, yaml_documents
+from groundwire_server.ingest.tree.services.compose import compose_services
+from groundwire_server.ingest.tree.services.helm import template_statements
+from groundwire_server.ingest.tree.services.manifests import manifest_statements
+from groundwire_server.ingest.tree.services.statements import ComposeService, DeployedPart, Statement
+from groundwire_server.ingest.tree.services.yaml_values import yaml_values
+from groundwire_server.ingest.tree.yaml_outline import YamlDocument, YamlError, yaml_documents
 
 MAX_NAME_CHARACTERS = 200
 
@@ -28,7 +37,7 @@ class _Part:
     """Lines of a file that make one chunk, 1-based, `end_line` included; "" as `name` means the file itself.
 
     `boundaries` are lines before which a long chunk is best cut. `is_inside` says that the file's own chunk
-    contains this one.
+    contains this one. `statements` are what it states about services.
     """
 
     name: str
@@ -37,36 +46,50 @@ class _Part:
     end_line: int
     boundaries: tuple[int, ...] = ()
     is_inside: bool = False
+    statements: tuple[Statement, ...] = ()
 
 
-def deploy_analysis(file: SourceFile) -> FileAnalysis:
+@dataclass(frozen=True, slots=True)
+class DeployAnalysis:
+    """One deploy file: its nodes with their Contains edges, and those of its parts that state something."""
+
+    file: FileAnalysis
+    parts: tuple[DeployedPart, ...] = ()
+
+
+def deploy_analysis(file: SourceFile) -> DeployAnalysis:
     """The chunks of a YAML, Helm or Dockerfile, told apart by the file's `language`; kind is the language.
 
     A file of one document has the local id `<path>`, its documents, services and stages `<path>#<name>`.
     Kubernetes manifests have `Kind/name` as symbol and name. Text that is not valid YAML is one chunk all
-    the same, and is named in `skipped` with the line and the parser's reason.
+    the same, and is named in `skipped` with the line and the parser's reason; so is YAML whose aliases make
+    too much of it to be read for services.
     """
     lines = lines_of(file.text)
-    skipped: tuple[SkippedFile, ...] = ()
     if file.language == "dockerfile":
-        parts = _stage_parts(lines, file.path)
-    elif file.language == "helm":
-        parts = _helm_parts(lines, file.path)
-    else:
-        try:
-            parts = _yaml_parts(lines, file.path, yaml_documents(file.text))
-        except YamlOutlineError as error:
-            parts = [_Part("", PurePosixPath(file.path).name, 1, len(lines))]
-            why = f"not valid YAML at line {error.line}: {error}; indexed as plain text"
-            skipped = (SkippedFile(file.path, why),)
-    return _written(file, lines, parts, skipped)
+        return _written(file, lines, _stage_parts(lines, file.path))
+    if file.language == "helm":
+        return _written(file, lines, _helm_parts(lines, file.path))
+    try:
+        documents = yaml_documents(file.text)
+    except YamlError as error:
+        why = f"not valid YAML at line {error.line}: {error}; indexed as plain text"
+        whole = _Part("", PurePosixPath(file.path).name, 1, len(lines))
+        return _written(file, lines, [whole], (SkippedFile(file.path, why),))
+    parts = _yaml_parts(lines, file.path, documents)
+    try:
+        return _written(file, lines, _with_statements(file, parts, documents))
+    except YamlError as error:
+        why = f"not read for services, for at line {error.line}: {error}"
+        return _written(file, lines, parts, (SkippedFile(file.path, why),))
 
 
 def _written(
-    file: SourceFile, lines: Sequence[str], parts: Sequence[_Part], skipped: tuple[SkippedFile, ...]
-) -> FileAnalysis:
+    file: SourceFile, lines: Sequence[str], parts: Sequence[_Part], skipped: tuple[SkippedFile, ...] = ()
+) -> DeployAnalysis:
     writer = ChunkWriter(ChunkClass(file.path, file.language, file.language, "deploy", "CODE_DEPLOY"))
     whole: SourceNode | None = None
+    counts: list[int] = []
     for part in parts:
         text = "".join(lines[part.start_line - 1 : part.end_line])
         spans = split_lines(text, part.start_line, part.boundaries)
@@ -74,17 +97,53 @@ def _written(
         if part.is_inside and whole is not None and node is not None:
             writer.contain(whole, node)
         whole = whole or node
-    return writer.analysis(skipped)
+        counts.append(len(spans))
+    analysis = writer.analysis(skipped)
+    nodes = iter(analysis.nodes)
+    chunks = [tuple(islice(nodes, count)) for count in counts]
+    return DeployAnalysis(
+        analysis,
+        tuple(
+            DeployedPart(file.path, pieces[0].origin, tuple(piece.key for piece in pieces), part.statements)
+            for part, pieces in zip(parts, chunks, strict=True)
+            if pieces and part.statements
+        ),
+    )
 
 
 def _yaml_parts(lines: Sequence[str], path: str, documents: Sequence[YamlDocument]) -> list[_Part]:
-    if len(documents) == 1 and _COMPOSE_FILE.fullmatch(PurePosixPath(path).name):
+    if _is_compose(path, documents):
         services = _service_parts(lines, path, documents[0])
         if services:
             return services
     starts = [1, *(document.start_line for document in documents[1:])]
     named = [(_manifest_name(document), tuple(key.line for key in document.keys)) for document in documents]
     return list(_document_parts(lines, path, starts, named or [("", ())]))
+
+
+def _is_compose(path: str, documents: Sequence[YamlDocument]) -> bool:
+    return len(documents) == 1 and _COMPOSE_FILE.fullmatch(PurePosixPath(path).name) is not None
+
+
+def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequence[YamlDocument]) -> list[_Part]:
+    """The parts of a YAML file with what they state. Raises YamlError when the values cannot be built."""
+    if _is_compose(file.path, documents):
+        services = compose_services(yaml_values(file.text, (0,)).get(0, ""), file.path)
+        by_name = {service.name: service for service in services}
+        inside = [_with_service(part, by_name) for part in parts[1:]]
+        return [replace(parts[0], statements=tuple(by_name.values())), *inside]
+    manifests = [number for number, document in enumerate(documents) if _manifest_name(document)]
+    values = yaml_values(file.text, manifests) if manifests else {}
+    return [
+        replace(part, statements=manifest_statements(values[number])) if number in values else part
+        for number, part in enumerate(parts)
+    ]
+
+
+def _with_service(part: _Part, by_name: dict[str, ComposeService]) -> _Part:
+    """The part with the service that it is named after, which is taken out of `by_name`."""
+    service = by_name.pop(part.name, None)
+    return replace(part, statements=(service,)) if service is not None else part
 
 
 def _document_parts(
@@ -147,8 +206,13 @@ def _helm_parts(lines: Sequence[str], path: str) -> list[_Part]:
     starts = [1, *(mark for mark in marks if mark > first_text)]
     defines = tuple(number for number, line in enumerate(lines, start=1) if _HELM_DEFINE.match(line))
     ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    names = [_helm_name("".join(lines[start - 1 : end])) for start, end in zip(starts, ends, strict=True)]
-    return list(_document_parts(lines, path, starts, [(name, defines) for name in names]))
+    texts = ["".join(lines[start - 1 : end]) for start, end in zip(starts, ends, strict=True)]
+    names = [_helm_name(text) for text in texts]
+    parts = _document_parts(lines, path, starts, [(name, defines) for name in names])
+    return [
+        replace(part, statements=template_statements(text, name))
+        for part, text, name in zip(parts, texts, names, strict=True)
+    ]
 
 
 def _helm_name(text: str) -> str:

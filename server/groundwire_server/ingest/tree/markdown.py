@@ -2,16 +2,19 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
 
-from groundwire_server.ingest.records import SourceNode
-from groundwire_server.ingest.tree.chunk_writer import ChunkClass, ChunkWriter
+from groundwire_server.domain.nodes import JsonValue
+from groundwire_server.ingest.records import SkippedFile, SourceNode
+from groundwire_server.ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_server.ingest.tree.chunking import Span, lines_of, split_lines
+from groundwire_server.ingest.tree.front_matter import FrontMatter, read_front_matter
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_server.ingest.tree.yaml_outline import YamlError
 
 KIND = "md"
 MAX_TITLE_CHARACTERS = 200
@@ -39,10 +42,15 @@ class _Heading:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A stretch of lines, 0-based and end-exclusive, and the titles that lead to it; none for what has no heading."""
+    """A stretch of lines, 0-based and end-exclusive; its heading is the first of them.
+
+    `above` are the titles of the sections around it, from the top down, `titles` the same with its own. Titles without
+    text are left out; both are empty for what has no heading.
+    """
 
     first: int
     end: int
+    above: tuple[str, ...]
     titles: tuple[str, ...]
     slug: str
 
@@ -51,21 +59,47 @@ def markdown_analysis(file: SourceFile) -> FileAnalysis:
     """The sections of a Markdown file: nodes of kind `md`, and a Contains edge from each to its subsections.
 
     A section's local id is `<path>#<slug>`; what stands before the first heading is `<path>`, front matter
-    `<path>#front-matter`. The symbol and the metadata's `section_path` are the titles from the top down,
-    joined by PATH_SEPARATOR. Headings are those of CommonMark, so none is found in a code block.
+    `<path>#front-matter`. The section path is the titles from the top down to the section's own, joined by
+    PATH_SEPARATOR, and the symbol is the same, or the file's name where there are none. The context prefix is the
+    file's name and the titles above the text. Headings are those of CommonMark, so none is found in a code block.
+    Every node has the author, the time and the other keys that the front matter gives; front matter that cannot be
+    read for keys is named in `skipped`.
     """
     lines = lines_of(file.text)
     body_start = _front_matter_lines(lines)
+    front_matter, skipped = _front_matter(file.path, "".join(lines[1 : max(body_start - 1, 0)]))
     headings, block_lines = _outline(lines, body_start)
-    writer = ChunkWriter(ChunkClass(file.path, KIND, "markdown", "doc", _corpus_type(file.path)))
+    writer = ChunkWriter(_chunk_class(file.path, front_matter))
     written: list[SourceNode | None] = []
     for section, parent in _sections(headings, body_start, len(lines)):
-        node = _write_section(writer, file.path, section, _spans(section, lines, block_lines))
+        spans = _spans(section, lines, block_lines)
+        node = _write_section(writer, file.path, section, spans, front_matter.metadata)
         written.append(node)
         container = written[parent] if parent is not None else None
         if container is not None and node is not None:
             writer.contain(container, node)
-    return writer.analysis()
+    return writer.analysis(skipped)
+
+
+def _front_matter(path: str, text: str) -> tuple[FrontMatter, tuple[SkippedFile, ...]]:
+    try:
+        return read_front_matter(text), ()
+    except YamlError as error:
+        why = f"front matter not read for keys, for at line {error.line + 1}: {error}"  # it begins below its fence
+        return FrontMatter(), (SkippedFile(path, why),)
+
+
+def _chunk_class(path: str, front_matter: FrontMatter) -> ChunkClass:
+    return ChunkClass(
+        path,
+        KIND,
+        "markdown",
+        "doc",
+        _corpus_type(path),
+        document_id=path,
+        author=front_matter.author,
+        timestamp=front_matter.timestamp,
+    )
 
 
 def _spans(section: _Section, lines: Sequence[str], block_lines: Sequence[int]) -> tuple[Span, ...]:
@@ -74,13 +108,21 @@ def _spans(section: _Section, lines: Sequence[str], block_lines: Sequence[int]) 
     return split_lines("".join(lines[section.first : section.end]), section.first + 1, blocks)
 
 
-def _write_section(writer: ChunkWriter, path: str, section: _Section, spans: Sequence[Span]) -> SourceNode | None:
+def _write_section(
+    writer: ChunkWriter, path: str, section: _Section, spans: Sequence[Span], metadata: Mapping[str, JsonValue]
+) -> SourceNode | None:
+    name = PurePosixPath(path).name
     section_path = PATH_SEPARATOR.join(section.titles)
     return writer.write(
         f"{path}#{section.slug}" if section.slug else path,
-        section_path or PurePosixPath(path).name,
+        section_path or name,
         spans,
-        {"section_path": section_path} if section_path else {},
+        metadata,
+        ChunkPlace(
+            section_path,
+            context_prefix=PATH_SEPARATOR.join((name, *section.above)),
+            part_prefix=PATH_SEPARATOR.join((name, *section.titles)),
+        ),
     )
 
 
@@ -116,8 +158,8 @@ def _sections(headings: Sequence[_Heading], body_start: int, end: int) -> list[t
     """Every section with the position of the one that contains it, in the file's order."""
     first_heading = headings[0].line if headings else end
     sections: list[tuple[_Section, int | None]] = [
-        (_Section(0, body_start, ("front matter",), "front-matter"), None),
-        (_Section(body_start, first_heading, (), ""), None),
+        (_Section(0, body_start, (), (), "front-matter"), None),
+        (_Section(body_start, first_heading, (), (), ""), None),
     ]
     open_headings: list[tuple[int, int]] = []
     ends = [*(heading.line for heading in headings[1:]), end]
@@ -125,9 +167,10 @@ def _sections(headings: Sequence[_Heading], body_start: int, end: int) -> list[t
         while open_headings and open_headings[-1][0] >= heading.level:
             open_headings.pop()
         parent = open_headings[-1][1] if open_headings else None
-        titles = (*(sections[parent][0].titles if parent is not None else ()), heading.title)
+        above = sections[parent][0].titles if parent is not None else ()
+        titles = (*above, heading.title) if heading.title else above
         open_headings.append((heading.level, len(sections)))
-        sections.append((_Section(heading.line, section_end, titles, _slug(heading.title)), parent))
+        sections.append((_Section(heading.line, section_end, above, titles, _slug(heading.title)), parent))
     return sections
 
 

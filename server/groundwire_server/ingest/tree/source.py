@@ -1,11 +1,11 @@
 """A folder of source code as something that can be indexed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceRecord
 from groundwire_server.ingest.tree.decoding import read_source
-from groundwire_server.ingest.tree.deploy import deploy_analysis
+from groundwire_server.ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_server.ingest.tree.facts import CodeFacts
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
@@ -13,6 +13,7 @@ from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
 from groundwire_server.ingest.tree.model import EntityMapping, FileAnalysis, SourceFile
 from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
+from groundwire_server.ingest.tree.services.catalog import ServiceCatalog
 from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
 from groundwire_server.ingest.tree.walk import ListedFile, list_tree
 
@@ -22,9 +23,10 @@ _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 class TreeSource:
     """The files below a folder: code, SQL, Markdown and deployment files, with the edges between them.
 
-    `read` yields what cannot be read and the nodes file by file, then every edge once, sorted. SQL files come
-    first, for the code of any file may name what they define. Nothing depends on the order in which the
-    operating system lists folders. Raises IngestError when `root` is no folder.
+    `read` yields what cannot be read and the nodes file by file, then every edge once, sorted. Deployment files are
+    read before anything is yielded, for they tell which service a file belongs to. SQL files come first, for the code
+    of any file may name what they define. Nothing depends on the order in which the operating system lists folders.
+    Raises IngestError when `root` is no folder.
     """
 
     def __init__(self, root: Path) -> None:
@@ -40,17 +42,31 @@ class TreeSource:
         listed = list_tree(self._root)
         yield from (item for item in listed if isinstance(item, SkippedFile))
         files = [item for item in listed if isinstance(item, ListedFile)]
+        deployments = {item.path: self._deployment(item) for item in files if item.language in _DEPLOY_LANGUAGES}
+        services = ServiceCatalog(
+            (part for deployment in deployments.values() for part in deployment.parts),
+            (_folder(item.path) for item in files if item.language == "dockerfile"),
+        )
         reading = _Reading()
         for item in sorted(files, key=lambda item: item.language != "sql"):
-            source = read_source(self._root, item)
-            if isinstance(source, SkippedFile):
-                yield source
-                continue
-            analysis = reading.analyse(source)
-            yield from analysis.nodes
+            deployment = deployments.pop(item.path, None)
+            analysis = self._analysis(item, reading) if deployment is None else deployment.file
+            reading.keep(analysis.edges)
+            yield from (services.named(node) for node in analysis.nodes)
             yield from analysis.skipped
+        reading.keep(services.edges())
         packages = frozenset(_folder(item.path) for item in files if PurePosixPath(item.path).name == "__init__.py")
         yield from reading.edges(packages)
+
+    def _deployment(self, item: ListedFile) -> DeployAnalysis:
+        source = read_source(self._root, item)
+        if isinstance(source, SkippedFile):
+            return DeployAnalysis(FileAnalysis(skipped=(source,)))
+        return deploy_analysis(source)
+
+    def _analysis(self, item: ListedFile, reading: "_Reading") -> FileAnalysis:
+        source = read_source(self._root, item)
+        return FileAnalysis(skipped=(source,)) if isinstance(source, SkippedFile) else reading.analyse(source)
 
 
 class _Reading:
@@ -64,11 +80,23 @@ class _Reading:
         self._edges: dict[tuple[str, str, str], SourceEdge] = {}
 
     def analyse(self, file: SourceFile) -> FileAnalysis:
-        """The nodes of a file; its edges and all that is needed for further ones is kept."""
-        analysis = self._analysis(file)
-        for edge in analysis.edges:
-            self._add(edge)
-        return analysis
+        """The nodes and edges of a file of code, SQL or prose; what is needed for edges to other files is kept."""
+        if file.language == "sql":
+            return self._catalog.add(file)
+        if file.language == "markdown":
+            return markdown_analysis(file)
+        if file.language == "gomod":
+            self._go_modules[_folder(file.path)] = module_path(file.text)
+            return FileAnalysis(skipped=(SkippedFile(file.path, "read for its module path only; it has no node"),))
+        return self._code(file)
+
+    def keep(self, edges: Iterable[SourceEdge]) -> None:
+        """Adds edges; of equal ones the surest counts."""
+        for edge in edges:
+            place = (edge.from_key, edge.to_key, edge.edge_type)
+            known = self._edges.get(place)
+            if known is None or known.confidence < edge.confidence:
+                self._edges[place] = edge
 
     def edges(self, python_packages: frozenset[str]) -> Iterator[SourceEdge]:
         """Every edge once, with the highest confidence it has been found with, sorted by its ends and type."""
@@ -77,37 +105,18 @@ class _Reading:
             if isinstance(item, EntityMapping):
                 mappings.append(item)
             else:
-                self._add(item)
-        for edge in (*self._catalog.edges(), *entity_edges(self._catalog, mappings)):
-            self._add(edge)
+                self.keep((item,))
+        self.keep(self._catalog.edges())
+        self.keep(entity_edges(self._catalog, mappings))
         for place in sorted(self._edges):
             yield self._edges[place]
-
-    def _analysis(self, file: SourceFile) -> FileAnalysis:
-        if file.language == "sql":
-            return self._catalog.add(file)
-        if file.language == "markdown":
-            return markdown_analysis(file)
-        if file.language in _DEPLOY_LANGUAGES:
-            return deploy_analysis(file)
-        if file.language == "gomod":
-            self._go_modules[_folder(file.path)] = module_path(file.text)
-            return FileAnalysis(skipped=(SkippedFile(file.path, "read for its module path only; it has no node"),))
-        return self._code(file)
 
     def _code(self, file: SourceFile) -> FileAnalysis:
         analysis = self._readers.read(file)
         if analysis.facts is not None:
             self._facts.append(analysis.facts)
-        for edge in literal_edges(self._catalog, analysis.literals):
-            self._add(edge)
+        self.keep(literal_edges(self._catalog, analysis.literals))
         return analysis.file
-
-    def _add(self, edge: SourceEdge) -> None:
-        place = (edge.from_key, edge.to_key, edge.edge_type)
-        known = self._edges.get(place)
-        if known is None or known.confidence < edge.confidence:
-            self._edges[place] = edge
 
 
 def _folder(path: str) -> str:

@@ -1,4 +1,7 @@
-"""The outline of YAML documents: where each begins and where its upper keys stand. Aliases are never expanded."""
+"""YAML as the parser's events, and the outline of its documents: where each begins, where its upper keys stand.
+
+Aliases are never expanded here.
+"""
 
 import re
 from collections.abc import Iterator
@@ -34,8 +37,8 @@ class YamlDocument:
     keys: tuple[YamlKey, ...]
 
 
-class YamlOutlineError(Exception):
-    """The text is no YAML; the message is the parser's reason and `line` (1-based) where it gave up."""
+class YamlError(Exception):
+    """The text cannot be read as YAML; the message is the reason and `line` (1-based) the place."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -85,7 +88,7 @@ class _OpenDocument:
             return None
         if around.key_is_due:
             around.key_is_due = False
-            around.key = None if scalar is None else YamlKey((*around.path, scalar), _line(event))
+            around.key = None if scalar is None else YamlKey((*around.path, scalar), line_of(event))
             return None
         around.key_is_due = True
         if around.key is None:
@@ -98,33 +101,44 @@ def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
     """The documents of `text` in order; lines end at a line feed only.
 
     Reads the parser's events and builds no values, so aliases that multiply cost no more than their length.
-    Raises YamlOutlineError when the text is not YAML, or nests deeper than MAX_DEPTH: the time that the
-    parser takes for a token grows with the depth.
+    Raises YamlError as `yaml_events` does.
     """
+    return tuple(_documents(text))
+
+
+def yaml_events(text: str) -> Iterator[yaml.Event]:
+    """The parser's events for `text`; lines end at a line feed only.
+
+    Raises YamlError when the text is not YAML, or nests deeper than MAX_DEPTH: the time that the parser takes for a
+    token grows with the depth.
+    """
+    depth = 0
     try:
-        return tuple(_documents(_OTHER_LINE_ENDS.sub(" ", text)))
+        for event in yaml.parse(_OTHER_LINE_ENDS.sub(" ", text), Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise YamlError(f"nested deeper than {MAX_DEPTH} levels", line_of(event))
+            yield event
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlOutlineError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
+        raise YamlError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
     except ReaderError as error:
         bad = Reader.NON_PRINTABLE.search(text)
         line = text.count("\n", 0, bad.start()) + 1 if bad else 1
-        raise YamlOutlineError(error.reason, line) from error
+        raise YamlError(error.reason, line) from error
 
 
-def _line(event: yaml.Event) -> int:
+def line_of(event: yaml.Event) -> int:
     """The 1-based line where an event of the parser begins; every event that it yields carries that mark."""
     return event.start_mark.line + 1 if event.start_mark is not None else 1
 
 
 def _documents(text: str) -> Iterator[YamlDocument]:
     document = _OpenDocument(1)
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in yaml_events(text):
         if isinstance(event, yaml.DocumentStartEvent):
-            document = _OpenDocument(_line(event))
+            document = _OpenDocument(line_of(event))
         elif isinstance(event, yaml.DocumentEndEvent):
             yield YamlDocument(document.start_line, tuple(document.keys))
         else:
             document.take(event)
-            if len(document.open) > MAX_DEPTH:
-                raise YamlOutlineError(f"nested deeper than {MAX_DEPTH} levels", _line(event))

@@ -1,13 +1,12 @@
 """IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from groundwire.v1 import index_pb2
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.scope import Scope, name_problem
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.scope import decode_scope
+from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
 
 def decode_listing(request: index_pb2.ListIndexesRequest) -> tuple[str, str]:
@@ -33,14 +32,12 @@ def decode_version_scope(request: index_pb2.ActivateIndexRequest | index_pb2.Del
 
 def encode_index(summary: IndexSummary) -> index_pb2.Index:
     """An index version; a creation time without a zone counts as UTC."""
-    create_time = Timestamp()
-    create_time.FromDatetime(summary.created)
     return index_pb2.Index(
         repository=summary.repository,
         branch=summary.branch,
         version=summary.version,
         active=summary.active,
-        create_time=create_time,
+        create_time=encode_timestamp(summary.created),
         source=summary.source,
         node_count=summary.node_count,
         edge_count=summary.edge_count,

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire.v1 import retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.search import (
     DEFAULT_RRF_K,
-    Filter,
     Leg,
     LegScore,
     Rerank,
@@ -18,6 +17,7 @@ from groundwire_server.domain.search import (
     SearchType,
 )
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
 
 _SEARCH_TYPES: Mapping[int, SearchType | None] = {
@@ -55,7 +55,7 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
         ),
         query=request.query,
         top_k=request.top_k,
-        filter=_decode_filter(request.filter),
+        filter=decode_filter(request.filter, violations),
         query_vector=tuple(request.query_vector),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=decode_enum(request.rerank, _RERANKS, retrieval_pb2.Rerank.DESCRIPTOR, "rerank", violations),
@@ -72,18 +72,6 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
         index=result.index,
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
-    )
-
-
-def _decode_filter(message: scope_pb2.Filter) -> Filter:
-    return Filter(
-        kinds=tuple(message.kinds),
-        data_types=tuple(message.data_types),
-        corpus_types=tuple(message.corpus_types),
-        languages=tuple(message.languages),
-        path_prefixes=tuple(message.path_prefixes),
-        collection_ids=tuple(message.collection_ids),
-        document_ids=tuple(message.document_ids),
     )
 
 

@@ -13,6 +13,7 @@ from groundwire_server.domain.texts import (
     SkipReason,
 )
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
 
 _MODES: Mapping[int, PrioritizationMode] = {
@@ -72,11 +73,6 @@ def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
         depth=fetched.depth,
         parent_id=fetched.parent_id,
         token_count=stored.token_count,
-        location=retrieval_pb2.Location(
-            path=stored.location.path,
-            start_line=stored.location.start_line,
-            end_line=stored.location.end_line,
-            content_hash=stored.location.content_hash,
-        ),
+        location=encode_location(stored.location),
         symbol=stored.symbol,
     )

@@ -12,7 +12,7 @@ from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 
 def _analysis(text: str, path: str = "k8s/web.yaml", language: str = "yaml") -> FileAnalysis:
-    return deploy_analysis(SourceFile(path, text, language))
+    return deploy_analysis(SourceFile(path, text, language)).file
 
 
 def _chunks(analysis: FileAnalysis) -> list[tuple[str, str, int, int]]:

@@ -1,5 +1,7 @@
 """Markdown by heading."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,11 +65,31 @@ def test_sections_know_the_titles_that_lead_to_them() -> None:
     nodes = {node.local_id: node for node in _analysis(GUIDE).nodes}
     deep = nodes["docs/guide.md#deep"]
     assert deep.symbol == "The pay guide for all > Steps > Deep"
-    assert deep.metadata == {"section_path": "The pay guide for all > Steps > Deep"}
-    preamble = nodes["docs/guide.md"]
-    assert (preamble.symbol, preamble.metadata) == ("guide.md", {})
+    assert deep.section_path == deep.symbol
+    assert deep.context_prefix == "guide.md > The pay guide for all > Steps"
+    setup = nodes["docs/guide.md#setup"]
+    assert setup.section_path == "The pay guide for all > Setup"
+    assert setup.context_prefix == "guide.md > The pay guide for all"
+    for name in ("docs/guide.md", "docs/guide.md#front-matter"):
+        assert (nodes[name].symbol, nodes[name].section_path, nodes[name].context_prefix) == (
+            *["guide.md", ""],
+            "guide.md",
+        )
     assert (deep.kind, deep.language, deep.data_type, deep.corpus_type) == ("md", "markdown", "doc", "DOC_GENERAL")
     assert deep.origin == "docs/guide.md:21"
+
+
+def test_the_file_is_the_document_and_its_chunks_are_counted_in_its_order() -> None:
+    nodes = _analysis(GUIDE).nodes
+    assert {node.document_id for node in nodes} == {"docs/guide.md"}
+    assert [node.chunk_index for node in nodes] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [node.start_line for node in nodes] == sorted(node.start_line for node in nodes)
+
+
+def test_a_heading_without_text_leads_nowhere() -> None:
+    first, second, third = _analysis("# A\n## \n### C\n").nodes
+    assert (first.section_path, second.section_path, third.section_path) == ("A", "A", "A > C")
+    assert (second.context_prefix, third.context_prefix) == ("guide.md > A", "guide.md > A")
 
 
 def test_sections_contain_their_subsections() -> None:
@@ -104,6 +126,38 @@ def test_a_long_section_is_cut_before_a_block() -> None:
     assert {edge.to_key for edge in analysis.edges if edge.from_key.endswith("#long")} == {
         f"md::{part}" for part in ids[1:]
     }
+    assert [node.chunk_index for node in analysis.nodes] == [1, 2, 3, 4]
+    assert {node.section_path for node in analysis.nodes[:3]} == {"Long"}
+
+
+def test_a_further_part_of_a_section_says_the_heading_that_it_does_not_hold() -> None:
+    text = "# Top\n## Long\n" + "\n\n".join("word " * 300 for _ in range(8)) + "\n### Below\n"
+    nodes = _analysis(text).nodes
+    assert [(node.local_id.partition("#")[2], node.context_prefix) for node in nodes] == [
+        ("top", "guide.md"),
+        ("long", "guide.md > Top"),
+        ("long@2", "guide.md > Top > Long"),
+        ("long@3", "guide.md > Top > Long"),
+        ("below", "guide.md > Top > Long"),
+    ]
+
+
+def test_front_matter_speaks_for_every_section() -> None:
+    analysis = _analysis("---\nauthor: Ada\ndate: 2025-01-01\nprocess: billing\n---\nIntro\n# A\n")
+    assert len(analysis.nodes) == 3
+    for node in analysis.nodes:
+        assert (node.author, node.timestamp) == ("Ada", datetime(2025, 1, 1, tzinfo=UTC))
+        assert node.metadata == {"process": "billing"}
+    assert not analysis.skipped
+
+
+def test_front_matter_that_cannot_be_read_for_keys_is_named_and_stays_text() -> None:
+    analysis = _analysis("---\nauthor: Ada\nauthor: Bob\n---\n# A\n")
+    assert [node.local_id for node in analysis.nodes] == ["docs/guide.md#front-matter", "docs/guide.md#a"]
+    assert {(node.author, node.timestamp, len(node.metadata)) for node in analysis.nodes} == {("", None, 0)}
+    (skipped,) = analysis.skipped
+    assert skipped.path == "docs/guide.md"
+    assert skipped.why.startswith("front matter not read for keys, for at line 3: ")
 
 
 def test_what_only_looks_like_front_matter_is_text() -> None:
@@ -138,7 +192,9 @@ def test_a_lone_carriage_return_ends_no_line() -> None:
     ]
 
 
-_blocks = st.sampled_from(["# A", "## B", "=", "---", "...", "```", "~~~", "- x", "> q", "    code", "text", "[a]: b"])
+_blocks = st.sampled_from(
+    ["# A", "## B", "a: 1", "=", "---", "...", "```", "~~~", "- x", "> q", "    code", "text", "[a]: b"]
+)
 _marks = st.sampled_from(["\n", "\n\n", "\r", "\r\n", "\t", " ", "<!--", "-->", "|", "*", "`", "\x0c", "\u2028"])
 _soups = st.lists(_blocks | _marks, max_size=40).map("".join)
 

@@ -142,9 +142,12 @@ class PythonNames(NameRules):
         return Found((path,), EXACT) if path in self._folders else None
 
     def _outermost(self, path: str) -> str:
-        """The folder around the outermost package that holds a file: what `sys.path` would have to name."""
+        """The folder around the outermost package that holds a file: what `sys.path` would have to name.
+
+        The tree's root when that is a package itself, since what is around it is unknown.
+        """
         folder = path.rpartition("/")[0]
-        while folder in self._packages:
+        while folder and folder in self._packages:
             folder = folder.rpartition("/")[0]
         return folder
 

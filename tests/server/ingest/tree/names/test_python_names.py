@@ -164,3 +164,15 @@ def test_a_call_that_fits_more_than_three_definitions_is_to_none(edges_of: Edges
 
 def test_a_function_does_not_call_itself(edges_of: EdgesOf) -> None:
     assert edges_of("Calls", {"a.py": "def f():\n    f()\n"}) == {}
+
+
+def test_a_tree_that_is_itself_a_package(edges_of: EdgesOf) -> None:
+    tree = {
+        "__init__.py": "from .core import run\n\n\ndef start():\n    run()\n",
+        "core.py": "def run():\n    pass\n",
+        "deep/__init__.py": "from ..core import run\n\n\ndef go():\n    run()\n",
+    }
+    assert edges_of("Calls", tree) == {
+        ("__init__.py#start", "core.py#run"): 1.0,
+        ("deep/__init__.py#go", "core.py#run"): 1.0,
+    }

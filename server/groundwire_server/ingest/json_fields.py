@@ -1,19 +1,21 @@
-"""The fields of one JSONL line, read by type: no value is converted, and a boolean is no number."""
+"""The fields of one JSON object, read by type: no value is converted, and a boolean is no number."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_server.domain.nodes import JsonValue
+from groundwire_server.ingest.timestamps import TIMESTAMP_RULE, parse_timestamp
 
 MAX_INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class JsonlFields:
-    """One line's object, and its place for messages.
+class JsonFields:
+    """An object, and its place for messages.
 
     Each method raises IngestError, naming place, field, value and rule, when the value breaks the rule it is named for.
     """
@@ -36,34 +38,50 @@ class JsonlFields:
             )
 
     def required_text(self, name: str) -> str:
-        """A string that the line must have; it may be empty."""
+        """A string that the object must have; it may be empty."""
         if name not in self.values:
             raise IngestError(f"{self.place}: field {name!r} is missing; it must be a string")
         return self.text(name)
 
     def text(self, name: str) -> str:
-        """A string; empty when the line leaves it out."""
+        """A string; empty when the object leaves it out."""
         value = self.values.get(name, "")
         if not isinstance(value, str):
             raise self.refused(name, "be a string")
         return value
 
     def bounded_text(self, name: str, longest: int) -> str:
-        """A string that the line must have, of 1 to `longest` characters."""
+        """A string that the object must have, of 1 to `longest` characters."""
         value = self.required_text(name)
         if not 0 < len(value) <= longest:
             raise self.refused(name, f"hold 1 to {longest} characters")
         return value
 
     def whole_number(self, name: str) -> int:
-        """A number from 0 to MAX_INTEGER; 0 when the line leaves it out."""
+        """A number from 0 to MAX_INTEGER; 0 when the object leaves it out."""
         value = self.values.get(name, 0)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_INTEGER:
             raise self.refused(name, f"be a whole number from 0 to {MAX_INTEGER}")
         return value
 
+    def flag(self, name: str, default: bool) -> bool:
+        """A boolean; `default` when the object leaves it out."""
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            raise self.refused(name, "be true or false")
+        return value
+
+    def timestamp(self, name: str) -> datetime | None:
+        """A time, in UTC; None when the object leaves it out."""
+        if name not in self.values:
+            return None
+        moment = parse_timestamp(self.text(name))
+        if moment is None:
+            raise self.refused(name, TIMESTAMP_RULE)
+        return moment
+
     def names(self, name: str) -> tuple[str, ...] | None:
-        """Access tags or labels; None when the line does not state it."""
+        """Access tags or labels; None when the object does not state it."""
         if name not in self.values:
             return None
         value = self.values[name]

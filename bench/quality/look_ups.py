@@ -1,0 +1,61 @@
+"""Identifier look-ups drawn from a corpus: a name, typed right or with one slip, and the documents that bear it."""
+
+import random
+import string
+from collections.abc import Iterable, Sequence
+
+from bench.quality.sets import Document, JudgedQuery
+
+LEAST_CHARACTERS = 4
+UNAMBIGUOUS = "unambiguous"
+"""The part of the look-ups whose name one document alone bears."""
+_SEED = 4
+_SEPARATORS = ("::", "#", ".")
+
+
+def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
+    """`count` distinct names, or all when there are fewer, drawn with a fixed seed; by name.
+
+    A document's name is the last segment of its symbol. Names shorter than four characters and those that Python
+    gives a meaning (`__init__`) are not drawn.
+    """
+    bearers: dict[str, list[str]] = {}
+    for document in corpus:
+        name = last_segment(document.symbol)
+        if len(name) >= LEAST_CHARACTERS and not (name.startswith("__") and name.endswith("__")):
+            bearers.setdefault(name, []).append(document.id)
+    names = sorted(bearers)
+    drawn = random.Random(_SEED).sample(names, min(count, len(names)))
+    return [
+        JudgedQuery(name, tuple(bearers[name]), (UNAMBIGUOUS,) if len(bearers[name]) == 1 else ())
+        for name in sorted(drawn)
+    ]
+
+
+def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
+    """The same look-ups, each with a letter left out, put in, replaced, or swapped with the next; a fixed seed."""
+    generator = random.Random(_SEED)
+    return [JudgedQuery(_slip(one.query, generator), one.relevant, one.parts) for one in look_ups]
+
+
+def last_segment(symbol: str) -> str:
+    """What stands after the last separator of a qualified name."""
+    for separator in _SEPARATORS:
+        symbol = symbol.rpartition(separator)[2]
+    return symbol
+
+
+def _slip(name: str, generator: random.Random) -> str:
+    while True:
+        position = generator.randrange(len(name))
+        letter = generator.choice(string.ascii_lowercase)
+        before, here, after = name[:position], name[position], name[position + 1 :]
+        slips = (
+            before + after,
+            before + letter + here + after,
+            before + letter + after,
+            before + after[:1] + here + after[1:],
+        )
+        changed = generator.choice(slips)
+        if changed != name:
+            return changed

@@ -1,0 +1,86 @@
+"""A measurement from end to end: index, serve, ask, report."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from bench.quality.environment import environment
+from bench.quality.evaluation import evaluate
+from bench.quality.modes import MODES, NEEDS_CROSS_ENCODER, Mode
+from bench.quality.plot import write_plot
+from bench.quality.report import Summary, markdown, show, summarise, write_json
+from bench.quality.service import build_index, running_server
+from bench.quality.sets import Document, JudgedQuery, write_nodes
+from groundwire_client import GroundwireClient
+
+CALL_SECONDS = 60.0
+
+
+class UnknownModeError(Exception):
+    """There is no such mode, or it needs what was not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Queries of one kind, and the measure that is compared over them."""
+
+    name: str
+    queries: Sequence[JudgedQuery]
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How sets are measured: the modes by name, the baseline's name, and the models by name or path ("" for none)."""
+
+    modes: Mapping[str, Mode]
+    baseline: str
+    embedder: str
+    cross_encoder: str
+
+
+def chosen_modes(names: Sequence[str] | None, baseline: str, cross_encoder: str) -> Mapping[str, Mode]:
+    """The named modes, or all that can run, in the order of the table; the baseline is among them.
+
+    Raises UnknownModeError.
+    """
+    possible = [name for name in MODES if cross_encoder or name not in NEEDS_CROSS_ENCODER]
+    wanted = {*(names or possible), baseline}
+    unknown = sorted(wanted.difference(possible))
+    if unknown:
+        raise UnknownModeError(
+            f"mode {', '.join(unknown)}: must be among {', '.join(possible)}; reranking needs --cross-encoder"
+        )
+    return {name: MODES[name] for name in possible if name in wanted}
+
+
+def measure_sets(
+    documents: Sequence[Document], sets: Sequence[QuestionSet], setup: Setup, out: Path, console: Console
+) -> None:
+    """Indexes the documents once, asks every set over the wire, prints and writes the results.
+
+    Raises GroundwireError, RuntimeError.
+    """
+    repository = sets[0].name
+    nodes, data = out / repository / "nodes.jsonl", out / "data"
+    write_nodes(nodes, documents)
+    scope = build_index(nodes, repository, data, setup.embedder)
+    with (
+        running_server(data, setup.embedder, setup.cross_encoder) as address,
+        GroundwireClient(address, timeout=CALL_SECONDS) as client,
+    ):
+        for asked in sets:
+            evaluation = evaluate(client, scope, asked.name, documents, asked.queries, setup.modes)
+            summary = summarise(evaluation, setup.baseline)
+            show(console, summary, asked.measure)
+            write_results(out, summary, asked.measure, setup)
+
+
+def write_results(out: Path, summary: Summary, measure: str, setup: Setup) -> None:
+    """`<name>.json`, `<name>.md` and `<name>.png` in the folder."""
+    parameters = {"embedder": setup.embedder, "cross_encoder": setup.cross_encoder}
+    write_json(out / f"{summary.name}.json", summary, environment(), parameters)
+    (out / f"{summary.name}.md").write_text(markdown(summary, measure), encoding="utf-8")
+    write_plot(out / f"{summary.name}.png", summary, measure)

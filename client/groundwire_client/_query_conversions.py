@@ -1,0 +1,282 @@
+"""The client's values as messages of `query.proto`, and back.
+
+As in `_conversions`, what protobuf cannot carry raises `ValueError`, and other rules are the server's to check.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from groundwire.v1 import query_pb2
+from groundwire_client._conversions import location
+from groundwire_client._enums import FusionMode, QueryClass, Source, Visibility
+from groundwire_client._errors import InternalError
+from groundwire_client._filters import Filter
+from groundwire_client._query_types import (
+    HybridParameters,
+    JsonValue,
+    MatchMeta,
+    ParentContext,
+    QueryMatch,
+    QueryResult,
+    RetrieveMeta,
+    Routing,
+    ServiceContext,
+    ServiceEdge,
+    SourceUse,
+    StageScores,
+    StageTime,
+)
+from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
+from groundwire_client._types import Access, Scope
+
+_SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
+    Source.DENSE: query_pb2.SOURCE_DENSE,
+    Source.BM25_CODE: query_pb2.SOURCE_BM25_CODE,
+    Source.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
+    Source.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
+}
+_FUSIONS: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
+    FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
+    FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
+    FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
+}
+_VISIBILITIES: Mapping[Visibility, query_pb2.Visibility.ValueType] = {
+    Visibility.ACTIVE: query_pb2.VISIBILITY_ACTIVE,
+    Visibility.ALL: query_pb2.VISIBILITY_ALL,
+    Visibility.DELETED: query_pb2.VISIBILITY_DELETED,
+}
+_CLASSES: Mapping[query_pb2.QueryClass.ValueType, QueryClass] = {
+    query_pb2.QUERY_CLASS_IDENTIFIER: QueryClass.IDENTIFIER,
+    query_pb2.QUERY_CLASS_QUOTED: QueryClass.QUOTED,
+    query_pb2.QUERY_CLASS_PATH: QueryClass.PATH,
+    query_pb2.QUERY_CLASS_NATURAL_LANGUAGE: QueryClass.NATURAL_LANGUAGE,
+    query_pb2.QUERY_CLASS_MIXED: QueryClass.MIXED,
+}
+_SOURCES_BACK = {number: source for source, number in _SOURCES.items()}
+_FUSIONS_BACK = {number: fusion for fusion, number in _FUSIONS.items()}
+_VISIBILITIES_BACK = {number: visibility for visibility, number in _VISIBILITIES.items()}
+
+
+def query_request(
+    scope: Scope,
+    access: Access | None,
+    query: str,
+    *,
+    hybrid: HybridParameters,
+    top_k: int | None,
+    filter: Filter | None,
+    visibility: Visibility,
+    process: str,
+    doc_class: str,
+    workflow_id: str,
+    sources: Sequence[Source],
+    fusion: FusionMode,
+    rrf_k: int | None,
+    rerank: bool,
+    freshness_half_life_days: float | None,
+    freshness_weight: float | None,
+    now: datetime | None,
+    include_parents: bool,
+    include_neighbors: bool,
+    expand_graph: bool,
+    not_found_when_empty: bool,
+    query_vector: Sequence[float],
+) -> query_pb2.QueryRequest:
+    """A question; None and empty values are left off, `hybrid` never."""
+    return query_pb2.QueryRequest(
+        scope=scope_message(scope),
+        access=access_message(access),
+        query=query,
+        filter=filter_message(filter),
+        hybrid=_hybrid_message(hybrid),
+        top_k=top_k,
+        visibility=_VISIBILITIES[visibility],
+        process=process,
+        doc_class=doc_class,
+        workflow_id=workflow_id,
+        sources=[_SOURCES[Source(source)] for source in strings("sources", sources)],
+        fusion=_FUSIONS[fusion],
+        rrf_k=rrf_k,
+        rerank=rerank,
+        freshness_half_life_days=freshness_half_life_days,
+        freshness_weight=freshness_weight,
+        now=None if now is None else _timestamp("now", now),
+        include_parents=include_parents,
+        include_neighbors=include_neighbors,
+        expand_graph=expand_graph,
+        not_found_when_empty=not_found_when_empty,
+        query_vector=query_vector,
+    )
+
+
+def query_result(response: query_pb2.QueryResponse) -> QueryResult:
+    """The matches, the services around them, and how they were found.
+
+    Raises:
+        InternalError: The server sent metadata that are no JSON object.
+    """
+    return QueryResult(
+        matches=tuple(_match(match) for match in response.matches),
+        service_context=tuple(_service_context(service) for service in response.service_context),
+        meta=_retrieve_meta(response.meta),
+        index=response.index,
+    )
+
+
+def _hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
+    return query_pb2.HybridParameters(
+        alpha=hybrid.alpha,
+        min_sim=hybrid.min_sim,
+        top_k=hybrid.top_k,
+        vec_limit=hybrid.vec_limit,
+        lex_limit=hybrid.lex_limit,
+        trgm_limit=hybrid.trgm_limit,
+        max_candidates=hybrid.max_candidates,
+        diversify_strength=hybrid.diversify_strength,
+    )
+
+
+def _timestamp(field: str, moment: datetime) -> Timestamp:
+    if moment.tzinfo is None:
+        raise ValueError(f"{field}: {moment.isoformat()} has no time zone: give one, such as datetime.UTC")
+    timestamp = Timestamp()
+    timestamp.FromDatetime(moment)
+    return timestamp
+
+
+def _match(match: query_pb2.QueryMatch) -> QueryMatch:
+    return QueryMatch(
+        id=match.id,
+        rank=match.rank,
+        score=match.score,
+        scores=_stage_scores(match.scores) if match.HasField("scores") else None,
+        text=match.text,
+        text_omitted=match.text_omitted,
+        token_count=match.token_count,
+        context_prefix=match.context_prefix,
+        source_uri=match.source_uri,
+        citation=location(match.citation),
+        kind=match.kind,
+        corpus_type=match.corpus_type,
+        language=match.language,
+        symbol_name=match.symbol_name,
+        signature=match.signature,
+        service_name=match.service_name,
+        repo_name=match.repo_name,
+        section_path=match.section_path,
+        author=match.author,
+        timestamp=match.timestamp.ToDatetime(tzinfo=UTC) if match.HasField("timestamp") else None,
+        channel=match.channel,
+        meta=_match_meta(match.meta),
+    )
+
+
+def _stage_scores(scores: query_pb2.StageScores) -> StageScores:
+    return StageScores(
+        dense=scores.dense if scores.HasField("dense") else None,
+        bm25_code=scores.bm25_code if scores.HasField("bm25_code") else None,
+        bm25_nlp=scores.bm25_nlp if scores.HasField("bm25_nlp") else None,
+        trigram=scores.trigram if scores.HasField("trigram") else None,
+        fused=scores.fused,
+        rerank=scores.rerank if scores.HasField("rerank") else None,
+        freshness=scores.freshness if scores.HasField("freshness") else None,
+        boost=scores.boost,
+        final=scores.final,
+    )
+
+
+def _match_meta(meta: query_pb2.MatchMeta) -> MatchMeta:
+    return MatchMeta(
+        document_id=meta.document_id,
+        document_version_id=meta.document_version_id,
+        chunk_id=meta.chunk_id,
+        collection_id=meta.collection_id,
+        case_id=meta.case_id,
+        is_latest=meta.is_latest,
+        deleted=meta.deleted,
+        parent_ids=tuple(meta.parent_ids),
+        parents=tuple(
+            ParentContext(parent.id, parent.text, parent.text_omitted, parent.symbol, location(parent.citation))
+            for parent in meta.parents
+        ),
+        neighbor=meta.neighbor,
+        neighbor_of=meta.neighbor_of,
+        metadata=_json_object(meta.metadata_json),
+    )
+
+
+def _json_object(encoded: str) -> Mapping[str, JsonValue]:
+    """What a match's `metadata_json` holds; empty for none."""
+    if not encoded:
+        return {}
+    try:
+        decoded = json.loads(encoded)
+    except ValueError as error:
+        raise _no_object(f"{error}") from error
+    if not isinstance(decoded, dict):
+        raise _no_object(f"it is of type {type(decoded).__name__}")
+    return decoded
+
+
+def _no_object(problem: str) -> InternalError:
+    message = f"the server sent a metadata_json that is no JSON object: {problem}"
+    return InternalError(grpc.StatusCode.INTERNAL, "", message, {}, "")
+
+
+def _service_context(service: query_pb2.ServiceContext) -> ServiceContext:
+    return ServiceContext(
+        service_name=service.service_name,
+        calls=tuple(service.calls),
+        called_by=tuple(service.called_by),
+        edges=tuple(
+            ServiceEdge(edge.from_service, edge.to_service, edge.edge_type, edge.count) for edge in service.edges
+        ),
+    )
+
+
+def _retrieve_meta(meta: query_pb2.RetrieveMeta) -> RetrieveMeta:
+    return RetrieveMeta(
+        routing=_routing(meta.routing),
+        took_ms=meta.took_ms,
+        took=tuple(StageTime(took.stage, took.ms) for took in meta.took),
+        query_class=_CLASSES.get(meta.query_class, QueryClass.UNKNOWN),
+        fusion=_FUSIONS_BACK.get(meta.fusion),
+        sources=tuple(SourceUse(_SOURCES_BACK.get(use.source), use.weight, use.candidates) for use in meta.sources),
+        alpha=meta.alpha,
+        min_sim=meta.min_sim,
+        top_k_effective=meta.top_k_effective,
+        matches_returned=meta.matches_returned,
+        max_candidates_effective=meta.max_candidates_effective,
+        vec_limit=meta.vec_limit,
+        lex_limit=meta.lex_limit,
+        trgm_limit=meta.trgm_limit,
+        diversify_strength=meta.diversify_strength,
+        rrf_k=meta.rrf_k,
+        vector_candidates=meta.vector_candidates,
+        lexical_candidates=meta.lexical_candidates,
+        fused_candidates=meta.fused_candidates,
+        deleted_matches_blocked=meta.deleted_matches_blocked,
+        visibility_effective=_VISIBILITIES_BACK.get(meta.visibility_effective),
+        lexical_index_used=tuple(_SOURCES_BACK.get(source) for source in meta.lexical_index_used),
+        boosts=tuple(meta.boosts),
+        freshness_half_life_days=meta.freshness_half_life_days,
+        freshness_weight=meta.freshness_weight,
+        now=meta.now.ToDatetime(tzinfo=UTC),
+        exact=meta.exact,
+        truncated=meta.truncated,
+    )
+
+
+def _routing(routing: query_pb2.Routing) -> Routing:
+    return Routing(
+        profile=routing.profile,
+        vector_space_id=routing.vector_space_id,
+        process=routing.process,
+        doc_class=routing.doc_class,
+        collection_ids=tuple(routing.collection_ids),
+        workflow_id=routing.workflow_id,
+    )

@@ -1,0 +1,232 @@
+"""Inputs and results of a query: plain immutable values, fields as in `groundwire.v1`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from groundwire_client._enums import FusionMode, QueryClass, Source, Visibility
+from groundwire_client._types import Location
+
+JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridParameters:
+    """How a query is to be run; None takes the server's default.
+
+    Attributes:
+        alpha: The weight of the dense source in a weighted fusion, 0 to 1; 0.7.
+        min_sim: The least cosine similarity of a dense candidate, 0 to 1; 0.15.
+        top_k: The most matches to return; 5.
+        vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 100.
+        lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 100.
+        trgm_limit: The least trigram similarity of a trigram candidate, 0 to 1; 0.3.
+        max_candidates: The most candidates after the fusion, at most 100,000; the greatest of `top_k`, `vec_limit` and
+            `lex_limit`, and never less.
+        diversify_strength: How much matches that resemble better ones are held back, 0 to 1; 0.
+    """
+
+    alpha: float | None = None
+    min_sim: float | None = None
+    top_k: int | None = None
+    vec_limit: int | None = None
+    lex_limit: int | None = None
+    trgm_limit: float | None = None
+    max_candidates: int | None = None
+    diversify_strength: float | None = None
+
+
+DEFAULT_HYBRID = HybridParameters()
+"""Every parameter at the server's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageScores:
+    """A match's score after each stage; None where the stage did not score it.
+
+    `dense` is a cosine similarity in [-1, 1]; BM25 scores are 0 where nothing matches; `trigram` and `rerank` lie in
+    [0, 1]. `fused` is as the fusion gives it. `freshness` is the decay in (0, 1], `boost` the product of the corpus
+    boosts that applied. `final` orders the matches before they are diversified.
+    """
+
+    dense: float | None
+    bm25_code: float | None
+    bm25_nlp: float | None
+    trigram: float | None
+    fused: float
+    rerank: float | None
+    freshness: float | None
+    boost: float
+    final: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParentContext:
+    """A node that contains a match. `text` is empty when the response had no room for it: `text_omitted`."""
+
+    id: str
+    text: str
+    text_omitted: bool
+    symbol: str
+    citation: Location
+
+
+@dataclass(frozen=True, slots=True)
+class MatchMeta:
+    """Where a match belongs; what is unknown is empty.
+
+    `is_latest` is False when a later version of the document exists. `parents` are filled only with `include_parents`.
+    A `neighbor` stands beside the match `neighbor_of`. `metadata` is what else the source said of it.
+    """
+
+    document_id: str
+    document_version_id: str
+    chunk_id: str
+    collection_id: str
+    case_id: str
+    is_latest: bool
+    deleted: bool
+    parent_ids: tuple[str, ...]
+    parents: tuple[ParentContext, ...]
+    neighbor: bool
+    neighbor_of: str
+    metadata: Mapping[str, JsonValue] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMatch:
+    """A match, or a neighbour of one, whose `rank` and `score` are 0 and whose `scores` are None.
+
+    `score` is `scores.final`: higher is better, comparable only within one result. `text` is whole, or empty when the
+    response had no room for it: `text_omitted`. `context_prefix` says where it stands in its document; `timestamp` is
+    in UTC. What is unknown is empty or None.
+    """
+
+    id: str
+    rank: int
+    score: float
+    scores: StageScores | None
+    text: str
+    text_omitted: bool
+    token_count: int
+    context_prefix: str
+    source_uri: str
+    citation: Location
+    kind: str
+    corpus_type: str
+    language: str
+    symbol_name: str
+    signature: str
+    service_name: str
+    repo_name: str
+    section_path: str
+    author: str
+    timestamp: datetime | None
+    channel: str
+    meta: MatchMeta
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEdge:
+    """`count` dependencies of one type from nodes of one service to nodes of another."""
+
+    from_service: str
+    to_service: str
+    edge_type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceContext:
+    """A service's neighbourhood: whom it calls, who calls it, and all edges between it and others."""
+
+    service_name: str
+    calls: tuple[str, ...]
+    called_by: tuple[str, ...]
+    edges: tuple[ServiceEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """How the vector space and the nodes were chosen: the embedder and its fingerprint, and what the request said."""
+
+    profile: str
+    vector_space_id: str
+    process: str
+    doc_class: str
+    collection_ids: tuple[str, ...]
+    workflow_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """How long a stage took, in milliseconds."""
+
+    stage: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUse:
+    """A source's weight in the fusion and how many candidates it proposed."""
+
+    source: Source | None
+    weight: float
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveMeta:
+    """How an answer was made; every count is of what the caller may see.
+
+    The parameters are those in effect; `rrf_k` is 0 unless the fusion was by reciprocal rank. `took_ms` is the whole
+    time and `took` its stages in their order. `lexical_index_used` names the sources besides the dense one that
+    proposed a candidate. `deleted_matches_blocked` counts deleted nodes that would else have been candidates. Freshness
+    counted from `now`, in UTC. `exact` is False when an approximate index made the dense list. `truncated`
+    is True when more than texts had to be left out to keep the response below 4 MiB.
+    """
+
+    routing: Routing
+    took_ms: float
+    took: tuple[StageTime, ...]
+    query_class: QueryClass
+    fusion: FusionMode | None
+    sources: tuple[SourceUse, ...]
+    alpha: float
+    min_sim: float
+    top_k_effective: int
+    matches_returned: int
+    max_candidates_effective: int
+    vec_limit: int
+    lex_limit: int
+    trgm_limit: float
+    diversify_strength: float
+    rrf_k: int
+    vector_candidates: int
+    lexical_candidates: int
+    fused_candidates: int
+    deleted_matches_blocked: int
+    visibility_effective: Visibility | None
+    lexical_index_used: tuple[Source | None, ...]
+    boosts: tuple[str, ...]
+    freshness_half_life_days: float
+    freshness_weight: float
+    now: datetime
+    exact: bool
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Matches, best first, and after them their neighbours; services where asked; the index version that answered."""
+
+    matches: tuple[QueryMatch, ...]
+    service_context: tuple[ServiceContext, ...]
+    meta: RetrieveMeta
+    index: str
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The matches' ids without those of neighbours, best first: the seeds of an expansion or a fetch."""
+        return tuple(match.id for match in self.matches if not match.meta.neighbor)

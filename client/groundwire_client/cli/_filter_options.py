@@ -1,0 +1,105 @@
+"""The options that narrow a search or a query."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from groundwire_client._filters import TEXT_FIELDS, Filter
+
+_FILTER = "Filter"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """The options of a filter as typer parses them."""
+
+    kind: Annotated[
+        list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
+    ] = None
+    data_type: Annotated[
+        list[str] | None, typer.Option(help="A data type, such as db_code; repeatable.", rich_help_panel=_FILTER)
+    ] = None
+    corpus_type: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus-type",
+            "--corpus",
+            help="A corpus type, such as DOC_README; repeatable.",
+            rich_help_panel=_FILTER,
+        ),
+    ] = None
+    language: Annotated[
+        list[str] | None, typer.Option(help="A language, such as csharp; repeatable.", rich_help_panel=_FILTER)
+    ] = None
+    path: Annotated[
+        list[str] | None, typer.Option(help="A prefix of the path, such as src/; repeatable.", rich_help_panel=_FILTER)
+    ] = None
+    service: Annotated[
+        list[str] | None, typer.Option(help="A service, such as auth-service; repeatable.", rich_help_panel=_FILTER)
+    ] = None
+    repo: Annotated[
+        list[str] | None,
+        typer.Option(help="A repository that nodes come from; repeatable.", rich_help_panel=_FILTER),
+    ] = None
+    collection: Annotated[list[str] | None, typer.Option(help="A collection; repeatable.", rich_help_panel=_FILTER)] = (
+        None
+    )
+    document: Annotated[list[str] | None, typer.Option(help="A document; repeatable.", rich_help_panel=_FILTER)] = None
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="KEY=VALUE",
+            help="case_id, is_latest, document_version_id, ... or any key of the nodes' metadata, whose value is JSON "
+            "or plain text; repeatable.",
+            rich_help_panel=_FILTER,
+        ),
+    ] = None
+
+    @property
+    def filter(self) -> Filter:
+        """The filter. Raises typer.BadParameter for a `--filter` that is none."""
+        named = {
+            "kinds": self.kind,
+            "data_types": self.data_type,
+            "corpus_types": self.corpus_type,
+            "languages": self.language,
+            "path_prefixes": self.path,
+            "service_names": self.service,
+            "repo_names": self.repo,
+            "collection_ids": self.collection,
+            "document_ids": self.document,
+        }
+        try:
+            return _filter({field: texts for field, texts in named.items() if texts}, self.pairs or ())
+        except (TypeError, ValueError) as error:
+            raise typer.BadParameter(str(error), param_hint="--filter") from error
+
+
+def _filter(named: Mapping[str, Sequence[str]], pairs: Iterable[str]) -> Filter:
+    """All values of one field or key are alternatives, whichever options they came by."""
+    fields: dict[str, list[str]] = {field: list(texts) for field, texts in named.items()}
+    others: dict[str, list[object]] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise ValueError(f"{pair!r} is no KEY=VALUE")
+        if name in TEXT_FIELDS:
+            fields.setdefault(TEXT_FIELDS[name], []).append(value)
+        else:
+            parsed = _json_or_text(value)
+            others.setdefault(name, []).extend(parsed if isinstance(parsed, list) else [parsed])
+    single = {name: values[0] if len(values) == 1 else values for name, values in others.items()}
+    is_latest = single.pop("is_latest", None)
+    return Filter.from_mapping({**fields, "is_latest": is_latest, "metadata": single})
+
+
+def _json_or_text(value: str) -> object:
+    try:
+        parsed: object = json.loads(value)
+    except json.JSONDecodeError:
+        return value
+    return parsed

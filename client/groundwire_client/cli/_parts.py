@@ -1,0 +1,66 @@
+"""What the outputs for people are put together from."""
+
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.text import Text
+
+from groundwire_client._types import Location, Scope
+from groundwire_client.cli._text import printable
+
+_PIPE_WIDTH = 10_000
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Prints parts with an empty line between.
+
+    Into a pipe without colours, and wide enough to keep every id on one line. A character that the output's encoding
+    lacks becomes `?`, as no text may end in a traceback.
+    """
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False, emoji=False, highlight=False)
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        console.print(part)
+
+
+def node_id(scope: Scope, name: str) -> Text:
+    """The whole id, so that it can be copied, with what the scope says already in the background."""
+    prefix = f"{scope.repository}::{scope.branch}::"
+    known = prefix if name.startswith(prefix) else ""
+    return Text.assemble((printable(known), "dim"), (printable(name[len(known) :]), "bold"), overflow="fold")
+
+
+def place(location: Location, otherwise: str) -> str:
+    """Path and lines such as `src/a.cs:10-12`, as far as they are known; `otherwise` stands for a path."""
+    lines = f":{location.start_line}" if location.start_line else ""
+    if location.end_line > location.start_line:
+        lines += f"-{location.end_line}"
+    return f"{location.path or otherwise}{lines}"
+
+
+def text_panel(scope: Scope, name: str, text: str, location: Location, otherwise: str, remark: str) -> Panel:
+    """A source text below its id, titled by its place and a remark."""
+    source = Syntax(
+        printable(text).removesuffix("\n"),
+        Syntax.guess_lexer(location.path) if location.path else "text",
+        theme="ansi_dark",
+        background_color="default",
+        line_numbers=location.start_line > 0,
+        start_line=location.start_line or 1,
+        word_wrap=sys.stdout.isatty(),
+    )
+    title = Text.assemble((printable(place(location, otherwise)), "bold"), f" · {printable(remark)}")
+    # The id stands inside, because a border as narrow as a short text would cut it off.
+    return Panel.fit(Group(node_id(scope, name), source), title=title, title_align="left")
+
+
+def footer(counts: str, index: str, remark: str) -> Text:
+    """What a result holds and which index version answered."""
+    return Text(printable("; ".join(filter(None, (counts, f"index: {index}", remark)))), style="dim")

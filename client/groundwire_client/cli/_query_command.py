@@ -1,0 +1,162 @@
+"""`query`: a question, one call, a table."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from groundwire_client._enums import FusionMode, Source, Visibility
+from groundwire_client._query_types import HybridParameters
+from groundwire_client.cli._filter_options import FilterOptions
+from groundwire_client.cli._options import CallOptions, with_options
+from groundwire_client.cli._query_rendering import print_query
+from groundwire_client.cli._rendering import print_json
+
+_RANKING = "Ranking"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridOptions:
+    """The hybrid parameters as typer parses them."""
+
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5")
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="The dense source's weight in a weighted fusion.", show_default="0.7", rich_help_panel=_RANKING
+        ),
+    ] = None
+    min_sim: Annotated[
+        float | None,
+        typer.Option(help="The least similarity of a dense candidate.", show_default="0.15", rich_help_panel=_RANKING),
+    ] = None
+    vec_limit: Annotated[
+        int | None,
+        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 100", rich_help_panel=_RANKING),
+    ] = None
+    lex_limit: Annotated[
+        int | None,
+        typer.Option(
+            help="The most candidates of each other source.",
+            show_default="3 top-k, at least 100",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None
+    trgm_limit: Annotated[
+        float | None,
+        typer.Option(help="The least similarity of a trigram candidate.", show_default="0.3", rich_help_panel=_RANKING),
+    ] = None
+    max_candidates: Annotated[
+        int | None,
+        typer.Option(
+            help="The most candidates after the fusion.",
+            show_default="the greatest of the limits",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None
+    diversify: Annotated[
+        float | None,
+        typer.Option(
+            help="How much matches that resemble better ones are held back.",
+            show_default="0",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None
+
+    @property
+    def parameters(self) -> HybridParameters:
+        """The parameters of the request."""
+        return HybridParameters(
+            alpha=self.alpha,
+            min_sim=self.min_sim,
+            top_k=self.top_k,
+            vec_limit=self.vec_limit,
+            lex_limit=self.lex_limit,
+            trgm_limit=self.trgm_limit,
+            max_candidates=self.max_candidates,
+            diversify_strength=self.diversify,
+        )
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no time in ISO 8601, such as 2025-01-31T12:00:00Z") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@with_options(HybridOptions, FilterOptions, CallOptions)
+def query(
+    hybrid: HybridOptions,
+    narrowing: FilterOptions,
+    options: CallOptions,
+    question: Annotated[str, typer.Argument(help="What to look for: natural language, code, names or paths.")],
+    fusion: Annotated[FusionMode, typer.Option(help="How the sources' lists become one.")] = FusionMode.ADAPTIVE,
+    source: Annotated[
+        list[Source] | None,
+        typer.Option(help="A source to ask; repeatable.", show_default="all that the index has"),
+    ] = None,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Let a cross-encoder read the best candidates.")] = False,
+    visibility: Annotated[Visibility, typer.Option(help="Which nodes the question is about.")] = Visibility.ACTIVE,
+    parents: Annotated[bool, typer.Option("--parents", help="Show what contains each match.")] = False,
+    neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,
+    graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
+    texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
+    rrf_k: Annotated[
+        int | None,
+        typer.Option(help="The constant of a fusion by rank.", show_default="60", rich_help_panel=_RANKING),
+    ] = None,
+    half_life: Annotated[
+        float | None,
+        typer.Option(
+            help="Days until what a conversation gains by being recent is halved.",
+            show_default="90",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None,
+    freshness: Annotated[
+        float | None,
+        typer.Option(
+            help="The share of being recent in a conversation's score.", show_default="0.1", rich_help_panel=_RANKING
+        ),
+    ] = None,
+    now: Annotated[
+        datetime | None,
+        typer.Option(
+            parser=_moment,
+            metavar="ISO 8601",
+            help="When the question is asked; UTC unless it has an offset.",
+            show_default="the server's clock",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None,
+) -> None:
+    """Answer a question with the texts that match it best."""
+    result = options.call(
+        lambda client: client.query(
+            options.scope,
+            question,
+            hybrid=hybrid.parameters,
+            filter=narrowing.filter,
+            visibility=visibility,
+            sources=tuple(source or ()),
+            fusion=fusion,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            freshness_half_life_days=half_life,
+            freshness_weight=freshness,
+            now=now,
+            include_parents=parents,
+            include_neighbors=neighbors,
+            expand_graph=graph,
+        )
+    )
+    if options.as_json:
+        print_json(result)
+    else:
+        print_query(options.scope, result, texts=texts, explain=explain)

@@ -1,0 +1,128 @@
+"""The answer to a query for people: a table of matches with a bar for the score of each stage."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from groundwire_client._query_types import QueryMatch, QueryResult, ServiceContext, StageScores
+from groundwire_client._types import Scope
+from groundwire_client.cli._parts import footer, place, show, text_panel
+from groundwire_client.cli._query_explanation import explanation
+from groundwire_client.cli._text import printable
+
+_STAGES: Mapping[str, Callable[[StageScores], float | None]] = {
+    "dense": lambda scores: scores.dense,
+    "code": lambda scores: scores.bm25_code,
+    "nlp": lambda scores: scores.bm25_nlp,
+    "trigram": lambda scores: scores.trigram,
+    "fused": lambda scores: scores.fused,
+    "rerank": lambda scores: scores.rerank,
+    "final": lambda scores: scores.final,
+}
+_BAR_WIDTH = 6
+_PARTS_OF_A_BLOCK = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+def print_query(scope: Scope, result: QueryResult, *, texts: bool, explain: bool) -> None:
+    """The matches and the services that came with them; with `texts` the sources, with `explain` how it was done."""
+    ranks = {match.id: match.rank for match in result.matches}
+    parts: list[RenderableType] = [_matches_table(result.matches, ranks, explain=explain)]
+    if texts:
+        parts += [_panel(scope, match, ranks) for match in result.matches]
+    if result.service_context:
+        parts.append(_services_table(result.service_context))
+    if explain:
+        parts.append(explanation(result.meta))
+    neighbors = len(result.matches) - len(result.ids)
+    counts = f"matches: {len(result.ids)}" + (f"; neighbours: {neighbors}" if neighbors else "")
+    remarks = {"approximate": not result.meta.exact, "truncated": result.meta.truncated}
+    parts.append(footer(counts, result.index, "; ".join(remark for remark, holds in remarks.items() if holds)))
+    show(parts)
+
+
+def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], *, explain: bool) -> Table:
+    """A column for each stage that scored a match, its bars scaled to the best score there."""
+    columns = {name: [_score(match, read) for match in matches] for name, read in _STAGES.items()}
+    scored = {name: scores for name, scores in columns.items() if any(score is not None for score in scores)}
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("#")
+    table.add_column("match", overflow="fold")
+    for name in scored:
+        table.add_column(name, no_wrap=True, min_width=_BAR_WIDTH)
+    for row, match in enumerate(matches):
+        cells = (_score_cell(scores[row], scores) for scores in scored.values())
+        table.add_row(str(match.rank or "·"), _description(match, ranks, explain=explain), *cells)
+    return table
+
+
+def _score(match: QueryMatch, read: Callable[[StageScores], float | None]) -> float | None:
+    return None if match.scores is None else read(match.scores)
+
+
+def _score_cell(score: float | None, column: Iterable[float | None]) -> Text:
+    """A bar above the number, as side by side seven of them would not fit a terminal."""
+    if score is None:
+        return Text()
+    best = max(other for other in column if other is not None)
+    return Text.assemble((_bar(score, best), "green"), f"\n{score:.3g}")
+
+
+def _bar(score: float, best: float) -> str:
+    """The score as a part of the best one; empty unless it is above 0."""
+    eighths = round(max(score, 0.0) / best * _BAR_WIDTH * 8) if best > 0 else 0
+    return "█" * (eighths // 8) + _PARTS_OF_A_BLOCK[eighths % 8]
+
+
+def _description(match: QueryMatch, ranks: Mapping[str, int], *, explain: bool) -> Text:
+    """Where the match stands, what it is called, and what it belongs to: a line each."""
+    lines = [(_place(match), "bold"), (match.symbol_name or match.section_path, ""), *_belongings(match, ranks)]
+    if explain:
+        lines += [(line, "dim") for line in _adjustments(match.scores)]
+    return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)
+
+
+def _place(match: QueryMatch) -> str:
+    """Channel, author and time of what was said; path and lines of anything else."""
+    if not match.channel:
+        return place(match.citation, match.source_uri or match.id)
+    time = "" if match.timestamp is None else f"{match.timestamp:%Y-%m-%d %H:%M}"
+    return " · ".join(filter(None, (f"#{match.channel.removeprefix('#')}", match.author, time)))
+
+
+def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if match.meta.deleted:
+        yield "deleted", "red"
+    if match.meta.neighbor:
+        yield _beside(match, ranks), "dim"
+    for parent in match.meta.parents:
+        yield f"in {parent.symbol or place(parent.citation, parent.id)}", "dim"
+
+
+def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:
+    """Which match a neighbour stands beside, by rank."""
+    return f"beside {ranks.get(neighbor.meta.neighbor_of, neighbor.meta.neighbor_of)}"
+
+
+def _adjustments(scores: StageScores | None) -> Iterator[str]:
+    if scores is not None and scores.freshness is not None:
+        yield f"freshness {scores.freshness:.3g}"
+    if scores is not None and scores.boost != 1:
+        yield f"boost {scores.boost:.3g}"
+
+
+def _panel(scope: Scope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
+    role = _beside(match, ranks) if match.meta.neighbor else f"match {match.rank}"
+    remark = f"{role} · {match.token_count} tokens" + (" · text omitted: fetch it" if match.text_omitted else "")
+    name = match.symbol_name or match.source_uri or match.id
+    return text_panel(scope, match.id, match.text, match.citation, name, remark)
+
+
+def _services_table(services: Iterable[ServiceContext]) -> Table:
+    table = Table("service", "calls", "called by", "edges", box=None, pad_edge=False)
+    for service in services:
+        edges = [f"{edge.from_service} → {edge.to_service}: {edge.edge_type} {edge.count}" for edge in service.edges]
+        cells = ("\n".join(names) for names in (service.calls, service.called_by, edges))
+        table.add_row(Text(printable(service.service_name), style="bold"), *(Text(printable(cell)) for cell in cells))
+    return table

@@ -1,0 +1,130 @@
+"""`query` (seeds 002 and 004): the whole retrieval in one call, which leaves the texts of its matches as evidence."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
+from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
+from groundwire_pipelines.actions.query_settings import QuerySettings
+from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.text_budget import default_budget_tokens
+from groundwire_pipelines.parsing.filters import merged
+from groundwire_pipelines.runtime import Counter, Runtime
+from groundwire_pipelines.state import PipelineState
+
+
+async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.clear_retrieval()
+    scope = scope_of(state)
+    top_k = effective_top_k(step.top_k, runtime.settings)
+    budget = default_budget_tokens(runtime.settings) if step.budget_tokens is None else step.budget_tokens
+    parsed = parsed_query(step.query_from, step.query_parser, state)
+    narrowed = merged(state.retrieval_filter, parsed.filter)
+    detail: dict[str, str | int | float | bool] = {"top_k": top_k, "budget": budget}
+    if parsed.dropped:
+        detail["dropped_filters"] = ", ".join(parsed.dropped)
+    if narrowed is None:
+        # The caller's filter and the query's exclude each other. Dropping either would widen the search.
+        return Outcome(detail={**detail, "matches": 0, "reason": "filters_exclude_each_other"})
+    with sending():
+        found = await runtime.retrieval.query(
+            scope,
+            parsed.query,
+            hybrid=step.parameters(top_k),
+            filter=narrowed,
+            visibility=step.visibility,
+            sources=step.sources,
+            fusion=step.fusion,
+            rrf_k=step.rrf_k,
+            rerank=step.rerank,
+            freshness_half_life_days=step.freshness_half_life_days,
+            freshness_weight=step.freshness_weight,
+            include_parents=step.include_parents,
+            include_neighbors=step.include_neighbors,
+            access=state.retrieval_access,
+        )
+    pin(state, found.index)
+    state.retrieval_seed_nodes = list(found.ids)
+    state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
+    state.node_texts = _packed(_texts(found.matches, runtime.counter), budget)
+    return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
+
+
+def _texts(matches: Sequence[QueryMatch], counter: Counter) -> Iterator[NodeText]:
+    """What the response had room for, in the order of importance: matches, what contains them, what is beside them."""
+    for match in matches:
+        if not match.meta.neighbor and not match.text_omitted:
+            yield _match_text(match)
+    for match in matches:
+        for parent in match.meta.parents:
+            if not parent.text_omitted:
+                yield _parent_text(parent, match.id, counter)
+    for match in matches:
+        if match.meta.neighbor and not match.text_omitted:
+            yield _match_text(match)
+
+
+def _match_text(match: QueryMatch) -> NodeText:
+    """A match as the seed that it is, a neighbour as a node one step away from its match."""
+    return NodeText(
+        id=match.id,
+        text=match.text,
+        is_seed=not match.meta.neighbor,
+        depth=1 if match.meta.neighbor else 0,
+        parent_id=match.meta.neighbor_of,
+        token_count=match.token_count,
+        location=match.citation,
+        symbol=match.symbol_name or match.section_path,
+    )
+
+
+def _parent_text(parent: ParentContext, match_id: str, counter: Counter) -> NodeText:
+    """What contains a match, as a node one step away from it."""
+    return NodeText(
+        id=parent.id,
+        text=parent.text,
+        is_seed=False,
+        depth=1,
+        parent_id=match_id,
+        token_count=counter.count(parent.text),
+        location=parent.citation,
+        symbol=parent.symbol,
+    )
+
+
+def _packed(texts: Iterable[NodeText], budget: int) -> list[NodeText]:
+    """Whole texts in order, none twice, as long as each fits what is left; one that does not fit is left out."""
+    kept: dict[str, NodeText] = {}
+    for text in texts:
+        if text.id not in kept and text.token_count <= budget:
+            kept[text.id] = text
+            budget -= text.token_count
+    return list(kept.values())
+
+
+def _told(step: QuerySettings, found: QueryResult) -> dict[str, str | int | float | bool]:
+    return {
+        "fusion": step.fusion.value,
+        "query_class": found.meta.query_class.value,
+        "matches": len(found.ids),
+        "exact": found.meta.exact,
+    }
+
+
+def _counts(found: QueryResult, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
+    parents = {parent.id for match in found.matches for parent in match.meta.parents}
+    offered = parents | {match.id for match in found.matches}
+    tokens = sum(text.token_count for text in kept)
+    return {"texts": len(kept), "tokens": tokens, "skipped": len(offered) - len(kept)}
+
+
+ACTION = Action(
+    name="query",
+    summary="Finds what answers a question in one call and keeps its texts; starts a retrieval afresh.",
+    settings=QuerySettings,
+    run=_query,
+    settings_needed=lambda step: (
+        *(() if step.top_k is not None else ("top_k",)),
+        *(() if step.budget_tokens is not None else ("max_context_tokens",)),
+    ),
+)

@@ -1,0 +1,118 @@
+"""The keys of a `query` step, with the bounds of `groundwire.v1.QueryRequest`."""
+
+from typing import Annotated, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from groundwire_client import FusionMode, HybridParameters, Source, Visibility
+from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
+from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+
+_Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+_ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
+_OneSource: TypeAlias = Annotated[Source, one_of(Source, "source-unknown")]
+
+
+class HybridSettings(StepSettings):
+    """The hybrid parameters; the server's defaults where they are absent."""
+
+    top_k: Annotated[
+        Annotated[int, Field(ge=1)] | None,
+        at_least_one("top-k-not-positive"),
+        Field(description="The most matches; the pipeline's top_k when absent."),
+    ] = None
+    alpha: Annotated[
+        _Share | None, Field(description="The dense source's weight in a weighted fusion; 0.7 when absent.")
+    ] = None
+    min_sim: Annotated[
+        _Share | None, Field(description="The least similarity of a dense candidate; 0.15 when absent.")
+    ] = None
+    vec_limit: Annotated[
+        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 100 when absent.")
+    ] = None
+    lex_limit: Annotated[
+        _ListLimit | None,
+        Field(description="The most candidates of each other source; 3 times top_k and at least 100 when absent."),
+    ] = None
+    trgm_limit: Annotated[
+        _Share | None, Field(description="The least similarity of a trigram candidate; 0.3 when absent.")
+    ] = None
+    max_candidates: Annotated[
+        Annotated[int, Field(ge=1, le=100_000)] | None,
+        Field(description="The most candidates after the fusion; the greatest of top_k and the limits when absent."),
+    ] = None
+    diversify_strength: Annotated[
+        _Share | None, Field(description="How much matches that resemble better ones are held back; 0 when absent.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _candidates_hold_the_lists(self) -> Self:
+        limits = {"top_k": self.top_k, "vec_limit": self.vec_limit, "lex_limit": self.lex_limit}
+        for name, limit in limits.items():
+            if self.max_candidates is not None and limit is not None and limit > self.max_candidates:
+                raise broken(
+                    "max-candidates-too-few", f"max_candidates ({self.max_candidates}) is less than {name} ({limit})"
+                )
+        return self
+
+    def parameters(self, top_k: int) -> HybridParameters:
+        """The parameters of a request for that many matches."""
+        return HybridParameters(
+            alpha=self.alpha,
+            min_sim=self.min_sim,
+            top_k=top_k,
+            vec_limit=self.vec_limit,
+            lex_limit=self.lex_limit,
+            trgm_limit=self.trgm_limit,
+            max_candidates=self.max_candidates,
+            diversify_strength=self.diversify_strength,
+        )
+
+
+class QuerySettings(HybridSettings):
+    """The keys of a `query` step."""
+
+    query_from: Annotated[
+        QuerySource, one_of(QuerySource, "query-from-unknown"), Field(description="Where the query comes from.")
+    ] = QuerySource.LAST_MODEL_RESPONSE
+    query_parser: Annotated[
+        QueryParser | None,
+        one_of(QueryParser, "query-parser-unknown"),
+        Field(description="Reads filters out of the query; without it the query is plain text."),
+    ] = None
+    sources: Annotated[
+        tuple[_OneSource, ...], Field(description="The sources to ask; every one that the index has when absent.")
+    ] = ()
+    fusion: Annotated[
+        FusionMode, one_of(FusionMode, "fusion-unknown"), Field(description="How the sources' lists become one.")
+    ] = FusionMode.ADAPTIVE
+    rrf_k: Annotated[
+        Annotated[int, Field(ge=1, le=1_000_000)] | None,
+        at_least_one("rrf-k-not-positive"),
+        Field(description="The constant of a fusion by reciprocal rank, else ignored; 60 when absent."),
+    ] = None
+    rerank: Annotated[bool, Field(description="Lets a cross-encoder read the query with the best candidates.")] = False
+    visibility: Annotated[
+        Visibility, one_of(Visibility, "visibility-unknown"), Field(description="Which nodes the query is about.")
+    ] = Visibility.ACTIVE
+    freshness_half_life_days: Annotated[
+        Annotated[float, Field(gt=0, le=36_500)] | None,
+        Field(description="Days until what a conversation gains by being recent is halved; 90 when absent."),
+    ] = None
+    freshness_weight: Annotated[
+        _Share | None, Field(description="The share of being recent in a conversation's score; 0.1 when absent.")
+    ] = None
+    include_parents: Annotated[bool, Field(description="Also brings the nodes that contain a match.")] = False
+    include_neighbors: Annotated[bool, Field(description="Also brings the chunks before and after a match.")] = False
+    budget_tokens: Annotated[
+        int | None,
+        at_least_one("budget-not-positive"),
+        Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _each_source_once(self) -> Self:
+        if len(set(self.sources)) < len(self.sources):
+            raise broken("source-repeated", f"sources names one twice: {', '.join(self.sources)}")
+        return self

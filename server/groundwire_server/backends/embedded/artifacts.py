@@ -1,0 +1,44 @@
+"""What an index holds for each way of searching it, or the refusal when it lacks that."""
+
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.index.lexical import LexicalTable
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.manifest import LexicalSpace, VectorSpace
+from groundwire_server.index.vectors import VectorTable
+from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT
+from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
+
+
+def vectors_of(index: LoadedIndex, advice: str) -> tuple[VectorSpace, VectorTable]:
+    """The vectors and their space. Raises PreconditionError with the advice when there are none."""
+    space, vectors = index.manifest.vector_space, index.vectors
+    if space is None or vectors is None:
+        raise _lacks(index, Reason.VECTORS_MISSING, f"has no vectors; {advice}")
+    return space, vectors
+
+
+def code_words_of(index: LoadedIndex, advice: str) -> LexicalTable:
+    """The BM25 artifacts over code tokens. Raises PreconditionError, also when another tokeniser made them."""
+    return _words(index, index.manifest.code, index.lexical, TOKENIZER_FINGERPRINT, f"has no BM25 artifacts; {advice}")
+
+
+def prose_words_of(index: LoadedIndex, advice: str) -> LexicalTable:
+    """The BM25 artifacts over prose tokens. Raises PreconditionError, also when another tokeniser made them."""
+    missing = f"has no BM25 artifacts of prose; {advice}"
+    return _words(index, index.manifest.prose, index.prose, PROSE_TOKENIZER_FINGERPRINT, missing)
+
+
+def _words(
+    index: LoadedIndex, space: LexicalSpace | None, table: LexicalTable | None, tokenizer: str, missing: str
+) -> LexicalTable:
+    if space is None or table is None:
+        raise _lacks(index, Reason.LEXICAL_MISSING, missing)
+    if space.tokenizer != tokenizer:
+        why = "was tokenised by other rules than this server's; build it anew"
+        raise _lacks(index, Reason.LEXICAL_MISSING, why)
+    return table
+
+
+def _lacks(index: LoadedIndex, reason: Reason, what: str) -> PreconditionError:
+    version = index.manifest.version
+    return PreconditionError(reason, f"index {version!r} {what}", {"active_index": version})

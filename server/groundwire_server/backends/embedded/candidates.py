@@ -1,0 +1,91 @@
+"""The candidates of a query: the union of what its sources propose, each with its score in every source."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.proposal import CandidateSource, Proposal
+from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.sources import asked_sources
+from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Source
+from groundwire_server.domain.search import Filter
+
+Rows = NDArray[np.int64]
+
+
+def find_candidates(
+    view: View, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
+) -> Candidates:
+    """See `RetrievalSnapshot.find_candidates`. Raises as `asked_sources` does, and what the checkpoint raises."""
+    sources = asked_sources(view.index, search, query_vectors)
+    checkpoint()
+    proposals = _propose(sources, view.visibility, view.visibility.narrowed(search.filter), checkpoint)
+    space = view.index.manifest.vector_space
+    dense_space = space if Source.DENSE in (proposal.source for proposal in proposals) else None
+    return Candidates(
+        items=tuple(_candidates(view, proposals)),
+        list_lengths=tuple((proposal.source, len(proposal.ranked)) for proposal in proposals),
+        deleted_blocked=_deleted_blocked(view, sources, search.filter, checkpoint),
+        has_vectors=space is not None,
+        embedder=dense_space.embedder if dense_space else "",
+        vector_space_id=dense_space.fingerprint if dense_space else "",
+    )
+
+
+def _propose(
+    sources: Iterable[CandidateSource], visibility: Visibility, allowed: NDArray[np.bool_], checkpoint: Checkpoint
+) -> list[Proposal]:
+    proposals: list[Proposal] = []
+    for source in sources:
+        proposals.append(source.propose(visibility, allowed))
+        checkpoint()
+    return proposals
+
+
+def _candidates(view: View, proposals: Sequence[Proposal]) -> Iterator[Candidate]:
+    rows = _union(proposals)
+    columns = {proposal.source: _source_scores(proposal, rows) for proposal in proposals}
+    unasked: list[SourceScore | None] = [None] * len(rows)
+    dense, code, prose, trigram = (columns.get(source, unasked) for source in Source)
+    corpus_types, timestamp = view.index.nodes.categories["corpus_type"], view.index.nodes.timestamp
+    for place, (id_, row) in enumerate(zip(view.visibility.ids_of(rows.tolist()), rows.tolist(), strict=True)):
+        yield Candidate(
+            id=id_,
+            corpus_type=corpus_types[row],
+            timestamp=timestamp(row),
+            dense=dense[place],
+            bm25_code=code[place],
+            bm25_nlp=prose[place],
+            trigram=trigram[place],
+        )
+
+
+def _union(proposals: Iterable[Proposal]) -> Rows:
+    """The rows that stand in a list, ascending, which is id order."""
+    return np.asarray(sorted({hit.row for proposal in proposals for hit in proposal.ranked}), dtype=np.int64)
+
+
+def _source_scores(proposal: Proposal, rows: Rows) -> list[SourceScore | None]:
+    ranks = {hit.row: rank for rank, hit in enumerate(proposal.ranked, start=1)}
+    return [
+        None if math.isnan(score) else SourceScore(score, ranks.get(row))
+        for row, score in zip(rows.tolist(), proposal.scores_of(rows).tolist(), strict=True)
+    ]
+
+
+def _deleted_blocked(view: View, sources: Iterable[CandidateSource], filter_: Filter, checkpoint: Checkpoint) -> int:
+    """How many deleted rows would be candidates if the caller had asked for them as well."""
+    whole, deleted = view.caller.of(Lifecycle.ALL), view.index.nodes.deleted
+    if view.lifecycle is not Lifecycle.ACTIVE or whole is view.visibility:
+        return 0
+    allowed = whole.narrowed(filter_)
+    if not (allowed & deleted).any():
+        return 0
+    return int(np.count_nonzero(deleted[_union(_propose(sources, whole, allowed, checkpoint))]))

@@ -1,0 +1,30 @@
+"""The dense source: cosine similarity of embeddings, cut at the least similarity that counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.proposal import Proposal
+from groundwire_server.backends.embedded.semantic import rank_by_similarity, similarities
+from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.query import Source
+from groundwire_server.index.vectors import VectorTable
+
+
+@dataclass(frozen=True, slots=True)
+class DenseSource:
+    """`query` is a unit vector [dimension]; the list holds at most `limit` rows of at least `min_similarity`."""
+
+    vectors: VectorTable
+    query: NDArray[np.float64]
+    limit: int
+    min_similarity: float
+
+    def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
+        """See `CandidateSource.propose`. A row without a vector cannot be scored."""
+        nearest = rank_by_similarity(self.vectors, self.query, allowed, self.limit)
+        return Proposal(Source.DENSE, [hit for hit in nearest if hit.score >= self.min_similarity], self._scores)
+
+    def _scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.where(self.vectors.present[rows], similarities(self.vectors, rows, self.query), np.nan)

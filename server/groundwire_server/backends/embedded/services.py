@@ -1,0 +1,46 @@
+"""Which services depend on which, by the edges between their nodes (seed 002, "Graph expansion")."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from groundwire_server.backends.embedded.pool import View
+from groundwire_server.domain.query_result import ServiceContext, ServiceEdge
+
+
+def service_contexts(view: View, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
+    """See `RetrievalSnapshot.service_contexts`. A service without visible edges has an empty neighbourhood."""
+    names = sorted(set(service_names))
+    edges_of: defaultdict[str, list[ServiceEdge]] = defaultdict(list)
+    for edge in _edges_touching(view, names):
+        edges_of[edge.from_service].append(edge)
+        edges_of[edge.to_service].append(edge)
+    return tuple(_context(name, edges_of[name]) for name in names)
+
+
+def _edges_touching(view: View, names: Sequence[str]) -> Iterator[ServiceEdge]:
+    """The visible edges from or to these services, counted by (from, to, type) and sorted so."""
+    services, edges, mask = view.index.nodes.categories["service_name"], view.index.service_edges, view.visibility.mask
+    asked = np.zeros(len(services.values), dtype=np.bool_)
+    asked[[position for position in map(services.values.find, names) if position is not None]] = True
+    visible = mask[edges.from_rows] & mask[edges.to_rows]
+    from_services, to_services = services.codes[edges.from_rows[visible]], services.codes[edges.to_rows[visible]]
+    touching = asked[from_services] | asked[to_services]
+    # One number an edge sorts as its three positions do, which sort as the names that stand there.
+    service_count, edge_types = len(services.values), view.index.manifest.edge_types
+    pairs = from_services[touching].astype(np.int64) * service_count + to_services[touching]
+    keys, counts = np.unique(pairs * len(edge_types) + edges.types[visible][touching], return_counts=True)
+    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+        pair, edge_type = divmod(key, len(edge_types))
+        from_service, to_service = divmod(pair, service_count)
+        yield ServiceEdge(services.values[from_service], services.values[to_service], edge_types[edge_type], count)
+
+
+def _context(name: str, edges: Sequence[ServiceEdge]) -> ServiceContext:
+    return ServiceContext(
+        service_name=name,
+        calls=tuple(sorted({edge.to_service for edge in edges if edge.from_service == name})),
+        called_by=tuple(sorted({edge.from_service for edge in edges if edge.to_service == name})),
+        edges=tuple(edges),
+    )

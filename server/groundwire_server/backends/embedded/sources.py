@@ -1,0 +1,54 @@
+"""The sources that a query asks: what the caller named, or every one that the index has."""
+
+from groundwire_server.backends.embedded.artifacts import code_words_of, prose_words_of, vectors_of
+from groundwire_server.backends.embedded.dense import DenseSource
+from groundwire_server.backends.embedded.proposal import CandidateSource
+from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.trigram import TrigramSource
+from groundwire_server.backends.embedded.words import WordSource
+from groundwire_server.domain.candidates import CandidateSearch
+from groundwire_server.domain.query import Source
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.text.code_tokenizer import tokenize
+from groundwire_server.text.prose_tokenizer import tokenize_prose
+
+_ADVICE = "ask other sources"
+
+
+def asked_sources(index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors) -> list[CandidateSource]:
+    """The sources in the order of their enum, ready to be asked.
+
+    Raises PreconditionError when the index lacks one that is named, or the server its embedder or tokeniser;
+    InvalidRequestError for a query vector of another dimension.
+    """
+    asked = search.sources or _held(index, search)
+    return [_source(source, index, search, query_vectors) for source in Source if source in asked]
+
+
+def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
+    held = {Source.TRIGRAM}
+    # Who sends a vector names the dense source by it.
+    if index.vectors is not None or search.query_vector:
+        held.add(Source.DENSE)
+    if index.lexical is not None:
+        held.add(Source.BM25_CODE)
+    if index.prose is not None:
+        held.add(Source.BM25_NLP)
+    return held
+
+
+def _source(
+    source: Source, index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors
+) -> CandidateSource:
+    match source:
+        case Source.DENSE:
+            space, vectors = vectors_of(index, f"send no query_vector and {_ADVICE}")
+            query = query_vectors.vector(search.query, search.query_vector, space, index.manifest.version)
+            return DenseSource(vectors, query, search.dense_limit, search.min_similarity)
+        case Source.BM25_CODE:
+            return WordSource(source, code_words_of(index, _ADVICE), tokenize(search.query), search.lexical_limit)
+        case Source.BM25_NLP:
+            words = prose_words_of(index, _ADVICE)
+            return WordSource(source, words, tokenize_prose(search.query), search.lexical_limit)
+        case Source.TRIGRAM:
+            return TrigramSource(index, search.query, search.lexical_limit, search.trigram_threshold)

@@ -1,0 +1,29 @@
+"""The BM25 sources: the query's tokens, of code or of prose, against the artifacts of the same tokeniser."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.bm25 import bm25_scores
+from groundwire_server.backends.embedded.proposal import Proposal
+from groundwire_server.backends.embedded.ranking import top_positive
+from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.query import Source
+from groundwire_server.index.lexical import LexicalTable
+
+
+@dataclass(frozen=True, slots=True)
+class WordSource:
+    """`source` says which tokens; the list holds at most `limit` rows, each with a token of the query."""
+
+    source: Source
+    lexical: LexicalTable
+    tokens: Sequence[str]
+    limit: int
+
+    def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
+        """See `CandidateSource.propose`."""
+        scores = bm25_scores(self.lexical, self.tokens, visibility, allowed)
+        return Proposal(self.source, top_positive(scores, self.limit), scores.__getitem__)

@@ -1,0 +1,95 @@
+"""Query: what is asked (seeds 002 and 004; design §5, "Query")."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import DEFAULT_RRF_K, Filter
+
+
+class Source(Enum):
+    """A list of candidates."""
+
+    DENSE = "dense"
+    """Cosine similarity of embeddings, in [-1, 1]."""
+    BM25_CODE = "bm25_code"
+    """BM25 over code tokens, above 0."""
+    BM25_NLP = "bm25_nlp"
+    """BM25 over prose tokens, above 0."""
+    TRIGRAM = "trigram"
+    """Trigram similarity of the query's names to a node's, in (0, 1]."""
+
+
+class FusionMode(Enum):
+    """How the lists become one."""
+
+    ADAPTIVE = "adaptive"
+    RRF = "rrf"
+    WEIGHTED = "weighted"
+
+
+class QueryClass(Enum):
+    """What a query looks like; it chooses the weights of an adaptive fusion."""
+
+    IDENTIFIER = "identifier"
+    QUOTED = "quoted"
+    PATH = "path"
+    NATURAL_LANGUAGE = "natural_language"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridParameters:
+    """The hybrid parameters of seed 004; None takes the default of `domain.query_parameters`."""
+
+    alpha: float | None = None
+    min_sim: float | None = None
+    top_k: int | None = None
+    vec_limit: int | None = None
+    lex_limit: int | None = None
+    trgm_limit: float | None = None
+    max_candidates: int | None = None
+    diversify_strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How much recent conversations gain: their weight in [0, 1], which halves its effect every `half_life_days`."""
+
+    half_life_days: float = 90.0
+    weight: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """A query as the caller asked it.
+
+    `hybrid` None means absent and is refused; `top_k` overrides `hybrid.top_k`. Empty `sources` means every source that
+    the index has. `now` is the time that freshness counts from. `process`, `doc_class` and `workflow_id` narrow to
+    nodes whose metadata has that value. `not_found_when_empty` turns a result without matches into NotFoundError.
+    """
+
+    scope: Scope
+    access: AccessContext
+    query: str
+    hybrid: HybridParameters | None
+    now: datetime
+    filter: Filter = field(default_factory=Filter)
+    top_k: int | None = None
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+    process: str = ""
+    doc_class: str = ""
+    workflow_id: str = ""
+    sources: tuple[Source, ...] = ()
+    fusion: FusionMode = FusionMode.ADAPTIVE
+    rrf_k: int = DEFAULT_RRF_K
+    rerank: bool = False
+    freshness: Freshness = Freshness()
+    query_vector: tuple[float, ...] = ()
+    include_parents: bool = False
+    include_neighbors: bool = False
+    expand_graph: bool = False
+    not_found_when_empty: bool = False

@@ -1,0 +1,124 @@
+"""Query: what is answered (seeds 002 and 004; design §5, "Query")."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query import FusionMode, QueryClass, Source
+from groundwire_server.domain.query_parameters import EffectiveParameters
+
+
+@dataclass(frozen=True, slots=True)
+class StageScores:
+    """A match's score after each stage; None where the stage did not score it.
+
+    `fused` is as the fusion gives it. `freshness` is the decay in (0, 1], `boost` the product of the multipliers
+    that applied. `final` orders the matches before they are diversified.
+    """
+
+    dense: float | None
+    bm25_code: float | None
+    bm25_nlp: float | None
+    trigram: float | None
+    fused: float
+    rerank: float | None
+    freshness: float | None
+    boost: float
+    final: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParentText:
+    """A node that contains a match; `text` is None where the response has no room for it."""
+
+    node: Node
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node in the answer. `text` is None where the response has no room for it.
+
+    A neighbour has no scores and no rank; `neighbor_of` names the match that it stands beside.
+    """
+
+    node: Node
+    text: str | None
+    rank: int
+    scores: StageScores | None
+    parent_ids: tuple[str, ...] = ()
+    parents: tuple[ParentText, ...] = ()
+    neighbor_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEdge:
+    """`count` dependencies of one type from nodes of one service to nodes of another."""
+
+    from_service: str
+    to_service: str
+    edge_type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceContext:
+    """A service's neighbourhood: whom it calls, who calls it, by name, and through which edges."""
+
+    service_name: str
+    calls: tuple[str, ...]
+    called_by: tuple[str, ...]
+    edges: tuple[ServiceEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """How long a stage took, in milliseconds."""
+
+    stage: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Which vector space answered, and what the caller routed by (seed 004)."""
+
+    profile: str
+    vector_space_id: str
+    process: str
+    doc_class: str
+    collection_ids: tuple[str, ...]
+    workflow_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveMeta:
+    """How the answer was made (seed 004, RetrieveMeta); every count is of what the caller may see."""
+
+    routing: Routing
+    took: tuple[StageTime, ...]
+    query_class: QueryClass
+    fusion: FusionMode
+    weights: tuple[tuple[Source, float], ...]
+    parameters: EffectiveParameters
+    matches_returned: int
+    list_lengths: tuple[tuple[Source, int], ...]
+    lexical_candidates: int
+    fused_candidates: int
+    deleted_matches_blocked: int
+    visibility_effective: Lifecycle
+    boost_rules: tuple[str, ...]
+    now: datetime
+    exact: bool
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Matches, best first and then neighbours; the services around them when asked; how the answer was made."""
+
+    matches: tuple[Match, ...]
+    service_context: tuple[ServiceContext, ...]
+    meta: RetrieveMeta
+    index: str

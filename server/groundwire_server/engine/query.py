@@ -1,0 +1,203 @@
+"""Query: the whole flow in one call (seed 002 §3.2, seed 004; design §5, "Query")."""
+
+from dataclasses import dataclass, replace
+
+from groundwire_server.backends.interface import RetrievalBackend, RetrievalSnapshot
+from groundwire_server.domain.candidates import Candidates, CandidateSearch
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.corpus_boost import BoostRule
+from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, PreconditionError, Reason
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.query import FusionMode, QueryClass, QueryRequest, Source
+from groundwire_server.domain.query_class import classify
+from groundwire_server.domain.query_parameters import EffectiveParameters, effective_parameters
+from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.query_validation import check_query
+from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.query_context import QueryContext, Surroundings
+from groundwire_server.engine.query_stages import (
+    Ranked,
+    boost,
+    diversified,
+    freshen,
+    fuse,
+    fusion_weights,
+    rerank,
+)
+from groundwire_server.engine.rerank import Reranker
+from groundwire_server.engine.stage_timer import StageTimer
+
+ANY_CALLER = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """What a server brings to a query besides its backend.
+
+    Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
+    """
+
+    cross_encoder: Reranker | None
+    boosts: CorpusBoosts
+    visibility_override_acl_tags: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How one query is run: everything that is settled before the sources answer."""
+
+    request: QueryRequest
+    parameters: EffectiveParameters
+    query_class: QueryClass
+    filter: Filter
+    rules: tuple[BoostRule, ...]
+    cross_encoder: Reranker | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What the sources and the stages gave."""
+
+    candidates: Candidates
+    weights: tuple[tuple[Source, float], ...]
+    fused_count: int
+    ranked: list[Ranked]
+
+
+def run_query(
+    request: QueryRequest, backend: RetrievalBackend, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
+) -> QueryResult:
+    """Answers a query.
+
+    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError or what the checkpoint raises.
+    """
+    plan = _plan(request, settings, limits)
+    timer = StageTimer()
+    with timer.stage("open"):
+        snapshot = backend.open(request.scope, request.access, request.lifecycle)
+    outcome = _ranked(plan, snapshot, timer, checkpoint)
+    if request.not_found_when_empty and not outcome.ranked:
+        names = replace(request.scope, active_index=snapshot.index).names
+        raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
+    with timer.stage("context"):
+        surroundings = QueryContext(snapshot, request).surround(outcome.ranked)
+    meta = _meta(plan, outcome, surroundings, timer)
+    return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
+
+
+def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
+    hybrid = check_query(request, limits)
+    _check_visibility(request, settings.visibility_override_acl_tags)
+    if request.rerank and settings.cross_encoder is None:
+        raise PreconditionError(
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+        )
+    return _Plan(
+        request=request,
+        parameters=effective_parameters(hybrid, request.top_k, request.rrf_k, request.freshness),
+        query_class=classify(request.query),
+        filter=_narrowed(request),
+        rules=settings.boosts.called(request.query),
+        cross_encoder=settings.cross_encoder if request.rerank else None,
+    )
+
+
+def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> None:
+    allowed = ANY_CALLER in override_tags or not override_tags.isdisjoint(request.access.acl_tags_any)
+    if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
+        raise PermissionDeniedError(
+            Reason.VISIBILITY_OVERRIDE_DENIED,
+            f"visibility {request.lifecycle.name} is not granted to you; ask for ACTIVE",
+            {"field": "visibility"},
+        )
+
+
+def _narrowed(request: QueryRequest) -> Filter:
+    """The filter with what the caller routes by (seed 004: process, doc_class, workflow_id)."""
+    routed = (("process", request.process), ("doc_class", request.doc_class), ("workflow_id", request.workflow_id))
+    conditions = tuple(MetadataCondition(key, (value,)) for key, value in routed if value)
+    return replace(request.filter, metadata=(*request.filter.metadata, *conditions))
+
+
+def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, timer: StageTimer, checkpoint: Checkpoint) -> _Outcome:
+    request, parameters = plan.request, plan.parameters
+    with timer.stage("sources"):
+        candidates = snapshot.find_candidates(_candidate_search(plan), checkpoint)
+    with timer.stage("fusion"):
+        weights = fusion_weights(request.fusion, plan.query_class, parameters, candidates.sources)
+        ranked = fuse(candidates, request.fusion, weights, parameters)
+    fused_count = len(ranked)
+    checkpoint()
+    if plan.cross_encoder is not None:
+        with timer.stage("rerank"):
+            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.cross_encoder, checkpoint)
+    with timer.stage("freshness"):
+        ranked = freshen(ranked, request.now, parameters.freshness)
+    with timer.stage("boost"):
+        ranked = boost(ranked, plan.rules)
+    if _diversifies(parameters, candidates):
+        with timer.stage("diversify"):
+            ranked = diversified(ranked, parameters, snapshot, checkpoint)
+    return _Outcome(candidates, weights, fused_count, ranked[: parameters.top_k])
+
+
+def _candidate_search(plan: _Plan) -> CandidateSearch:
+    return CandidateSearch(
+        query=plan.request.query,
+        query_vector=plan.request.query_vector,
+        sources=frozenset(plan.request.sources),
+        dense_limit=plan.parameters.vec_limit,
+        lexical_limit=plan.parameters.lex_limit,
+        min_similarity=plan.parameters.min_sim,
+        trigram_threshold=plan.parameters.trgm_limit,
+        filter=plan.filter,
+    )
+
+
+def _diversifies(parameters: EffectiveParameters, candidates: Candidates) -> bool:
+    return parameters.diversify_strength > 0 and candidates.has_vectors
+
+
+def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, timer: StageTimer) -> RetrieveMeta:
+    request, candidates = plan.request, outcome.candidates
+    parameters = plan.parameters
+    if not _diversifies(parameters, candidates):
+        parameters = replace(parameters, diversify_strength=0.0)
+    if request.fusion is not FusionMode.RRF:
+        parameters = replace(parameters, rrf_k=0)
+    return RetrieveMeta(
+        routing=Routing(
+            profile=candidates.embedder,
+            vector_space_id=candidates.vector_space_id,
+            process=request.process,
+            doc_class=request.doc_class,
+            collection_ids=request.filter.collection_ids,
+            workflow_id=request.workflow_id,
+        ),
+        took=timer.took,
+        query_class=plan.query_class,
+        fusion=request.fusion,
+        weights=outcome.weights,
+        parameters=parameters,
+        matches_returned=sum(match.rank > 0 for match in surroundings.matches),
+        list_lengths=candidates.list_lengths,
+        lexical_candidates=_lexical_count(candidates),
+        fused_candidates=outcome.fused_count,
+        deleted_matches_blocked=candidates.deleted_blocked,
+        visibility_effective=request.lifecycle,
+        boost_rules=tuple(sorted(rule.name for rule in plan.rules)),
+        now=request.now,
+        exact=candidates.exact,
+        truncated=surroundings.truncated,
+    )
+
+
+def _lexical_count(candidates: Candidates) -> int:
+    """Distinct candidates that a source other than the dense one proposed."""
+    lexical = [source for source in Source if source is not Source.DENSE]
+    return sum(
+        any((score := item.of(source)) is not None and score.rank is not None for source in lexical)
+        for item in candidates.items
+    )

@@ -1,0 +1,122 @@
+"""What stands around the matches of a query: their texts, parents, neighbours and services, as far as there is room."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from groundwire_server.backends.interface import RetrievalSnapshot
+from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query import QueryRequest, Source
+from groundwire_server.domain.query_result import Match, ParentText, ServiceContext, StageScores
+from groundwire_server.engine.query_stages import Ranked
+from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The matches with their neighbours, and the services; `truncated` when some did not fit the response."""
+
+    matches: tuple[Match, ...]
+    service_context: tuple[ServiceContext, ...]
+    truncated: bool
+
+
+class QueryContext:
+    """Fills one response: first every match, then services, texts, parents and neighbours while there is room."""
+
+    def __init__(self, snapshot: RetrievalSnapshot, request: QueryRequest) -> None:
+        self._snapshot = snapshot
+        self._request = request
+        self._room = ResponseRoom()
+        self._truncated = False
+
+    def surround(self, ranked: Sequence[Ranked]) -> Surroundings:
+        """The matches for the final list, in its order."""
+        nodes = self._snapshot.nodes([entry.id for entry in ranked])
+        parent_ids = self._snapshot.parents([entry.id for entry in ranked])
+        kept = [entry for entry in ranked if self._fits(nodes[entry.id], parent_ids.get(entry.id, ()))]
+        services = self._services([nodes[entry.id] for entry in kept]) if self._request.expand_graph else ()
+        texts = {entry.id: self._text(nodes[entry.id]) for entry in kept}
+        parents = self._parents(kept, parent_ids) if self._request.include_parents else {}
+        matches = [
+            Match(
+                node=nodes[entry.id],
+                text=texts[entry.id],
+                rank=rank,
+                scores=_stage_scores(entry),
+                parent_ids=parent_ids.get(entry.id, ()),
+                parents=parents.get(entry.id, ()),
+            )
+            for rank, entry in enumerate(kept, start=1)
+        ]
+        neighbors = self._neighbors([entry.id for entry in kept], parent_ids) if self._request.include_neighbors else []
+        return Surroundings((*matches, *neighbors), services, self._truncated)
+
+    def _fits(self, node: Node, parent_ids: Sequence[str]) -> bool:
+        return self._take(node_bytes(node) + sum(map(string_bytes, parent_ids)))
+
+    def _text(self, node: Node) -> str | None:
+        return node.text if self._room.take(string_bytes(node.text)) else None
+
+    def _take(self, size: int) -> bool:
+        fits = self._room.take(size)
+        self._truncated = self._truncated or not fits
+        return fits
+
+    def _services(self, nodes: Sequence[Node]) -> tuple[ServiceContext, ...]:
+        names = sorted({node.service_name for node in nodes if node.service_name})
+        contexts = self._snapshot.service_contexts(names)
+        return tuple(context for context in contexts if self._take(context_bytes(context)))
+
+    def _parents(
+        self, kept: Sequence[Ranked], parent_ids: Mapping[str, tuple[str, ...]]
+    ) -> dict[str, tuple[ParentText, ...]]:
+        wanted = dict.fromkeys(id_ for entry in kept for id_ in parent_ids.get(entry.id, ()))
+        nodes = self._snapshot.nodes(list(wanted))
+        return {
+            entry.id: tuple(
+                ParentText(nodes[id_], self._text(nodes[id_]))
+                for id_ in parent_ids.get(entry.id, ())
+                if self._take(node_bytes(nodes[id_]))
+            )
+            for entry in kept
+        }
+
+    def _neighbors(self, match_ids: Sequence[str], parent_ids: Mapping[str, tuple[str, ...]]) -> list[Match]:
+        """What stands beside the matches; a whole stands around its part, not beside it."""
+        excluded = {*match_ids, *(id_ for ids in parent_ids.values() for id_ in ids)}
+        beside: dict[str, str] = {}
+        for match_id, ids in self._snapshot.neighbors(match_ids).items():
+            for id_ in ids:
+                beside.setdefault(id_, match_id)
+        wanted = [id_ for id_ in beside if id_ not in excluded]
+        nodes = self._snapshot.nodes(wanted)
+        parents_beside = self._snapshot.parents(wanted)
+        return [
+            Match(
+                node=nodes[id_],
+                text=self._text(nodes[id_]),
+                rank=0,
+                scores=None,
+                parent_ids=parents_beside.get(id_, ()),
+                neighbor_of=beside[id_],
+            )
+            for id_ in wanted
+            if self._fits(nodes[id_], parents_beside.get(id_, ()))
+        ]
+
+
+def _stage_scores(entry: Ranked) -> StageScores:
+    dense, bm25_code, bm25_nlp, trigram = (
+        None if score is None else score.score for score in map(entry.candidate.of, Source)
+    )
+    return StageScores(
+        dense=dense,
+        bm25_code=bm25_code,
+        bm25_nlp=bm25_nlp,
+        trigram=trigram,
+        fused=entry.fused,
+        rerank=entry.rerank,
+        freshness=entry.freshness,
+        boost=entry.boost,
+        final=entry.final,
+    )

@@ -1,0 +1,189 @@
+"""The files of a source that comes as a zip or as a folder, with a top folder inside or without.
+
+Nothing is ever unpacked to disk. Only files that belong to the source are seen; links are not followed.
+"""
+
+import lzma
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from groundwire_server.domain.errors import IngestError
+
+MAX_UNPACKED_BYTES = 2 * 1024**3
+"""How large the files of a zipped source may be together, unpacked."""
+
+_ENCRYPTED = 0x1
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, UnicodeDecodeError),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLayout:
+    """How a kind of source is told from others, and what belongs to it.
+
+    A folder or zip is such a source when all files of one of the `markers` are there, at its top or below a single top
+    folder. `belongs` says of a file's or folder's name whether it belongs to the source when it stands at its top;
+    then what is below it does so too.
+    """
+
+    markers: tuple[tuple[str, ...], ...]
+    belongs: Callable[[str], bool]
+
+
+class ArchiveFiles(Protocol):
+    """Files by their path below the source's top, with forward slashes."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every file there is."""
+        ...
+
+    def place(self, name: str) -> str:
+        """The file as error messages name it."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """The content of one of `names`. Raises IngestError when it cannot be read."""
+        ...
+
+
+def open_archive(path: Path, layout: ArchiveLayout) -> ArchiveFiles | None:
+    """The files of the source at `path`, or None when it is a folder or zip that holds none of this layout.
+
+    Raises IngestError for a zip that is damaged or too large, or that names paths outside itself, and for a folder that
+    cannot be listed.
+    """
+    if path.is_dir():
+        try:
+            root = _folder_top(path, layout)
+            return None if root is None else _FolderFiles(root, layout)
+        except OSError as error:
+            raise IngestError(f"{error.filename}: cannot be read ({error.strerror})") from error
+    archive = _opened(path)
+    members = _members(archive, path)
+    top = _zip_top(members, layout)
+    return None if top is None else _ZipFiles(path, archive, top, members, layout)
+
+
+class _FolderFiles:
+    def __init__(self, root: Path, layout: ArchiveLayout) -> None:
+        self._root = root
+        own = (entry for entry in root.iterdir() if layout.belongs(entry.name))
+        self.names = frozenset(_name_below(root, file) for entry in own for file in _files_below(entry))
+
+    def place(self, name: str) -> str:
+        return str(self._root / name)
+
+    def read(self, name: str) -> bytes:
+        try:
+            return (self._root / name).read_bytes()
+        except OSError as error:
+            raise IngestError(f"{self.place(name)}: cannot be read ({error.strerror})") from error
+
+
+class _ZipFiles:
+    """Holds the zip open as long as it lives: finding one member among many costs a look at each of them."""
+
+    def __init__(
+        self,
+        path: Path,
+        archive: zipfile.ZipFile,
+        top: str,
+        members: dict[str, zipfile.ZipInfo],
+        layout: ArchiveLayout,
+    ) -> None:
+        self._path = path
+        self._archive = archive
+        inside = {name.removeprefix(top): member for name, member in members.items()}
+        self._members = {name: member for name, member in inside.items() if layout.belongs(name.partition("/")[0])}
+        self.names = frozenset(self._members)
+        unpacked = sum(member.file_size for member in self._members.values())
+        if unpacked > MAX_UNPACKED_BYTES:
+            raise IngestError(
+                f"{path}: unpacks to {unpacked} bytes; at most {MAX_UNPACKED_BYTES} are read from a zip, so unpack it "
+                "and give the folder"
+            )
+
+    def place(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+    def read(self, name: str) -> bytes:
+        member = self._members[name]
+        if member.flag_bits & _ENCRYPTED:
+            raise IngestError(f"{self.place(name)}: is encrypted; give a zip without a password")
+        try:
+            return self._archive.read(member)
+        except _DAMAGE as error:
+            raise IngestError(f"{self.place(name)}: cannot be unpacked ({error}); make the zip anew") from error
+
+
+def _files_below(entry: Path) -> Iterable[Path]:
+    """The regular files at or below `entry`, links aside."""
+    if entry.is_symlink():
+        return
+    if entry.is_dir():
+        for child in entry.iterdir():
+            yield from _files_below(child)
+    elif entry.is_file():
+        yield entry
+
+
+def _name_below(root: Path, file: Path) -> str:
+    name = file.relative_to(root).as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise IngestError(f"{root}: holds {name!r}, a name that is not UTF-8; rename that file") from error
+    return name
+
+
+def _folder_top(path: Path, layout: ArchiveLayout) -> Path | None:
+    """The folder that holds the markers: this one, or the only one in it."""
+    tops = [path]
+    visible = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    if len(visible) == 1 and visible[0].is_dir():
+        tops.append(visible[0])
+    return next(
+        (top for top in tops if any(all((top / name).is_file() for name in marker) for marker in layout.markers)), None
+    )
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise IngestError(f"{path}: is no zip that can be read ({error}); make it anew") from error
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
+    """The zip's regular files by path. Some .NET tools write backslashes; they separate folders too."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.replace("\\", "/")
+        if info.is_dir() or name.endswith("/") or stat.S_ISLNK(info.external_attr >> 16):
+            continue
+        if name.startswith("/") or ".." in PurePosixPath(name).parts:
+            raise IngestError(f"{path}: names a path outside itself ({name[:80]!r}); make the zip anew")
+        if name in members:
+            raise IngestError(f"{path}: holds {name!r} twice; make the zip anew")
+        members[name] = info
+    return members
+
+
+def _zip_top(members: Iterable[str], layout: ArchiveLayout) -> str | None:
+    """What every path of the source starts with: nothing, or the only top folder and a slash."""
+    names = {name for name in members if not name.startswith(("__MACOSX/", "."))}
+    tops = [""]
+    folders = {name.partition("/")[0] for name in names}
+    if len(folders) == 1:
+        tops.append(f"{folders.pop()}/")
+    return next(
+        (top for top in tops if any(all(top + name in names for name in marker) for marker in layout.markers)), None
+    )

@@ -1,0 +1,64 @@
+"""Filters, which SearchNodes and Query share."""
+
+import math
+from collections.abc import Iterator
+
+from google.protobuf import struct_pb2
+
+from groundwire.v1 import scope_pb2
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.search import Filter, MetadataCondition, MetadataScalar
+from groundwire_server.domain.validation import Violations
+
+_ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"
+
+
+def decode_filter(message: scope_pb2.Filter, violations: Violations) -> Filter:
+    """The filter as given, its metadata by key; metadata that no filter can express is noted in `violations`."""
+    return Filter(
+        kinds=tuple(message.kinds),
+        data_types=tuple(message.data_types),
+        corpus_types=tuple(message.corpus_types),
+        languages=tuple(message.languages),
+        path_prefixes=tuple(message.path_prefixes),
+        collection_ids=tuple(message.collection_ids),
+        document_ids=tuple(message.document_ids),
+        service_names=tuple(message.service_names),
+        repo_names=tuple(message.repo_names),
+        tenant_ids=tuple(message.tenant_ids),
+        case_ids=tuple(message.case_ids),
+        document_version_ids=tuple(message.document_version_ids),
+        is_latest=message.is_latest if message.HasField("is_latest") else None,
+        metadata=tuple(_decode_metadata(message.metadata, violations)),
+    )
+
+
+def _decode_metadata(metadata: struct_pb2.Struct, violations: Violations) -> Iterator[MetadataCondition]:
+    for key, value in sorted(metadata.fields.items(), key=lambda item: item[0]):
+        listed = value.WhichOneof("kind") == "list_value"
+        alternatives = value.list_value.values if listed else (value,)
+        problem = next(filter(None, map(_problem, alternatives)), "" if alternatives else "an empty list")
+        if problem:
+            verb = "holds" if alternatives and listed else "is"
+            violations.add(f"filter.metadata.{key}", Reason.VALUE_MALFORMED, f"{verb} {problem}; {_ALLOWED}")
+        else:
+            yield MetadataCondition(key, tuple(map(_scalar, alternatives)))
+
+
+def _problem(value: struct_pb2.Value) -> str:
+    """What a value is that no condition can have; empty for one that is in order."""
+    kind = value.WhichOneof("kind")
+    if kind == "number_value":
+        return "" if math.isfinite(value.number_value) else "NaN or an infinity"
+    return {None: "a value without a kind", "struct_value": "an object", "list_value": "a list"}.get(kind, "")
+
+
+def _scalar(value: struct_pb2.Value) -> MetadataScalar:
+    kind = value.WhichOneof("kind")
+    if kind == "string_value":
+        return value.string_value
+    if kind == "bool_value":
+        return value.bool_value
+    if kind == "null_value":
+        return None
+    return int(value.number_value) if value.number_value.is_integer() else value.number_value

@@ -1,0 +1,14 @@
+"""Where a text stands, which FetchNodeTexts and Query both tell."""
+
+from groundwire.v1 import retrieval_pb2
+from groundwire_server.domain.nodes import Location
+
+
+def encode_location(location: Location) -> retrieval_pb2.Location:
+    """Path, lines and hash of a text."""
+    return retrieval_pb2.Location(
+        path=location.path,
+        start_line=location.start_line,
+        end_line=location.end_line,
+        content_hash=location.content_hash,
+    )

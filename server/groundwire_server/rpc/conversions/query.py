@@ -1,0 +1,105 @@
+"""A query's request between protobuf and the domain, and the enums that requests and results share."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from groundwire.v1 import query_pb2
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.search import DEFAULT_RRF_K
+from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.filter import decode_filter
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.timestamps import decode_timestamp
+
+_SOURCES: Mapping[int, Source | None] = {
+    query_pb2.SOURCE_UNSPECIFIED: None,
+    query_pb2.SOURCE_DENSE: Source.DENSE,
+    query_pb2.SOURCE_BM25_CODE: Source.BM25_CODE,
+    query_pb2.SOURCE_BM25_NLP: Source.BM25_NLP,
+    query_pb2.SOURCE_TRIGRAM: Source.TRIGRAM,
+}
+_FUSION_MODES: Mapping[int, FusionMode] = {
+    query_pb2.FUSION_MODE_UNSPECIFIED: FusionMode.ADAPTIVE,
+    query_pb2.FUSION_MODE_ADAPTIVE: FusionMode.ADAPTIVE,
+    query_pb2.FUSION_MODE_RRF: FusionMode.RRF,
+    query_pb2.FUSION_MODE_WEIGHTED: FusionMode.WEIGHTED,
+}
+_VISIBILITIES: Mapping[int, Lifecycle] = {
+    query_pb2.VISIBILITY_UNSPECIFIED: Lifecycle.ACTIVE,
+    query_pb2.VISIBILITY_ACTIVE: Lifecycle.ACTIVE,
+    query_pb2.VISIBILITY_ALL: Lifecycle.ALL,
+    query_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
+}
+_DEFAULT_FRESHNESS = Freshness()
+
+
+def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: datetime) -> QueryRequest:
+    """The query a caller with `access` asks; `now` is the server's clock, for a request that brings no time.
+
+    Raises InvalidRequestError.
+    """
+    violations = Violations()
+    decoded = QueryRequest(
+        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        access=access,
+        query=request.query,
+        hybrid=_decode_hybrid(request.hybrid) if request.HasField("hybrid") else None,
+        now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
+        filter=decode_filter(request.filter, violations),
+        top_k=request.top_k if request.HasField("top_k") else None,
+        lifecycle=decode_enum(
+            request.visibility, _VISIBILITIES, query_pb2.Visibility.DESCRIPTOR, "visibility", violations
+        ),
+        process=request.process,
+        doc_class=request.doc_class,
+        workflow_id=request.workflow_id,
+        sources=_decode_sources(request.sources, violations),
+        fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
+        rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
+        rerank=request.rerank,
+        freshness=_decode_freshness(request),
+        query_vector=tuple(request.query_vector),
+        include_parents=request.include_parents,
+        include_neighbors=request.include_neighbors,
+        expand_graph=request.expand_graph,
+        not_found_when_empty=request.not_found_when_empty,
+    )
+    violations.raise_any()
+    return decoded
+
+
+def _decode_hybrid(hybrid: query_pb2.HybridParameters) -> HybridParameters:
+    return HybridParameters(
+        alpha=hybrid.alpha if hybrid.HasField("alpha") else None,
+        min_sim=hybrid.min_sim if hybrid.HasField("min_sim") else None,
+        top_k=hybrid.top_k if hybrid.HasField("top_k") else None,
+        vec_limit=hybrid.vec_limit if hybrid.HasField("vec_limit") else None,
+        lex_limit=hybrid.lex_limit if hybrid.HasField("lex_limit") else None,
+        trgm_limit=hybrid.trgm_limit if hybrid.HasField("trgm_limit") else None,
+        max_candidates=hybrid.max_candidates if hybrid.HasField("max_candidates") else None,
+        diversify_strength=hybrid.diversify_strength if hybrid.HasField("diversify_strength") else None,
+    )
+
+
+def _decode_freshness(request: query_pb2.QueryRequest) -> Freshness:
+    half_life, weight = _DEFAULT_FRESHNESS.half_life_days, _DEFAULT_FRESHNESS.weight
+    return Freshness(
+        half_life_days=request.freshness_half_life_days if request.HasField("freshness_half_life_days") else half_life,
+        weight=request.freshness_weight if request.HasField("freshness_weight") else weight,
+    )
+
+
+def _decode_sources(numbers: Sequence[int], violations: Violations) -> tuple[Source, ...]:
+    """The sources in the order given. Those beyond one of each kind are not read: the request is refused anyway."""
+    violations.bound_count("sources", numbers, len(Source))
+    sources: list[Source] = []
+    for position, number in enumerate(numbers[: len(Source)]):
+        field = f"sources[{position}]"
+        source = decode_enum(number, _SOURCES, query_pb2.Source.DESCRIPTOR, field, violations)
+        if source is not None:
+            sources.append(source)
+        elif number == query_pb2.SOURCE_UNSPECIFIED:
+            violations.require(field, "UNSPECIFIED is no source; name one, or give no sources at all to ask every one")
+    return tuple(sources)

@@ -1,0 +1,188 @@
+"""A query's result as a response."""
+
+import json
+import math
+from collections.abc import Mapping
+
+from groundwire.v1 import query_pb2
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import FusionMode, QueryClass, Source
+from groundwire_server.domain.query_result import (
+    Match,
+    ParentText,
+    QueryResult,
+    RetrieveMeta,
+    Routing,
+    ServiceContext,
+    StageScores,
+)
+from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.timestamps import encode_timestamp
+
+_SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
+    Source.DENSE: query_pb2.SOURCE_DENSE,
+    Source.BM25_CODE: query_pb2.SOURCE_BM25_CODE,
+    Source.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
+    Source.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
+}
+_FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
+    FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
+    FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
+    FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
+}
+_VISIBILITIES: Mapping[Lifecycle, query_pb2.Visibility.ValueType] = {
+    Lifecycle.ACTIVE: query_pb2.VISIBILITY_ACTIVE,
+    Lifecycle.ALL: query_pb2.VISIBILITY_ALL,
+    Lifecycle.DELETED: query_pb2.VISIBILITY_DELETED,
+}
+_QUERY_CLASSES: Mapping[QueryClass, query_pb2.QueryClass.ValueType] = {
+    QueryClass.IDENTIFIER: query_pb2.QUERY_CLASS_IDENTIFIER,
+    QueryClass.QUOTED: query_pb2.QUERY_CLASS_QUOTED,
+    QueryClass.PATH: query_pb2.QUERY_CLASS_PATH,
+    QueryClass.NATURAL_LANGUAGE: query_pb2.QUERY_CLASS_NATURAL_LANGUAGE,
+    QueryClass.MIXED: query_pb2.QUERY_CLASS_MIXED,
+}
+
+
+def encode_query(result: QueryResult) -> query_pb2.QueryResponse:
+    """Matches and neighbours, services, and how the answer was made."""
+    return query_pb2.QueryResponse(
+        matches=[_encode_match(match) for match in result.matches],
+        service_context=[_encode_service(service) for service in result.service_context],
+        meta=_encode_meta(result.meta),
+        index=result.index,
+    )
+
+
+def _encode_match(match: Match) -> query_pb2.QueryMatch:
+    node = match.node
+    return query_pb2.QueryMatch(
+        id=node.id,
+        rank=match.rank,
+        score=0.0 if match.scores is None else match.scores.final,
+        scores=None if match.scores is None else _encode_scores(match.scores),
+        text=match.text or "",
+        text_omitted=match.text is None,
+        token_count=node.token_count,
+        context_prefix=node.context_prefix,
+        source_uri=node.source_uri,
+        citation=encode_location(node.location),
+        kind=node.kind,
+        corpus_type=node.corpus_type,
+        language=node.language,
+        symbol_name=node.symbol,
+        signature=node.signature,
+        service_name=node.service_name,
+        repo_name=node.repo_name,
+        section_path=node.section_path,
+        author=node.author,
+        timestamp=None if node.timestamp is None else encode_timestamp(node.timestamp),
+        channel=node.channel,
+        meta=_encode_match_meta(match),
+    )
+
+
+def _encode_scores(scores: StageScores) -> query_pb2.StageScores:
+    return query_pb2.StageScores(
+        dense=scores.dense,
+        bm25_code=scores.bm25_code,
+        bm25_nlp=scores.bm25_nlp,
+        trigram=scores.trigram,
+        fused=scores.fused,
+        rerank=scores.rerank,
+        freshness=scores.freshness,
+        boost=scores.boost,
+        final=scores.final,
+    )
+
+
+def _encode_match_meta(match: Match) -> query_pb2.MatchMeta:
+    node = match.node
+    return query_pb2.MatchMeta(
+        document_id=node.document_id,
+        document_version_id=node.document_version_id,
+        chunk_id=node.local_id,
+        collection_id=node.collection_id,
+        case_id=node.case_id,
+        is_latest=node.is_latest,
+        deleted=node.deleted,
+        parent_ids=match.parent_ids,
+        parents=[_encode_parent(parent) for parent in match.parents],
+        neighbor=bool(match.neighbor_of),
+        neighbor_of=match.neighbor_of,
+        metadata_json=json.dumps(dict(node.metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+    )
+
+
+def _encode_parent(parent: ParentText) -> query_pb2.ParentContext:
+    return query_pb2.ParentContext(
+        id=parent.node.id,
+        text=parent.text or "",
+        text_omitted=parent.text is None,
+        symbol=parent.node.symbol,
+        citation=encode_location(parent.node.location),
+    )
+
+
+def _encode_service(service: ServiceContext) -> query_pb2.ServiceContext:
+    return query_pb2.ServiceContext(
+        service_name=service.service_name,
+        calls=service.calls,
+        called_by=service.called_by,
+        edges=[
+            query_pb2.ServiceEdge(
+                from_service=edge.from_service, to_service=edge.to_service, edge_type=edge.edge_type, count=edge.count
+            )
+            for edge in service.edges
+        ],
+    )
+
+
+def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
+    parameters, lengths, weights = meta.parameters, dict(meta.list_lengths), dict(meta.weights)
+    return query_pb2.RetrieveMeta(
+        routing=_encode_routing(meta.routing),
+        took_ms=math.fsum(stage.milliseconds for stage in meta.took),
+        took=[query_pb2.StageTime(stage=stage.stage, ms=stage.milliseconds) for stage in meta.took],
+        query_class=_QUERY_CLASSES[meta.query_class],
+        fusion=_FUSION_MODES[meta.fusion],
+        sources=[
+            query_pb2.SourceUse(source=_SOURCES[source], weight=weights[source], candidates=length)
+            for source, length in meta.list_lengths
+        ],
+        alpha=parameters.alpha,
+        min_sim=parameters.min_sim,
+        top_k_effective=parameters.top_k,
+        matches_returned=meta.matches_returned,
+        max_candidates_effective=parameters.max_candidates,
+        vec_limit=parameters.vec_limit,
+        lex_limit=parameters.lex_limit,
+        trgm_limit=parameters.trgm_limit,
+        diversify_strength=parameters.diversify_strength,
+        rrf_k=parameters.rrf_k,
+        vector_candidates=lengths.get(Source.DENSE, 0),
+        lexical_candidates=meta.lexical_candidates,
+        fused_candidates=meta.fused_candidates,
+        deleted_matches_blocked=meta.deleted_matches_blocked,
+        visibility_effective=_VISIBILITIES[meta.visibility_effective],
+        lexical_index_used=[
+            _SOURCES[source] for source, length in meta.list_lengths if length and source is not Source.DENSE
+        ],
+        boosts=meta.boost_rules,
+        freshness_half_life_days=parameters.freshness.half_life_days,
+        freshness_weight=parameters.freshness.weight,
+        now=encode_timestamp(meta.now),
+        exact=meta.exact,
+        truncated=meta.truncated,
+    )
+
+
+def _encode_routing(routing: Routing) -> query_pb2.Routing:
+    return query_pb2.Routing(
+        profile=routing.profile,
+        vector_space_id=routing.vector_space_id,
+        process=routing.process,
+        doc_class=routing.doc_class,
+        collection_ids=routing.collection_ids,
+        workflow_id=routing.workflow_id,
+    )

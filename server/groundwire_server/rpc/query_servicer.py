@@ -1,0 +1,46 @@
+"""QueryService: decode, one engine call, encode. The work runs in a worker thread, conversions included."""
+
+from datetime import UTC, datetime
+from typing import Protocol
+
+import grpc.aio
+
+from groundwire.v1 import query_pb2, query_pb2_grpc
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.query import QueryRequest
+from groundwire_server.domain.query_result import QueryResult
+from groundwire_server.rpc.access import AccessResolver
+from groundwire_server.rpc.calls import CallRunner
+from groundwire_server.rpc.conversions.query import decode_query
+from groundwire_server.rpc.conversions.query_result import encode_query
+
+
+class QueryActions(Protocol):
+    """The engine as this service needs it: blocking, safe to call from many threads, raising GroundwireError."""
+
+    def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+        """Answers a question with texts."""
+        ...
+
+
+class QueryServicer(query_pb2_grpc.QueryServiceServicer):
+    """The whole flow over the wire. The server's clock is read here and nowhere below."""
+
+    def __init__(self, engine: QueryActions, access: AccessResolver, calls: CallRunner) -> None:
+        self._engine = engine
+        self._access = access
+        self._calls = calls
+
+    async def Query(
+        self,
+        request: query_pb2.QueryRequest,
+        context: grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse],
+    ) -> query_pb2.QueryResponse:
+        """See the contract."""
+        access = self._access.resolve(request, context)
+        now = datetime.now(UTC)
+
+        def query(checkpoint: Checkpoint) -> query_pb2.QueryResponse:
+            return encode_query(self._engine.query(decode_query(request, access, now), checkpoint))
+
+        return await self._calls.run("Query", context, query)

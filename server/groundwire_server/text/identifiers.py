@@ -1,0 +1,86 @@
+"""What both tokenisers do alike: identifiers of a text, the words inside an identifier, and a word's stem.
+
+A text is normalised to NFKC and cut into identifiers: runs of Unicode letters, digits and underscores. Runs longer
+than 256 characters are data (base64, hexadecimal), not names, and are left out. An identifier is cut into its words
+at underscores, at case changes (`getUser`), before the last capital of an acronym (`HTTPServer`; a plural `s` stays:
+`userIDs` -> user, IDs) and between letters and digits (`sha256`).
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from typing import Protocol
+
+import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
+
+MAX_TOKEN_LENGTH = 64
+MAX_IDENTIFIER_LENGTH = 256
+
+_PYSTEMMER_VERSION = str(Stemmer.version())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+SNOWBALL = f"snowball-english-{'.'.join(_PYSTEMMER_VERSION.split('.')[:2])}"
+"""The version of the Snowball algorithms: their major and minor version, as patch releases only repackage."""
+
+_IDENTIFIER = re.compile(r"\w+")
+
+
+class _WordStemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802
+
+
+class _ThreadStemmer(threading.local):
+    """A stemmer has internal state and must not be shared: every thread that touches this gets its own."""
+
+    def __init__(self) -> None:
+        self.stemmer: _WordStemmer = Stemmer.Stemmer("english", 0)  # pyright: ignore[reportUnknownMemberType]
+
+
+_thread_stemmer = _ThreadStemmer()
+
+
+def identifiers(text: str) -> Iterator[str]:
+    """The identifiers of a text in reading order, as written."""
+    for identifier in _IDENTIFIER.findall(unicodedata.normalize("NFKC", text)):
+        if len(identifier) <= MAX_IDENTIFIER_LENGTH:
+            yield identifier
+
+
+def words_within(identifier: str) -> Iterator[str]:
+    """The words inside an identifier in order, as written; the identifier itself when nothing in it separates."""
+    start = 0
+    for position in range(1, len(identifier)):
+        if _is_boundary(identifier, position):
+            yield from _without_underscores(identifier[start:position])
+            start = position
+    yield from _without_underscores(identifier[start:])
+
+
+def folded(word: str) -> str:
+    """Case-folded, and composed again: folding can take a composed character apart."""
+    return unicodedata.normalize("NFKC", word.casefold())
+
+
+def stem(folded_word: str) -> str:
+    """The English Snowball stem of the first 64 characters of a case-folded word."""
+    return _thread_stemmer.stemmer.stemWord(folded_word[:MAX_TOKEN_LENGTH])
+
+
+def _without_underscores(part: str) -> Iterator[str]:
+    bare = part.strip("_")
+    if bare:
+        yield bare
+
+
+def _is_boundary(identifier: str, position: int) -> bool:
+    """True when a new part starts at `position`, which is at least 1."""
+    before, here = identifier[position - 1], identifier[position]
+    if (before == "_") != (here == "_") or before.isdecimal() != here.isdecimal():
+        return True
+    if not here.isupper():
+        return False
+    if not before.isupper():
+        return before != "_"
+    following = identifier[position + 1 : position + 3]
+    is_plural = following[:1] == "s" and not following[1:].islower()
+    return following[:1].islower() and not is_plural

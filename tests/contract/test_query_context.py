@@ -1,0 +1,197 @@
+"""Seed 004, "RetrieveOutput", and the service context of seed 002: what a match tells, and what stands around it."""
+
+import hashlib
+import json
+
+import pytest
+
+from groundwire.v1.query_pb2 import VISIBILITY_ALL, HybridParameters, QueryMatch, QueryResponse, ServiceContext
+from groundwire.v1.scope_pb2 import AccessContext, Filter
+from support.platform import BULK, CODE_WORDS, EVERYTHING, MAIN, Platform, keys, match_of, timestamp
+from support.platform_corpus import (
+    AUDITOR_TAG,
+    AUTH,
+    BILLING,
+    BULK_TEXT_CHARACTERS,
+    DOCS,
+    FINANCE_TAG,
+    INCIDENT,
+    OPERATIONS_TAG,
+    ORDERS,
+)
+
+CHUNK, BEFORE, SECRETS, AFTER = (f"md::runbook/{number}" for number in (2, 1, 3, 4))
+OPERATIONS = AccessContext(acl_tags_any=[OPERATIONS_TAG])
+
+
+def found(platform: Platform, query: str, about: list[float], key: str) -> QueryMatch:
+    return match_of(platform.ask(query, about, hybrid=EVERYTHING), key)
+
+
+def test_a_match_of_code_tells_its_symbol_and_place(platform: Platform) -> None:
+    match = found(platform, "GetUser function", AUTH, "go::auth/GetUser")
+    assert match.text == "func GetUser(id string) User { return db.Find(id) }"
+    assert (match.symbol_name, match.signature) == ("GetUser", "func GetUser(id string) User")
+    assert (match.kind, match.language, match.corpus_type) == ("go", "go", "CODE_LOGIC")
+    assert (match.service_name, match.repo_name) == ("auth-service", "auth")
+    citation = match.citation
+    assert (citation.path, citation.start_line, citation.end_line) == ("auth/GetUser.go", 10, 12)
+    assert citation.content_hash == hashlib.sha256(match.text.encode()).hexdigest()
+    assert match.token_count > 5
+    assert not match.text_omitted
+    assert not match.HasField("timestamp")
+
+
+def test_a_match_of_a_conversation_tells_who_said_it_where_and_when(platform: Platform) -> None:
+    match = found(platform, "auth-service 503", INCIDENT, "slack::incident/1")
+    assert (match.channel, match.author, match.source_uri) == ("incident", "ada", "https://chat.example/incident/1")
+    assert match.timestamp == timestamp("2025-01-01T10:00:00Z")
+    assert match.score == match.scores.final
+
+
+def test_a_match_of_a_document_tells_where_it_belongs(platform: Platform) -> None:
+    match = found(platform, "rollback", DOCS, CHUNK)
+    assert (match.section_path, match.context_prefix) == (
+        "Deploy > Rollback Procedure",
+        "Runbook: Deploy > Rollback Procedure",
+    )
+    assert (match.meta.document_id, match.meta.chunk_id) == ("runbook", "runbook/2")
+    assert (match.repo_name, match.meta.neighbor, match.meta.is_latest) == ("platform", False, True)
+    old = found(platform, "vacation", DOCS, "md::handbook@1").meta
+    assert (old.document_id, old.document_version_id, old.is_latest) == ("handbook", "v1", False)
+
+
+def test_what_is_above_a_text_is_searched_with_it(platform: Platform) -> None:
+    response = platform.ask("runbook deploy rollback", sources=[CODE_WORDS])
+    assert keys(response)[0] == CHUNK
+
+
+def test_a_match_tells_the_rest_of_what_its_source_said(platform: Platform) -> None:
+    meta = found(platform, "refund policy", BILLING, "md::refund/policy").meta
+    assert (meta.collection_id, meta.case_id) == ("policies", "case-7")
+    assert meta.metadata_json == (
+        '{"doc_class":"manual","draft":null,"level":2,"process":"billing","teams":["ops","care"],'
+        '"workflow_id":"w-1","ünï":"ß"}'
+    )
+    bare = found(platform, "refund policy", BILLING, "go::auth/GetUser").meta
+    assert json.loads(bare.metadata_json) == {}
+
+
+def test_the_parents_of_a_match_are_named_and_told_on_request(platform: Platform) -> None:
+    named = match_of(platform.ask("kubectl rollback", DOCS), CHUNK).meta
+    assert list(named.parent_ids) == ["platform::main::md::readme", "platform::main::md::runbook"]
+    assert not named.parents
+    told = match_of(platform.ask("kubectl rollback", DOCS, include_parents=True), CHUNK).meta
+    assert [parent.id for parent in told.parents] == list(told.parent_ids) == list(named.parent_ids)
+    runbook = told.parents[1]
+    assert (runbook.text, runbook.symbol, runbook.text_omitted) == ("The runbook of the platform.", "Runbook", False)
+    assert (runbook.citation.path, len(runbook.citation.content_hash)) == ("docs/runbook.md", 64)
+    assert not found(platform, "GetUser", AUTH, "go::auth/GetUser").meta.parent_ids
+
+
+def neighbors_of_chunk(platform: Platform, **fields: object) -> list[QueryMatch]:
+    response = platform.ask("kubectl rollback", sources=[CODE_WORDS], include_neighbors=True, top_k=1, **fields)
+    assert keys(response) == [CHUNK]
+    assert response.meta.matches_returned == 1
+    return list(response.matches[1:])
+
+
+def test_the_chunks_beside_a_match_follow_the_matches(platform: Platform) -> None:
+    before, after = neighbors_of_chunk(platform)
+    assert [before.id, after.id] == [f"platform::main::{key}" for key in (BEFORE, AFTER)]
+    for neighbor in (before, after):
+        assert (neighbor.meta.neighbor, neighbor.meta.neighbor_of) == (True, f"platform::main::{CHUNK}")
+        assert (neighbor.rank, neighbor.score, neighbor.HasField("scores")) == (0, 0.0, False)
+    assert before.text == "## Before\nTell the channel."
+    assert list(before.meta.parent_ids) == ["platform::main::md::runbook"]
+
+
+def test_a_hidden_chunk_is_no_neighbour(platform: Platform) -> None:
+    _, after = neighbors_of_chunk(platform, access=OPERATIONS)
+    assert after.id == f"platform::main::{SECRETS}"
+
+
+def test_neighbours_are_there_on_request_and_never_twice(platform: Platform) -> None:
+    without = platform.ask("kubectl rollback", DOCS, sources=[CODE_WORDS], query_vector=None)
+    assert not [match for match in without.matches if match.meta.neighbor]
+    hybrid = HybridParameters(top_k=10, min_sim=0)
+    response = platform.ask("rollback", DOCS, hybrid=hybrid, filter=Filter(document_ids=["runbook"]),
+                            include_neighbors=True)  # fmt: skip
+    assert sorted(match.id for match in response.matches) == sorted({match.id for match in response.matches})
+    assert not [match for match in response.matches if match.meta.neighbor]
+
+
+def services(response: QueryResponse) -> dict[str, ServiceContext]:
+    return {service.service_name: service for service in response.service_context}
+
+
+def edges(service: ServiceContext) -> list[tuple[str, str, str, int]]:
+    return [(edge.from_service, edge.to_service, edge.edge_type, edge.count) for edge in service.edges]
+
+
+def test_the_services_around_the_matches_are_told_on_request(platform: Platform) -> None:
+    assert not platform.ask("CreateOrder", ORDERS).service_context
+    asked = platform.ask("CreateOrder", ORDERS, hybrid=EVERYTHING, expand_graph=True)
+    around = services(asked)
+    assert list(around) == ["auth-service", "order-service", "payment-service", "user-service"]
+    order = around["order-service"]
+    assert (list(order.calls), list(order.called_by)) == (["auth-service", "payment-service"], [])
+    assert edges(order) == [
+        ("order-service", "auth-service", "Reads", 1),
+        ("order-service", "payment-service", "CallsService", 2),
+    ]
+    auth = around["auth-service"]
+    assert (list(auth.calls), list(auth.called_by)) == (["user-service"], ["order-service"])
+
+
+def test_only_the_services_of_the_matches_are_told(platform: Platform) -> None:
+    response = platform.ask("PostEntry", sources=[CODE_WORDS], filter=Filter(service_names=["user-service"]),
+                            expand_graph=True)  # fmt: skip
+    assert not response.service_context
+    response = platform.ask("LoadProfile", sources=[CODE_WORDS], top_k=1, expand_graph=True)
+    assert list(services(response)) == ["user-service"]
+    assert list(services(response)["user-service"].called_by) == ["auth-service"]
+
+
+def test_services_are_told_under_the_callers_access(platform: Platform) -> None:
+    finance = AccessContext(acl_tags_any=[FINANCE_TAG])
+    order = services(platform.ask("CreateOrder", ORDERS, expand_graph=True, access=finance))["order-service"]
+    assert list(order.called_by) == ["ledger-service"]
+    auditor = AccessContext(acl_tags_any=[AUDITOR_TAG])
+    everything = {"hybrid": EVERYTHING, "expand_graph": True, "access": auditor}
+    active = services(platform.ask("ChargeCard", BILLING, **everything))["payment-service"]
+    assert list(active.called_by) == ["order-service"]
+    whole = services(platform.ask("ChargeCard", BILLING, visibility=VISIBILITY_ALL, **everything))["payment-service"]
+    assert list(whole.called_by) == ["auth-service", "order-service"]
+
+
+def test_no_match_is_an_empty_answer(platform: Platform) -> None:
+    response = platform.ask("zebra", sources=[CODE_WORDS])
+    assert not response.matches
+    assert (response.meta.matches_returned, response.meta.fused_candidates, response.index) == (0, 0, "v1")
+
+
+def test_an_error_instead_of_an_empty_answer_is_for_empty_answers_alone(platform: Platform) -> None:
+    assert keys(platform.ask("GetUser", AUTH, not_found_when_empty=True))
+
+
+def test_texts_that_a_response_has_no_room_for_are_left_out_and_said_to_be(platform: Platform) -> None:
+    response = platform.ask("bulk", scope=BULK, filter=Filter(document_ids=["bulk"]), include_parents=True)
+    assert response.ByteSize() < 4 * 1024 * 1024
+    assert [(len(match.text), match.text_omitted) for match in response.matches] == [
+        (BULK_TEXT_CHARACTERS, False),
+        (BULK_TEXT_CHARACTERS, False),
+        (0, True),
+    ]
+    assert [len(match.citation.content_hash) for match in response.matches] == [64, 64, 64]
+    parents = [parent for match in response.matches for parent in match.meta.parents]
+    assert [(parent.id, parent.text, parent.text_omitted) for parent in parents] == [
+        ("platform::bulk::md::bulk", "", True)
+    ] * 3
+    assert not response.meta.truncated
+
+
+@pytest.mark.parametrize("version", ["", "v1"])
+def test_a_version_can_be_pinned(platform: Platform, version: str) -> None:
+    scope = type(MAIN)(repository="platform", branch="main", active_index=version)
+    assert platform.ask("GetUser", AUTH, scope=scope).index == "v1"

@@ -1,0 +1,186 @@
+"""Seed 004, "Hybrid Parameters" and "RetrieveMeta": each parameter's effect and default, each figure of the meta."""
+
+import pytest
+
+from groundwire.v1.query_pb2 import (
+    FUSION_MODE_RRF,
+    FUSION_MODE_WEIGHTED,
+    VISIBILITY_ACTIVE,
+    HybridParameters,
+    RetrieveMeta,
+)
+from groundwire.v1.scope_pb2 import Filter
+from support.platform import (
+    CODE_WORDS,
+    DENSE,
+    EVERYTHING,
+    NOW,
+    PLAIN,
+    PROSE_WORDS,
+    TRIGRAM,
+    Platform,
+    keys,
+    match_of,
+    timestamp,
+)
+from support.platform_corpus import AUTH, BILLING, ORDERS
+
+
+def lengths(meta: RetrieveMeta) -> dict[int, int]:
+    """How many candidates each source proposed."""
+    return {use.source: use.candidates for use in meta.sources}
+
+
+def test_an_empty_message_takes_every_default(platform: Platform) -> None:
+    meta = platform.ask("order", ORDERS).meta
+    assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.7, 0.15, 0.3, 0.0)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 100, 100, 100)
+    assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
+    assert (meta.visibility_effective, meta.now) == (VISIBILITY_ACTIVE, timestamp(NOW))
+
+
+def test_lists_are_three_times_as_deep_as_the_result(platform: Platform) -> None:
+    meta = platform.ask("order", ORDERS, top_k=200).meta
+    assert (meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (600, 600, 600)
+
+
+def test_what_is_given_is_in_effect(platform: Platform) -> None:
+    hybrid = HybridParameters(
+        alpha=0.25, min_sim=0.5, top_k=2, vec_limit=3, lex_limit=4, trgm_limit=0.75, max_candidates=7,
+        diversify_strength=0.125,
+    )  # fmt: skip
+    meta = platform.ask(
+        "order",
+        ORDERS,
+        hybrid=hybrid,
+        freshness_half_life_days=7,
+        freshness_weight=0.5,
+        fusion=FUSION_MODE_RRF,
+        rrf_k=9,
+    ).meta
+    assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.25, 0.5, 0.75, 0.125)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (2, 3, 4, 7)
+    assert (meta.freshness_half_life_days, meta.freshness_weight, meta.rrf_k) == (7.0, 0.5, 9)
+
+
+def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
+    response = platform.ask("order", ORDERS, hybrid=HybridParameters(top_k=4), top_k=2)
+    assert (len(response.matches), response.meta.top_k_effective) == (2, 2)
+    response = platform.ask("order", ORDERS, hybrid=HybridParameters(top_k=4))
+    assert (len(response.matches), response.meta.top_k_effective) == (4, 4)
+
+
+def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
+    def found(min_sim: float) -> list[str]:
+        response = platform.ask("?", AUTH, sources=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100))
+        assert response.meta.vector_candidates == len(response.matches)
+        assert all(match.scores.dense >= min_sim for match in response.matches)
+        return keys(response)
+
+    assert found(0.9) == ["go::auth/GetUser", "go::auth/ValidateToken"]
+    assert found(0.8) == ["go::auth/GetUser", "go::auth/ValidateToken", "go::user/LoadProfile"]
+    assert len(found(0.0)) > 10
+
+
+def test_vec_limit_bounds_the_dense_list_alone(platform: Platform) -> None:
+    bounded = lengths(platform.ask("order", ORDERS, hybrid=HybridParameters(vec_limit=2)).meta)
+    free = lengths(platform.ask("order", ORDERS).meta)
+    assert bounded == {**free, DENSE: 2}
+    assert free[DENSE] > 2
+
+
+def test_lex_limit_bounds_each_other_list(platform: Platform) -> None:
+    hybrid = HybridParameters(trgm_limit=0.01)
+    free = lengths(platform.ask("CreateOrder", ORDERS, hybrid=hybrid).meta)
+    hybrid.lex_limit = 1
+    bounded = lengths(platform.ask("CreateOrder", ORDERS, hybrid=hybrid).meta)
+    assert bounded == {DENSE: free[DENSE], CODE_WORDS: 1, PROSE_WORDS: 1, TRIGRAM: 1}
+    assert min(free.values()) > 1
+
+
+def test_trgm_limit_bounds_the_trigram_list(platform: Platform) -> None:
+    def found(trgm_limit: float) -> list[str]:
+        hybrid = HybridParameters(trgm_limit=trgm_limit, top_k=100)
+        response = platform.ask("getuser", sources=[TRIGRAM], hybrid=hybrid)
+        assert all(match.scores.trigram >= trgm_limit for match in response.matches)
+        return keys(response)
+
+    assert found(1.0) == ["go::auth/GetUser"]
+    assert len(found(0.01)) > len(found(0.3)) >= 1
+
+
+def test_max_candidates_bounds_the_fused_list(platform: Platform) -> None:
+    hybrid = HybridParameters(vec_limit=3, lex_limit=3, top_k=3)
+    union = platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta
+    assert union.max_candidates_effective == 3
+    assert union.fused_candidates == 3
+    hybrid.max_candidates = 100
+    meta = platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta
+    assert meta.fused_candidates > 3
+
+
+def test_max_candidates_cuts_what_would_have_been_boosted(platform: Platform) -> None:
+    hybrid = HybridParameters(vec_limit=1, lex_limit=1, top_k=1, max_candidates=1, alpha=1.0)
+    response = platform.ask("deploy", AUTH, hybrid=hybrid, fusion=FUSION_MODE_WEIGHTED)
+    assert (keys(response), list(response.meta.boosts)) == (["go::auth/GetUser"], ["deployment"])
+
+
+def test_diversity_has_no_effect_without_vectors(platform: Platform) -> None:
+    hybrid = HybridParameters(diversify_strength=1.0)
+    response = platform.ask("order", scope=PLAIN, hybrid=hybrid)
+    assert response.meta.diversify_strength == 0.0
+    assert [match.id for match in response.matches] == [
+        match.id for match in platform.ask("order", scope=PLAIN).matches
+    ]
+
+
+def test_the_fusion_constant_is_told_for_reciprocal_ranks_alone(platform: Platform) -> None:
+    assert platform.ask("order", ORDERS, fusion=FUSION_MODE_RRF, rrf_k=7).meta.rrf_k == 7
+    assert platform.ask("order", ORDERS, fusion=FUSION_MODE_WEIGHTED, rrf_k=7).meta.rrf_k == 0
+
+
+def test_the_meta_counts_candidates_and_matches(platform: Platform) -> None:
+    response = platform.ask("refund receipt", BILLING, top_k=3, include_neighbors=True)
+    meta, found = response.meta, lengths(response.meta)
+    assert meta.matches_returned == 3 == len(keys(response))
+    assert meta.vector_candidates == found[DENSE] > 0
+    lexical = [found[source] for source in (CODE_WORDS, PROSE_WORDS, TRIGRAM)]
+    assert max(lexical) <= meta.lexical_candidates <= sum(lexical)
+    assert meta.fused_candidates >= max(meta.lexical_candidates, meta.vector_candidates)
+    assert meta.exact
+    assert not meta.truncated
+    assert response.index == "v1"
+
+
+def test_the_meta_names_the_lexical_indexes_that_proposed_something(platform: Platform) -> None:
+    assert list(platform.ask("GetUser", AUTH).meta.lexical_index_used) == [CODE_WORDS, PROSE_WORDS, TRIGRAM]
+    assert list(platform.ask("kubectl rollback", AUTH).meta.lexical_index_used) == [CODE_WORDS, PROSE_WORDS]
+    assert list(platform.ask("zebra", AUTH).meta.lexical_index_used) == []
+    assert list(platform.ask("GetUser", AUTH, sources=[DENSE, TRIGRAM]).meta.lexical_index_used) == [TRIGRAM]
+
+
+def test_the_routing_tells_what_the_caller_routed_by(platform: Platform) -> None:
+    routing = platform.ask(
+        "refund", BILLING, process="billing", doc_class="manual", workflow_id="w-1",
+        filter=Filter(collection_ids=["policies", "forms"]),
+    ).meta.routing  # fmt: skip
+    assert (routing.process, routing.doc_class, routing.workflow_id) == ("billing", "manual", "w-1")
+    assert list(routing.collection_ids) == ["policies", "forms"]
+    assert (routing.profile, routing.vector_space_id) == ("", "")
+
+
+@pytest.mark.parametrize("diversify_strength", [0.0, 0.5])
+def test_the_time_of_each_stage_that_ran_is_told(platform: Platform, diversify_strength: float) -> None:
+    hybrid = HybridParameters(diversify_strength=diversify_strength)
+    meta = platform.ask("order", ORDERS, hybrid=hybrid, expand_graph=True).meta
+    stages = [stage.stage for stage in meta.took]
+    assert stages[:3] == ["open", "sources", "fusion"]
+    assert ("diversify" in stages) == (diversify_strength > 0)
+    assert all(stage.ms >= 0 for stage in meta.took)
+    assert meta.took_ms == pytest.approx(sum(stage.ms for stage in meta.took))
+
+
+def test_a_match_without_a_word_of_the_query_scores_zero_there(platform: Platform) -> None:
+    scores = match_of(platform.ask("receipt", AUTH, hybrid=EVERYTHING), "go::auth/GetUser").scores
+    assert scores.HasField("bm25_code")
+    assert (scores.bm25_code, scores.bm25_nlp) == (0.0, 0.0)

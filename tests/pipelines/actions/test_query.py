@@ -1,0 +1,244 @@
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from groundwire_client import (
+    Access,
+    DependencyEdge,
+    ExpandDebug,
+    ExpandedNode,
+    Filter,
+    FusionMode,
+    Hit,
+    HybridParameters,
+    Location,
+    NodeText,
+    Scope,
+    Source,
+    Visibility,
+)
+from groundwire_pipelines.actions import check_context_budget, finalize, render_context_blocks
+from groundwire_pipelines.actions.query import ACTION
+from groundwire_pipelines.errors import StepError
+from support.query_answers import match, parent, queried
+from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, text
+
+ACCESS = Access("acme", ("finance",), ("internal",), 2)
+
+
+def asked(raw: dict[str, JsonValue] | None = None, **settings: Any) -> dict[str, Any]:
+    """What a step of these keys asks the server."""
+    retrieval = FakeRetrieval()
+    run_action(ACTION, raw or {}, make_state(last_model_response="tax"), make_runtime(retrieval, **settings))
+    return dict(retrieval.calls[0].arguments)
+
+
+def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
+    retrieval = FakeRetrieval(queries=[queried(match("b", 1, "x = 1", tokens=3), match("a", 2), index=INDEX)])
+    state = make_state(
+        last_model_response="  tax rules \n", retrieval_access=ACCESS, retrieval_filter=Filter(languages=("python",))
+    )
+    outcome = run_action(ACTION, {}, state, make_runtime(retrieval, top_k=7))
+    (call,) = retrieval.calls
+    assert (call.method, call.scope) == ("query", Scope("shop", "main", ""))
+    assert call.arguments == {
+        "query": "tax rules",
+        "hybrid": HybridParameters(top_k=7),
+        "filter": Filter(languages=("python",)),
+        "visibility": Visibility.ACTIVE,
+        "sources": (),
+        "fusion": FusionMode.ADAPTIVE,
+        "rrf_k": None,
+        "rerank": False,
+        "freshness_half_life_days": None,
+        "freshness_weight": None,
+        "include_parents": False,
+        "include_neighbors": False,
+        "access": ACCESS,
+    }
+    assert state.retrieval_seed_nodes == ["b", "a"]
+    assert state.retrieval_hits == [Hit("b", 1.0, 1), Hit("a", 0.5, 2)]
+    assert state.node_texts == [
+        NodeText("b", "x = 1", True, 0, "", 3, Location("src/b.py", 1, 3, "00"), "Symbol.b"),
+        NodeText("a", "source", True, 0, "", 1, Location("src/a.py", 1, 3, "00"), "Symbol.a"),
+    ]
+    assert outcome.transition == "next"
+    assert outcome.detail == {
+        "top_k": 7,
+        "budget": 700,
+        "fusion": "adaptive",
+        "query_class": "mixed",
+        "matches": 2,
+        "exact": True,
+        "texts": 2,
+        "tokens": 4,
+        "skipped": 0,
+    }
+
+
+def test_every_key_of_the_step_reaches_the_server() -> None:
+    hybrid = {"alpha": 0, "min_sim": 0.25, "vec_limit": 50, "lex_limit": 60, "trgm_limit": 1, "max_candidates": 70}
+    arguments = asked(
+        {
+            **hybrid,
+            "diversify_strength": 0.5,
+            "top_k": 3,
+            "sources": ["trigram", "bm25_nlp"],
+            "fusion": "rrf",
+            "rrf_k": 10,
+            "rerank": True,
+            "visibility": "deleted",
+            "freshness_half_life_days": 30,
+            "freshness_weight": 0.5,
+            "include_parents": True,
+            "include_neighbors": True,
+        }
+    )
+    assert arguments["hybrid"] == HybridParameters(0.0, 0.25, 3, 50, 60, 1.0, 70, 0.5)
+    assert arguments["sources"] == (Source.TRIGRAM, Source.BM25_NLP)
+    assert (arguments["fusion"], arguments["rrf_k"], arguments["rerank"]) == (FusionMode.RRF, 10, True)
+    assert arguments["visibility"] is Visibility.DELETED
+    assert (arguments["freshness_half_life_days"], arguments["freshness_weight"]) == (30, 0.5)
+    assert (arguments["include_parents"], arguments["include_neighbors"]) == (True, True)
+
+
+def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -> None:
+    answer = queried(
+        match("a", 1, parents=[parent("whole", "three words long")]),
+        match("b", 2, symbol="", section="Tax > VAT", parents=[parent("whole", "three words long"), parent("a")]),
+        match("next", 0, beside="a"),
+        index=INDEX,
+    )
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[answer])))
+    seeds, others = state.node_texts[:2], state.node_texts[2:]
+    assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in seeds] == [
+        ("a", True, 0, ""),
+        ("b", True, 0, ""),
+    ]
+    assert seeds[1].symbol == "Tax > VAT"
+    assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in others] == [
+        ("whole", False, 1, "a"),
+        ("next", False, 1, "a"),
+    ]
+    assert (others[0].symbol, others[0].token_count, others[0].location.end_line) == ("Symbol.whole", 3, 9)
+    assert state.retrieval_seed_nodes == ["a", "b"]
+    assert [hit.id for hit in state.retrieval_hits] == ["a", "b"]
+
+
+def test_whole_texts_are_packed_into_the_budget_and_the_rest_is_told() -> None:
+    answer = queried(
+        match("a", 1, tokens=60),
+        match("b", 2, tokens=50, parents=[parent("whole", "one two")]),
+        match("c", 3, tokens=39),
+        match("d", 4, omitted=True),
+        index=INDEX,
+    )
+    state = make_state(last_model_response="tax")
+    outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(FakeRetrieval(queries=[answer])))
+    assert [one.id for one in state.node_texts] == ["a", "c"]
+    assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 3)
+    assert state.retrieval_seed_nodes == ["a", "b", "c", "d"]
+
+
+def test_a_text_that_fills_the_budget_fits() -> None:
+    answer = queried(match("a", 1, tokens=60), match("b", 2, tokens=40), index=INDEX)
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(FakeRetrieval(queries=[answer])))
+    assert [one.id for one in state.node_texts] == ["a", "b"]
+
+
+def test_a_parent_that_the_response_left_out_is_told() -> None:
+    answer = queried(match("a", 1, parents=[parent("whole", "", omitted=True)]), index=INDEX)
+    state = make_state(last_model_response="tax")
+    outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[answer])))
+    assert [one.id for one in state.node_texts] == ["a"]
+    assert outcome.detail["skipped"] == 1
+
+
+def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None:
+    state = make_state(
+        retrieval_seed_nodes=["old"],
+        retrieval_hits=[Hit("old", 1.0, 1)],
+        graph_seed_nodes=["old"],
+        graph_expanded_nodes=[ExpandedNode("old", 0)],
+        graph_edges=[DependencyEdge("old", "older", "Calls")],
+        graph_debug=ExpandDebug(1, 1, 1, truncated=False, reason="ok"),
+        node_texts=[text("old")],
+        context_blocks=["old"],
+    )
+    with pytest.raises(StepError):
+        run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
+    assert state == make_state()
+
+
+@pytest.mark.parametrize("view", ["flat", "graph"])
+def test_its_texts_are_evidence_for_the_steps_after_it(view: str) -> None:
+    answer = queried(
+        match("a", 1, "def vat(): ...", parents=[parent("whole", "class Tax: ...")]),
+        match("next", 0, "def toll(): ...", beside="a"),
+        index=INDEX,
+    )
+    runtime = make_runtime(FakeRetrieval(queries=[answer]))
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {}, state, runtime)
+    run_action(render_context_blocks.ACTION, {"view": view}, state, runtime)
+    outcome = run_action(check_context_budget.ACTION, {}, state, runtime)
+    run_action(finalize.ACTION, {}, state, runtime)
+    assert outcome.transition == "on_ok"
+    assert all(
+        part in state.final_answer for part in ("def vat()", "class Tax", "def toll()", "src/a.py:1-3", "Symbol.a")
+    )
+    assert ("  graph: depth 1, from a" in state.final_answer) == (view == "graph")
+
+
+@pytest.mark.parametrize(
+    ("english", "query"), [("", "gdzie liczony jest VAT?"), ("where is VAT computed?", "where is VAT computed?")]
+)
+def test_query_can_be_the_question_in_english_where_there_is_one(english: str, query: str) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(user_question="gdzie liczony jest VAT?", user_question_en=english, last_model_response="other")
+    run_action(ACTION, {"query_from": "question"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["query"] == query
+
+
+def test_parsed_filters_narrow_those_of_the_caller() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        last_model_response='{"query": "tax", "filters": {"service": "billing", "is_latest": true, "acl_tags": ["x"]}}',
+        retrieval_filter=Filter(languages=("tsql",), metadata={"team": "tax"}),
+    )
+    outcome = run_action(ACTION, {"query_parser": "jsonish"}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["query"] == "tax"
+    assert retrieval.calls[0].arguments["filter"] == Filter(
+        languages=("tsql",), service_names=("billing",), is_latest=True, metadata={"team": "tax"}
+    )
+    assert outcome.detail["dropped_filters"] == "acl_tags"
+
+
+def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        last_model_response="{query: tax, filters: {is_latest: false}}", retrieval_filter=Filter(is_latest=True)
+    )
+    outcome = run_action(ACTION, {"query_parser": "jsonish"}, state, make_runtime(retrieval))
+    assert retrieval.calls == []
+    assert state.node_texts == []
+    assert (outcome.detail["matches"], outcome.detail["reason"]) == (0, "filters_exclude_each_other")
+
+
+def test_the_first_answer_pins_the_index_for_the_next() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response="tax")
+    for _ in range(2):
+        run_action(ACTION, {}, state, make_runtime(retrieval))
+    assert [call.scope.active_index for call in retrieval.calls] == ["", INDEX]
+
+
+def test_the_steps_own_limits_need_no_settings() -> None:
+    arguments = asked({"top_k": 3, "budget_tokens": 9}, top_k=None, max_context_tokens=None)
+    assert arguments["hybrid"].top_k == 3
+    needed = ACTION.settings_needed
+    assert needed(ACTION.settings()) == ("top_k", "max_context_tokens")
+    assert needed(ACTION.settings(top_k=3, budget_tokens=9)) == ()

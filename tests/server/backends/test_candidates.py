@@ -1,0 +1,215 @@
+"""The candidates of a query against a recomputation node by node: lists, union, ranks and complete scores."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from groundwire_server.backends.embedded import semantic
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Source
+from groundwire_server.domain.search import Filter
+from groundwire_server.text.code_tokenizer import tokenize
+from groundwire_server.text.prose_tokenizer import tokenize_prose
+from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
+from support.filter_oracle import passes
+from support.name_oracle import name_similarity
+
+PUBLIC = AccessContext()
+
+Scores = dict[str, float]
+"""By id. A node that cannot be scored is left out."""
+
+
+def unit(vector: Vector) -> list[float]:
+    length = math.sqrt(sum(x * x for x in vector))
+    return [x / length for x in vector]
+
+
+def dense(search: CandidateSearch, corpus: Corpus) -> Scores:
+    query = unit(search.query_vector)
+    return {
+        node.id: sum(float(np.float32(x)) * y for x, y in zip(unit(vector), query, strict=True))
+        for node in corpus.nodes
+        if (vector := corpus.vectors[node.id]) is not None
+    }
+
+
+def bm25(query: list[str], documents: dict[str, list[str]]) -> Scores:
+    mean = sum(map(len, documents.values())) / len(documents) or 1.0
+    scores = dict.fromkeys(documents, 0.0)
+    for term, repeats in sorted(Counter(query).items()):
+        holding = sum(term in document for document in documents.values())
+        idf = math.log(1.0 + (len(documents) - holding + 0.5) / (holding + 0.5))
+        for id_, document in documents.items():
+            frequency = float(document.count(term))
+            length = 0.25 + 0.75 * (len(document) / mean)
+            scores[id_] += repeats * idf * frequency / (frequency + 1.5 * length)
+    return scores
+
+
+def scores_of(source: Source, search: CandidateSearch, corpus: Corpus) -> Scores:
+    """The scores of all visible nodes in one source."""
+    match source:
+        case Source.DENSE:
+            return dense(search, corpus)
+        case Source.BM25_CODE:
+            return bm25(tokenize(search.query), {node.id: tokenize(node.text) for node in corpus.nodes})
+        case Source.BM25_NLP:
+            return bm25(tokenize_prose(search.query), {node.id: tokenize_prose(node.text) for node in corpus.nodes})
+        case Source.TRIGRAM:
+            return {node.id: name_similarity(search.query, node) for node in corpus.nodes}
+
+
+def list_of(source: Source, search: CandidateSearch, scores: Scores, allowed: set[str]) -> list[str]:
+    """The source's list, best first, equal ones by id."""
+    least, limit = {
+        Source.DENSE: (search.min_similarity, search.dense_limit),
+        Source.TRIGRAM: (max(search.trigram_threshold, math.ulp(0.0)), search.lexical_limit),
+    }.get(source, (math.ulp(0.0), search.lexical_limit))
+    listed = [id_ for id_, score in scores.items() if id_ in allowed and score >= least]
+    return sorted(listed, key=lambda id_: (-scores[id_], id_))[:limit]
+
+
+def recomputed(search: CandidateSearch, corpus: Corpus) -> Candidates:
+    """The candidates over a corpus of which the caller sees everything; none is blocked."""
+    allowed = {node.id for node in corpus.nodes if passes(node, search.filter)}
+    asked = [source for source in Source if source in (search.sources or set(Source))]
+    scores = {source: scores_of(source, search, corpus) for source in asked}
+    lists = {source: list_of(source, search, scores[source], allowed) for source in asked}
+
+    def place(source: Source, id_: str) -> SourceScore | None:
+        if id_ not in scores.get(source, {}):
+            return None
+        ranked = lists[source]
+        return SourceScore(scores[source][id_], ranked.index(id_) + 1 if id_ in ranked else None)
+
+    union = set[str]().union(*lists.values())
+    items = [
+        Candidate(node.id, node.corpus_type, node.timestamp, *(place(source, node.id) for source in Source))
+        for node in corpus.nodes
+        if node.id in union
+    ]
+    return Candidates(tuple(items), tuple((source, len(lists[source])) for source in asked), 0, True, "", "")
+
+
+def blocked(search: CandidateSearch, corpus: Corpus, lifecycle: Lifecycle) -> int:
+    if lifecycle is not Lifecycle.ACTIVE:
+        return 0
+    deleted = {node.id for node in corpus.nodes if node.deleted}
+    return sum(item.id in deleted for item in recomputed(search, corpus).items)
+
+
+@given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle), gather_rows=st.sampled_from([2_048, 1]))
+def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
+    data: st.DataObject,
+    caller: AccessContext,
+    lifecycle: Lifecycle,
+    gather_rows: int,
+    make_node: MakeNode,
+    open_backend: OpenBackend,
+) -> None:
+    corpus = data.draw(corpora(make_node))
+    seen = corpus.seen_by(caller)
+    with serving(corpus, open_backend) as backend, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+        snapshot = backend.open(SCOPE, caller, lifecycle)
+        for _ in range(3):
+            search = data.draw(candidate_searches)
+            expected = recomputed(search, seen.alive(lifecycle)) if seen.alive(lifecycle).nodes else None
+            found = snapshot.find_candidates(search, never_stop)
+            if expected is None:
+                assert found.items == ()
+            else:
+                assert replace(found, deleted_blocked=0) == expected
+            assert found.deleted_blocked == blocked(search, seen, lifecycle)
+            event("some blocked" if found.deleted_blocked else "none blocked")
+            event(f"{min(len(found.items), 3)} candidates or more")
+
+
+SEARCH = CandidateSearch("getUser", (1, 0, 0), frozenset(), 10, 10, 0.0, 0.3, Filter())
+
+
+def lengths(found: Candidates) -> dict[Source, int]:
+    return dict(found.list_lengths)
+
+
+def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open_backend: OpenBackend) -> None:
+    """B stands in no list but that of the vectors, C in none but that of the names; D is no candidate."""
+    a = make_node("A", "getUser tax", symbol="getUser")
+    b = make_node("B", "nothing alike")
+    c = make_node("C", "nothing alike", symbol="getUsers", corpus_type="CODE_LOGIC")
+    d = make_node("D", "nothing alike")
+    corpus = Corpus([a, b, c, d], vectors={a.id: (1, 0, 0), b.id: (0, 1, 0), d.id: (-1, 0, 0)})
+    with serving(corpus, open_backend) as backend:
+        found = backend.open(SCOPE, PUBLIC).find_candidates(SEARCH, never_stop)
+    assert [item.id for item in found.items] == [a.id, b.id, c.id]
+    of_a, of_b, of_c = found.items
+    assert of_a.dense == SourceScore(1.0, 1)
+    assert of_b.dense == SourceScore(0.0, 2)
+    assert of_c.dense is None
+    assert of_a.trigram == SourceScore(1.0, 1)
+    assert of_b.trigram == SourceScore(0.0, None)
+    assert of_c.trigram is not None
+    assert of_c.trigram.rank == 2
+    assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_nlp == SourceScore(0.0, None)
+    assert of_c.corpus_type == "CODE_LOGIC"
+    assert lengths(found) == {Source.DENSE: 2, Source.BM25_CODE: 1, Source.BM25_NLP: 1, Source.TRIGRAM: 2}
+
+
+def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNode, open_backend: OpenBackend) -> None:
+    nodes = [make_node("A", "tax"), make_node("B", "tax words of others"), make_node("C", "tax", symbol="tax")]
+    search = replace(SEARCH, query="tax", sources=frozenset({Source.BM25_CODE, Source.TRIGRAM}), lexical_limit=1)
+    with serving(Corpus(nodes), open_backend) as backend:
+        found = backend.open(SCOPE, PUBLIC).find_candidates(search, never_stop)
+    first, third = found.items
+    assert (first.id, third.id) == (nodes[0].id, nodes[2].id)
+    assert first.bm25_code is not None
+    assert (first.bm25_code.rank, third.bm25_code) == (1, SourceScore(first.bm25_code.score, None))
+    assert first.dense is None
+    assert first.bm25_nlp is None
+    assert found.sources == (Source.BM25_CODE, Source.TRIGRAM)
+
+
+@pytest.mark.parametrize(
+    ("deleted_words", "filter_", "count"),
+    [("tax", Filter(), 1), ("invoice", Filter(), 0), ("tax", Filter(languages=("sql",)), 0)],
+    ids=["would match", "would not match", "does not pass"],
+)
+def test_deleted_nodes_are_counted_only_where_they_would_be_candidates(
+    make_node: MakeNode, open_backend: OpenBackend, deleted_words: str, filter_: Filter, count: int
+) -> None:
+    nodes = [make_node("A", "tax", language="sql"), make_node("B", deleted_words, deleted=True)]
+    search = replace(SEARCH, query="tax", sources=frozenset({Source.BM25_CODE}), filter=filter_)
+    with serving(Corpus(nodes), open_backend) as backend:
+        counts = {
+            lifecycle: backend.open(SCOPE, PUBLIC, lifecycle).find_candidates(search, never_stop).deleted_blocked
+            for lifecycle in Lifecycle
+        }
+    assert counts == {Lifecycle.ACTIVE: count, Lifecycle.ALL: 0, Lifecycle.DELETED: 0}
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("sources", [{Source.BM25_CODE}, {Source.BM25_CODE, Source.TRIGRAM}, set(Source)])
+def test_work_can_stop_before_and_after_each_source(
+    make_node: MakeNode, open_backend: OpenBackend, sources: set[Source]
+) -> None:
+    search = replace(SEARCH, sources=frozenset(sources))
+    with serving(Corpus([make_node("A", "getUser")]), open_backend) as backend:
+        snapshot = backend.open(SCOPE, PUBLIC)
+        for calls in range(1 + len(sources)):
+            checkpoint = Mock(side_effect=[*[None] * calls, StoppedError])
+            with pytest.raises(StoppedError):
+                snapshot.find_candidates(search, checkpoint)
+        assert snapshot.find_candidates(search, Mock(side_effect=[None] * (1 + len(sources)))).items

@@ -1,0 +1,99 @@
+"""What a caller may not see, or did not ask about, changes nothing that a query reads (design §1.2), tested literally.
+
+Every answer over an index equals the answer over an index that never held the hidden nodes, in every lifecycle.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from groundwire_server.backends.embedded import semantic
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import CandidateSearch
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import NotFoundError
+from groundwire_server.domain.lifecycle import Lifecycle
+from support.chunks import SCOPE, MakeNode, OpenBackend, callers, candidate_searches, corpora, serving
+
+lifecycles = st.sampled_from(Lifecycle)
+
+
+def answers(
+    backend: EmbeddedBackend,
+    caller: AccessContext,
+    lifecycle: Lifecycle,
+    searches: Sequence[CandidateSearch],
+    ids: Sequence[str],
+) -> list[object]:
+    """Everything that a snapshot answers to a query, in order: dicts as their items."""
+    snapshot = backend.open(SCOPE, caller, lifecycle)
+    return [
+        *(snapshot.find_candidates(search, never_stop) for search in searches),
+        *(list(read(ids).items()) for read in (snapshot.nodes, snapshot.parents, snapshot.neighbors)),
+        *(snapshot.similarities(id_, ids) for id_ in ids),
+        snapshot.service_contexts(["a", "b", "ä", "absent"]),
+        list(snapshot.text_sizes(ids).items()),
+        list(snapshot.fetch_texts(ids).items()),
+    ]
+
+
+@given(data=st.data(), caller=callers, lifecycle=lifecycles, gather_rows=st.sampled_from([1, 2_048]))
+def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
+    data: st.DataObject,
+    caller: AccessContext,
+    lifecycle: Lifecycle,
+    gather_rows: int,
+    make_node: MakeNode,
+    open_backend: OpenBackend,
+) -> None:
+    corpus = data.draw(corpora(make_node))
+    trimmed = corpus.seen_by(caller)
+    searches = [data.draw(candidate_searches) for _ in range(3)]
+    ids = data.draw(st.permutations([*(node.id for node in corpus.nodes), "absent"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+        with serving(corpus, open_backend) as backend:
+            over_the_full_index = answers(backend, caller, lifecycle, searches, ids)
+        with serving(trimmed, open_backend) as backend:
+            over_the_trimmed_index = answers(backend, caller, lifecycle, searches, ids)
+    event("something hidden" if len(trimmed.nodes) < len(corpus.nodes) else "nothing hidden")
+    assert over_the_full_index == over_the_trimmed_index
+
+
+@given(data=st.data(), caller=callers, lifecycle=st.sampled_from([Lifecycle.ACTIVE, Lifecycle.DELETED]))
+def test_nodes_of_the_other_lifecycle_change_nothing_but_how_many_were_blocked(
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    corpus = data.draw(corpora(make_node))
+    trimmed = corpus.alive(lifecycle)
+    assume(trimmed.seen_by(caller).nodes)
+    search = data.draw(candidate_searches)
+    ids = [node.id for node in corpus.nodes]
+    with serving(corpus, open_backend) as backend:
+        found, *others = answers(backend, caller, lifecycle, [search], ids)
+    with serving(trimmed, open_backend) as backend:
+        expected, *expected_others = answers(backend, caller, lifecycle, [search], ids)
+    assert replace(found, deleted_blocked=0) == expected  # type: ignore[type-var]
+    assert others == expected_others
+
+
+@given(data=st.data(), caller=callers, lifecycle=lifecycles)
+def test_a_scope_exists_for_who_sees_a_node_of_it_deleted_or_not(
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    corpus = data.draw(corpora(make_node))
+    private = corpus.of([node for node in corpus.nodes if node.access.acl_tags or node.access.tenant_id])
+    assume(private.nodes)
+    with serving(private, open_backend) as backend:
+        if private.seen_by(caller).nodes:
+            assert backend.open(SCOPE, caller, lifecycle).index == "v1"
+            assert backend.get_index(SCOPE, caller).node_count == len(
+                private.seen_by(caller).alive(Lifecycle.ACTIVE).nodes
+            )
+        else:
+            with pytest.raises(NotFoundError):
+                backend.open(SCOPE, caller, lifecycle)

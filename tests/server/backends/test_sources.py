@@ -1,0 +1,181 @@
+"""Which sources a query asks, and what is refused when the index or the server lacks one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Candidates, CandidateSearch
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query import Source
+from groundwire_server.domain.search import Filter
+from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.index.store import IndexStore
+from groundwire_server.index.writer import IndexContent, Lexicon, write_index
+from support.chunks import SCOPE, MakeNode
+
+PUBLIC = AccessContext()
+SEARCH = CandidateSearch("getUser", (), frozenset(), 10, 10, 0.0, 0.3, Filter())
+WITH_VECTOR = replace(SEARCH, query_vector=(1.0, 0.0, 0.0))
+LEXICAL = {Source.BM25_CODE, Source.BM25_NLP}
+
+IndexContentOf = Callable[..., IndexContent]
+Put = Callable[..., EmbeddedBackend]
+
+
+class FirstAxis:
+    """An embedder that puts every text on the first axis."""
+
+    name, fingerprint, dimension = "flat", "flat-1", 3
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.asarray([1.0, 0.0, 0.0], dtype=np.float32)
+
+    def embed_texts(self, texts: object) -> NDArray[np.float32]:
+        raise AssertionError("a query embeds only itself")
+
+
+@pytest.fixture
+def put(tmp_path: Path, index_content: IndexContentOf, make_node: MakeNode) -> Put:
+    """`put(change, vectors=...)`: a backend over one node, whose content `change` has had a hand in."""
+
+    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> EmbeddedBackend:
+        nodes: list[Node] = [make_node("A", "getUser", symbol="getUser")]
+        content = index_content(nodes, vectors=[(1, 0, 0)] if vectors else None)
+        with patch("os.fsync"), IndexStore(tmp_path).build(SCOPE) as directory:
+            write_index(directory, change(content))
+        return EmbeddedBackend(tmp_path, [FirstAxis()])
+
+    return put_version
+
+
+def whole(content: IndexContent) -> IndexContent:
+    return content
+
+
+def without_words(content: IndexContent) -> IndexContent:
+    return replace(content, lexicon=Lexicon())
+
+
+def without_prose(content: IndexContent) -> IndexContent:
+    return replace(content, lexicon=Lexicon(code=content.lexicon.code))
+
+
+def embedded_by(fingerprint: str) -> Callable[[IndexContent], IndexContent]:
+    def change(content: IndexContent) -> IndexContent:
+        assert content.vectors is not None
+        return replace(content, vectors=replace(content.vectors, space=VectorSpace("flat", fingerprint, 3)))
+
+    return change
+
+
+def ask(backend: EmbeddedBackend, search: CandidateSearch) -> Candidates:
+    return backend.open(SCOPE, PUBLIC).find_candidates(search, never_stop)
+
+
+def refusal(backend: EmbeddedBackend, search: CandidateSearch) -> tuple[Reason, str]:
+    with pytest.raises(PreconditionError) as caught:
+        ask(backend, search)
+    assert caught.value.metadata["active_index"] == "v1"
+    return caught.value.reason, caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "vectors", "search", "asked"),
+    [
+        (whole, True, WITH_VECTOR, set(Source)),
+        (whole, False, SEARCH, set(Source) - {Source.DENSE}),
+        (without_prose, False, SEARCH, {Source.BM25_CODE, Source.TRIGRAM}),
+        (without_words, True, WITH_VECTOR, {Source.DENSE, Source.TRIGRAM}),
+        (without_words, False, SEARCH, {Source.TRIGRAM}),
+    ],
+)
+def test_who_names_no_source_asks_all_that_the_index_has(
+    put: Put,
+    change: Callable[[IndexContent], IndexContent],
+    vectors: bool,
+    search: CandidateSearch,
+    asked: set[Source],
+) -> None:
+    found = ask(put(change, vectors=vectors), search)
+    assert found.sources == tuple(source for source in Source if source in asked)
+    assert found.has_vectors is vectors
+    assert [item.id for item in found.items] == ["shop::main::cs::A"]
+
+
+@pytest.mark.parametrize("source", Source)
+def test_a_named_source_is_the_only_one_that_is_asked(put: Put, source: Source) -> None:
+    search = replace(WITH_VECTOR if source is Source.DENSE else SEARCH, sources=frozenset({source}))
+    found = ask(put(whole), search)
+    assert found.list_lengths == ((source, 1),)
+    assert [other for other in Source if found.items[0].of(other) is not None] == [source]
+
+
+@pytest.mark.parametrize(
+    ("change", "source", "reason"),
+    [
+        (whole, Source.DENSE, Reason.VECTORS_MISSING),
+        (without_words, Source.BM25_CODE, Reason.LEXICAL_MISSING),
+        (without_prose, Source.BM25_NLP, Reason.LEXICAL_MISSING),
+    ],
+)
+def test_a_named_source_that_the_index_lacks_is_refused(
+    put: Put, change: Callable[[IndexContent], IndexContent], source: Source, reason: Reason
+) -> None:
+    backend = put(change, vectors=False)
+    told = refusal(backend, replace(SEARCH, sources=frozenset({source, Source.TRIGRAM})))
+    assert told[0] is reason
+    assert "ask other sources" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "source"),
+    [("TOKENIZER_FINGERPRINT", Source.BM25_CODE), ("PROSE_TOKENIZER_FINGERPRINT", Source.BM25_NLP)],
+)
+def test_words_of_another_tokeniser_are_refused_named_or_not(
+    put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, source: Source
+) -> None:
+    backend = put(whole, vectors=False)
+    monkeypatch.setattr(f"groundwire_server.backends.embedded.artifacts.{fingerprint}", "newer rules")
+    for sources in (frozenset({source}), frozenset[Source]()):
+        told = refusal(backend, replace(SEARCH, sources=sources))
+        assert told[0] is Reason.LEXICAL_MISSING
+        assert "was tokenised by other rules than this server's; build it anew" in told[1]
+    assert ask(backend, replace(SEARCH, sources=frozenset(LEXICAL - {source}))).items
+
+
+def test_vectors_without_their_embedder_are_never_left_out_silently(put: Put) -> None:
+    backend = put(embedded_by("flat-2"))
+    assert refusal(backend, SEARCH)[0] is Reason.EMBEDDER_MISMATCH
+    assert ask(backend, replace(SEARCH, sources=frozenset({Source.TRIGRAM}))).embedder == ""
+
+
+def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> None:
+    backend = put(embedded_by("flat-1"))
+    found = ask(backend, SEARCH)
+    assert (found.embedder, found.vector_space_id) == ("flat", "flat-1")
+    assert found.items[0].dense is not None
+    assert found.items[0].dense.score == 1.0
+    others = ask(backend, replace(SEARCH, sources=frozenset(LEXICAL)))
+    assert (others.embedder, others.vector_space_id, others.has_vectors) == ("", "", True)
+
+
+def test_a_query_vector_is_never_ignored(put: Put) -> None:
+    reason, message = refusal(put(whole, vectors=False), WITH_VECTOR)
+    assert reason is Reason.VECTORS_MISSING
+    assert "send no query_vector" in message
+
+
+def test_a_query_vector_of_another_dimension_is_refused(put: Put) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        ask(put(whole), replace(SEARCH, query_vector=(1.0, 0.0)))
+    (violation,) = caught.value.violations
+    assert (violation.field, violation.reason) == ("query_vector", Reason.VALUE_MALFORMED)

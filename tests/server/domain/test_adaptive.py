@@ -1,0 +1,53 @@
+"""The weights of an adaptive fusion: a row a class, scaled to the sources that are asked."""
+
+from itertools import combinations
+from math import fsum
+
+import pytest
+
+from groundwire_server.domain import adaptive
+from groundwire_server.domain.adaptive import ADAPTIVE_WEIGHTS, adaptive_weights
+from groundwire_server.domain.query import QueryClass, Source
+
+CHOICES = [chosen for size in range(1, 5) for chosen in combinations(Source, size)]
+
+
+@pytest.mark.parametrize("query_class", QueryClass)
+def test_every_class_weighs_every_source_and_all_sum_to_one(query_class: QueryClass) -> None:
+    row = ADAPTIVE_WEIGHTS[query_class]
+    assert set(row) == set(Source)
+    assert all(0.0 <= weight <= 1.0 for weight in row.values())
+    assert fsum(row.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("query_class", QueryClass)
+@pytest.mark.parametrize("sources", CHOICES)
+def test_the_asked_sources_share_one_in_the_proportions_of_their_row(
+    query_class: QueryClass, sources: tuple[Source, ...]
+) -> None:
+    weights = adaptive_weights(query_class, sources)
+    assert tuple(source for source, _ in weights) == sources
+    assert fsum(weight for _, weight in weights) == pytest.approx(1.0)
+    row = ADAPTIVE_WEIGHTS[query_class]
+    if any(row[source] for source in sources):
+        for first, first_weight in weights:
+            for second, second_weight in weights:
+                assert first_weight * row[second] == pytest.approx(second_weight * row[first])
+
+
+def test_sources_that_would_all_weigh_nothing_weigh_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {Source.DENSE: 1.0, Source.BM25_CODE: 0.0, Source.BM25_NLP: 0.0, Source.TRIGRAM: 0.0}
+    monkeypatch.setattr(adaptive, "ADAPTIVE_WEIGHTS", {QueryClass.MIXED: row})
+    assert adaptive_weights(QueryClass.MIXED, [Source.TRIGRAM]) == ((Source.TRIGRAM, 1.0),)
+    assert adaptive_weights(QueryClass.MIXED, [Source.BM25_CODE, Source.TRIGRAM]) == (
+        (Source.BM25_CODE, 0.5),
+        (Source.TRIGRAM, 0.5),
+    )
+
+
+def test_what_is_asked_decides_the_weights() -> None:
+    """Names want their letters compared, sentences their meaning."""
+    words = dict(adaptive_weights(QueryClass.NATURAL_LANGUAGE, list(Source)))
+    name = dict(adaptive_weights(QueryClass.IDENTIFIER, list(Source)))
+    assert words[Source.DENSE] > name[Source.DENSE]
+    assert words[Source.TRIGRAM] < name[Source.TRIGRAM]

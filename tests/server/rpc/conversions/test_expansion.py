@@ -1,0 +1,67 @@
+"""A walk arrives as it was asked, the neighbourhood as it was found."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.v1 import retrieval_pb2
+from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
+from groundwire_server.domain.nodes import Edge
+from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
+from support.conversions import ACCESS, counts, int32, name_tuples, names, over_the_wire, scope_message, scopes
+
+
+@given(
+    st.builds(
+        ExpandRequest,
+        scope=scopes,
+        access=st.just(ACCESS),
+        seed_ids=name_tuples,
+        max_depth=st.none() | int32,
+        max_nodes=int32,
+        edge_allowlist=name_tuples,
+        direction=st.sampled_from(Direction),
+    )
+)
+def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
+    message = retrieval_pb2.ExpandDependencyTreeRequest(
+        scope=scope_message(request.scope),
+        seed_ids=request.seed_ids,
+        max_depth=request.max_depth,
+        max_nodes=request.max_nodes,
+        edge_allowlist=request.edge_allowlist,
+        direction=retrieval_pb2.Direction.Value(f"DIRECTION_{request.direction.name}"),
+    )
+    assert decode_expand(over_the_wire(message), ACCESS) == request
+
+
+@given(
+    st.builds(
+        Expansion,
+        seed_ids=name_tuples,
+        nodes=st.lists(st.builds(ExpandedNode, names, counts, names), max_size=3).map(tuple),
+        edges=st.lists(
+            st.builds(Edge, names, names, names, st.floats(0, 1, exclude_min=True, width=32)), max_size=3
+        ).map(tuple),
+        reason=st.sampled_from(ExpandReason),
+        index=names,
+    )
+)
+def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
+    message = over_the_wire(encode_expansion(expansion))
+    assert (
+        Expansion(
+            seed_ids=tuple(message.seed_ids),
+            nodes=tuple(ExpandedNode(node.id, node.depth, node.parent_id) for node in message.nodes),
+            edges=tuple(Edge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence) for edge in message.edges),
+            reason=ExpandReason(message.debug.reason),
+            index=message.index,
+        )
+        == expansion
+    )
+    assert message.debug == retrieval_pb2.ExpandDebug(
+        seed_count=len(expansion.seed_ids),
+        expanded_count=len(expansion.nodes),
+        edges_count=len(expansion.edges),
+        truncated=expansion.truncated,
+        reason=expansion.reason.value,
+    )

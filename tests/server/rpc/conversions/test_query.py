@@ -1,0 +1,195 @@
+"""A query arrives as it was asked; what is absent takes its default and zero is not absent."""
+
+from dataclasses import fields
+from datetime import UTC, datetime
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.v1 import query_pb2
+from groundwire_server.domain.errors import InvalidRequestError, Reason
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.search import Filter
+from groundwire_server.rpc.conversions.query import decode_query
+from support.conversions import (
+    ACCESS,
+    NOW,
+    SCOPE,
+    broken_rules,
+    float32,
+    int32,
+    names,
+    over_the_wire,
+    scope_message,
+    scopes,
+)
+
+doubles = st.floats(allow_nan=False)
+optional_int32 = st.none() | int32
+optional_double = st.none() | doubles
+moments = st.datetimes(timezones=st.just(UTC))
+hybrids = st.builds(
+    HybridParameters,
+    alpha=optional_double,
+    min_sim=optional_double,
+    top_k=optional_int32,
+    vec_limit=optional_int32,
+    lex_limit=optional_int32,
+    trgm_limit=optional_double,
+    max_candidates=optional_int32,
+    diversify_strength=optional_double,
+)
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def hybrid_message(hybrid: HybridParameters | None) -> query_pb2.HybridParameters | None:
+    if hybrid is None:
+        return None
+    return query_pb2.HybridParameters(**{field.name: getattr(hybrid, field.name) for field in fields(hybrid)})
+
+
+@given(
+    st.builds(
+        QueryRequest,
+        scope=scopes,
+        access=st.just(ACCESS),
+        query=names,
+        hybrid=st.none() | hybrids,
+        now=moments,
+        top_k=optional_int32,
+        lifecycle=st.sampled_from(Lifecycle),
+        process=names,
+        doc_class=names,
+        workflow_id=names,
+        sources=st.lists(st.sampled_from(Source), max_size=4).map(tuple),
+        fusion=st.sampled_from(FusionMode),
+        rrf_k=int32,
+        rerank=st.booleans(),
+        freshness=st.builds(Freshness, doubles, doubles),
+        query_vector=st.lists(float32, max_size=4).map(tuple),
+        include_parents=st.booleans(),
+        include_neighbors=st.booleans(),
+        expand_graph=st.booleans(),
+        not_found_when_empty=st.booleans(),
+    )
+)
+def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
+    message = query_pb2.QueryRequest(
+        scope=scope_message(request.scope),
+        query=request.query,
+        hybrid=hybrid_message(request.hybrid),
+        top_k=request.top_k,
+        visibility=query_pb2.Visibility.Value(f"VISIBILITY_{request.lifecycle.name}"),
+        process=request.process,
+        doc_class=request.doc_class,
+        workflow_id=request.workflow_id,
+        sources=[query_pb2.Source.Value(f"SOURCE_{source.name}") for source in request.sources],
+        fusion=query_pb2.FusionMode.Value(f"FUSION_MODE_{request.fusion.name}"),
+        rrf_k=request.rrf_k,
+        rerank=request.rerank,
+        freshness_half_life_days=request.freshness.half_life_days,
+        freshness_weight=request.freshness.weight,
+        now=timestamp(request.now),
+        include_parents=request.include_parents,
+        include_neighbors=request.include_neighbors,
+        expand_graph=request.expand_graph,
+        not_found_when_empty=request.not_found_when_empty,
+        query_vector=request.query_vector,
+    )
+    assert decode_query(over_the_wire(message), ACCESS, NOW) == request
+
+
+def test_what_is_absent_takes_the_default_of_the_contract() -> None:
+    decoded = decode_query(query_pb2.QueryRequest(scope=SCOPE), ACCESS, NOW)
+    assert decoded == QueryRequest(decoded.scope, ACCESS, "", None, NOW, Filter())
+    assert (decoded.rrf_k, decoded.freshness) == (60, Freshness(90.0, 0.1))
+    assert (decoded.fusion, decoded.lifecycle) == (FusionMode.ADAPTIVE, Lifecycle.ACTIVE)
+
+
+def test_an_empty_message_of_parameters_is_not_an_absent_one() -> None:
+    message = query_pb2.QueryRequest(scope=SCOPE, hybrid=query_pb2.HybridParameters())
+    assert decode_query(over_the_wire(message), ACCESS, NOW).hybrid == HybridParameters()
+
+
+def test_zero_is_not_absent() -> None:
+    hybrid = HybridParameters(0.0, 0.0, 0, 0, 0, 0.0, 0, 0.0)
+    message = query_pb2.QueryRequest(
+        scope=SCOPE, hybrid=hybrid_message(hybrid), top_k=0, rrf_k=0, freshness_half_life_days=0, freshness_weight=0
+    )
+    decoded = decode_query(over_the_wire(message), ACCESS, NOW)
+    assert (decoded.hybrid, decoded.top_k, decoded.rrf_k) == (hybrid, 0, 0)
+    assert decoded.freshness == Freshness(0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("sources", "broken"),
+    [
+        ([query_pb2.SOURCE_DENSE, query_pb2.SOURCE_UNSPECIFIED], [("sources[1]", Reason.FIELD_REQUIRED)]),
+        ([query_pb2.SOURCE_DENSE] * 5, [("sources", Reason.VALUE_OUT_OF_RANGE)]),
+        (
+            [query_pb2.SOURCE_UNSPECIFIED, query_pb2.Source.ValueType(-1)],
+            [("sources[0]", Reason.FIELD_REQUIRED), ("sources[1]", Reason.VALUE_UNKNOWN)],
+        ),
+    ],
+    ids=["unspecified", "too many", "two at once"],
+)
+def test_what_is_no_source_is_refused_by_its_place(
+    sources: list[query_pb2.Source.ValueType], broken: list[tuple[str, Reason]]
+) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, sources=sources)), ACCESS, NOW)
+    assert broken_rules(caught.value) == broken
+
+
+@pytest.mark.parametrize(
+    ("message", "moment"),
+    [
+        (Timestamp(), datetime(1970, 1, 1, tzinfo=UTC)),
+        (Timestamp(seconds=-1, nanos=999_999_999), datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+        (Timestamp(seconds=-62_135_596_800), datetime(1, 1, 1, tzinfo=UTC)),
+        (Timestamp(seconds=253_402_300_799, nanos=999_999_999), datetime.max.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_time_is_cut_to_microseconds(message: Timestamp, moment: datetime) -> None:
+    assert decode_query(query_pb2.QueryRequest(scope=SCOPE, now=message), ACCESS, NOW).now == moment
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Timestamp(seconds=-62_135_596_801),
+        Timestamp(seconds=253_402_300_800),
+        Timestamp(seconds=2**63 - 1),
+        Timestamp(nanos=-1),
+        Timestamp(nanos=1_000_000_000),
+        Timestamp(seconds=253_402_300_799, nanos=2**31 - 1),
+    ],
+    ids=str,
+)
+def test_a_time_that_is_none_is_refused(message: Timestamp) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, now=message)), ACCESS, NOW)
+    assert broken_rules(caught.value) == [("now", Reason.VALUE_MALFORMED)]
+
+
+def test_every_broken_rule_is_told_at_once() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        decode_query(
+            query_pb2.QueryRequest(
+                visibility=query_pb2.Visibility.ValueType(9),
+                sources=[query_pb2.SOURCE_UNSPECIFIED],
+                fusion=query_pb2.FusionMode.ValueType(9),
+                now=Timestamp(nanos=-1),
+            ),
+            ACCESS,
+            NOW,
+        )
+    assert {field for field, _ in broken_rules(caught.value)} == {"scope", "visibility", "sources[0]", "fusion", "now"}

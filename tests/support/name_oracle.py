@@ -1,0 +1,20 @@
+"""The definition of a node's trigram similarity to a query, name by name."""
+
+from groundwire_server.domain.nodes import Node
+from groundwire_server.text.names import node_names, query_names
+
+
+def trigrams(name: str) -> set[str]:
+    """As pg_trgm takes them: two spaces before, one after."""
+    padded = f"  {name} "
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}
+
+
+def name_similarity(query: str, node: Node) -> float:
+    """The greatest share of common trigrams over all pairs of a name in the query and one of the node."""
+    pairs = (
+        (trigrams(asked), trigrams(own))
+        for asked in query_names(query)
+        for own in node_names(node.symbol, node.location.path)
+    )
+    return max((len(asked & own) / len(asked | own) for asked, own in pairs), default=0.0)

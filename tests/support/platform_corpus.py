@@ -1,0 +1,136 @@
+"""A small platform as a retrieval corpus: code, deployments, conversations and documents of several services.
+
+It is the corpus of seed 002 §4.5 and what seed 004 asks for besides: documents with versions and chunks, collections,
+cases, metadata, deleted nodes and nodes that not everyone may see. Vectors are by topic, so that a test names what its
+query is about.
+"""
+
+from support.jsonl import edge, node
+
+AUTH, ORDERS, DEPLOY, INCIDENT, DOCS, BILLING = ([float(place == topic) for place in range(6)] for topic in range(6))
+
+FINANCE_TAG, OPERATIONS_TAG, AUDITOR_TAG, TENANT = "finance", "operations", "auditor", "acme"
+
+
+def _between(first: list[float], second: list[float], share: float) -> list[float]:
+    """A vector between two topics, nearer to the first the larger `share` is."""
+    return [share * one + (1.0 - share) * other for one, other in zip(first, second, strict=True)]
+
+
+def _code(service: str, symbol: str, text: str, vector: list[float], **fields: object) -> dict[str, object]:
+    folder = service.removesuffix("-service")
+    place = {"path": f"{folder}/{symbol}.go", "start_line": 10, "end_line": 12, "repo_name": folder}
+    what = {"language": "go", "data_type": "regular_code", "corpus_type": "CODE_LOGIC"}
+    return node(
+        f"{folder}/{symbol}", text, vector, "go", symbol=symbol, service_name=service, **place, **what, **fields
+    )
+
+
+def _deployment(service: str, port: int) -> dict[str, object]:
+    return node(
+        service, f"kind: Service\nname: {service}\nport: {port}", DEPLOY, "yaml", path=f"deploy/{service}.yaml",
+        service_name=service, language="yaml", data_type="deploy", corpus_type="CODE_DEPLOY",
+    )  # fmt: skip
+
+
+def _message(local_id: str, text: str, vector: list[float], **fields: object) -> dict[str, object]:
+    return node(
+        local_id, text, vector, "slack", data_type="conversation", corpus_type="CONVO_SLACK", channel="incident",
+        author="ada", source_uri=f"https://chat.example/{local_id}", **fields,
+    )  # fmt: skip
+
+
+def _document(local_id: str, text: str, vector: list[float] | None, **fields: object) -> dict[str, object]:
+    return node(local_id, text, vector, "md", **{"data_type": "doc", "language": "markdown", **fields})
+
+
+def _runbook_chunk(number: int, title: str, text: str, **fields: object) -> dict[str, object]:
+    return _document(
+        f"runbook/{number}", f"## {title}\n{text}", DOCS, path="docs/runbook.md", start_line=number * 10,
+        end_line=number * 10 + 1, document_id="runbook", chunk_index=number, corpus_type="DOC_RUNBOOK",
+        section_path=f"Deploy > {title}", context_prefix=f"Runbook: Deploy > {title}", **fields,
+    )  # fmt: skip
+
+
+CODE = [
+    _code("auth-service", "GetUser", "func GetUser(id string) User { return db.Find(id) }", AUTH,
+          signature="func GetUser(id string) User"),
+    _code("auth-service", "ValidateToken", "func ValidateToken(token string) bool { return keys.Verify(token) }",
+          _between(AUTH, ORDERS, 0.9)),
+    _code("auth-service", "GetUserLegacy", "func GetUserLegacy(id string) User { return ldap.Find(id) }",
+          _between(AUTH, ORDERS, 0.95), deleted=True),
+    _code("order-service", "CreateOrder", "func CreateOrder(item string) Order { http.Post(payment, item) }", ORDERS),
+    _code("order-service", "CancelOrder", "func CancelOrder(id string) { http.Post(refundURL, id) }",
+          _between(ORDERS, BILLING, 0.8)),
+    _code("payment-service", "ChargeCard", "func ChargeCard(card string, cents int) { gateway.Charge(card, cents) }",
+          _between(BILLING, ORDERS, 0.7)),
+    _code("user-service", "LoadProfile", "func LoadProfile(user string) Profile { return store.Load(user) }",
+          _between(AUTH, DOCS, 0.6)),
+    _code("ledger-service", "PostEntry", "func PostEntry(order string) { ledger.Append(order) }",
+          _between(ORDERS, BILLING, 0.95), acl_tags=[FINANCE_TAG]),
+    _code("acme-service", "AcmeOrder", "func AcmeOrder(item string) Order { return acme.Order(item) }",
+          _between(ORDERS, BILLING, 0.9), tenant_id=TENANT),
+]  # fmt: skip
+
+DEPLOYMENTS = [_deployment("auth-service", 8080), _deployment("order-service", 8081)]
+
+CONVERSATIONS = [
+    _message("incident/1", "auth-service is throwing 503s, checking user-service", INCIDENT,
+             service_name="auth-service", timestamp="2025-01-01T10:00:00Z"),
+    _message("latency/new", "checkout latency is high again", _between(INCIDENT, ORDERS, 0.7),
+             timestamp="2025-05-31T00:00:00Z"),
+    _message("latency/old", "checkout latency is high again", _between(INCIDENT, ORDERS, 0.7),
+             timestamp="2024-06-01T00:00:00Z"),
+    _message("latency/undated", "checkout latency is high again", _between(INCIDENT, ORDERS, 0.7)),
+    _document("latency/note", "checkout latency is high again", _between(INCIDENT, ORDERS, 0.7),
+              corpus_type="DOC_README", timestamp="2025-05-31T00:00:00Z"),
+]  # fmt: skip
+
+DOCUMENTS = [
+    _document("runbook", "The runbook of the platform.", _between(DOCS, DEPLOY, 0.9), corpus_type="DOC_RUNBOOK",
+              symbol="Runbook", path="docs/runbook.md"),
+    _runbook_chunk(1, "Before", "Tell the channel."),
+    _runbook_chunk(2, "Rollback Procedure", "Run kubectl rollback on the release."),
+    _runbook_chunk(3, "Secrets", "The vault's passphrase.", acl_tags=[OPERATIONS_TAG]),
+    _runbook_chunk(4, "After", "Close the ticket."),
+    _document("readme", "How the platform is built and tested.", DOCS, corpus_type="DOC_README"),
+    _document("handbook@1", "Vacation is twenty days.", _between(DOCS, BILLING, 0.8), document_id="handbook",
+              document_version_id="v1", is_latest=False),
+    _document("handbook@2", "Vacation is thirty days.", _between(DOCS, BILLING, 0.8), document_id="handbook",
+              document_version_id="v2"),
+    _document("refund/policy", "A refund needs the receipt.", BILLING, collection_id="policies", case_id="case-7",
+              metadata={"process": "billing", "doc_class": "manual", "workflow_id": "w-1", "level": 2,
+                        "teams": ["ops", "care"], "draft": None, "ünï": "ß"}),
+    _document("refund/form", "A refund form names the receipt.", BILLING, collection_id="forms", case_id="case-8",
+              metadata={"process": "help", "doc_class": "form", "workflow_id": "w-2", "level": 3, "teams": ["care"]}),
+    _document("refund/withdrawn", "A refund needed a stamp.", BILLING, collection_id="forms", deleted=True),
+    _document("refund/secret", "A refund needed a secret stamp.", BILLING, acl_tags=[FINANCE_TAG], deleted=True),
+]  # fmt: skip
+
+EDGES = [
+    edge("go::order/CreateOrder", "go::payment/ChargeCard", "CallsService"),
+    edge("go::order/CancelOrder", "go::payment/ChargeCard", "CallsService"),
+    edge("go::order/CreateOrder", "go::auth/GetUser", "Reads"),
+    edge("go::auth/GetUser", "go::user/LoadProfile", "CallsService"),
+    edge("go::auth/ValidateToken", "go::auth/GetUser", "Calls"),
+    edge("go::ledger/PostEntry", "go::order/CreateOrder", "CallsService"),
+    edge("go::auth/GetUserLegacy", "go::payment/ChargeCard", "CallsService"),
+    edge("yaml::order-service", "go::auth/ValidateToken", "Contains"),
+    *(edge("md::runbook", f"md::runbook/{number}", "Contains") for number in (1, 2, 3, 4)),
+    edge("md::readme", "md::runbook/2", "Contains"),
+]
+
+PLATFORM = [*CODE, *DEPLOYMENTS, *CONVERSATIONS, *DOCUMENTS, *EDGES]
+
+BULK_TEXT_CHARACTERS = 1_600_000
+BULK = [
+    *(
+        _document(
+            f"bulk/{number}", "bulk ".ljust(BULK_TEXT_CHARACTERS, "-"), None, document_id="bulk", chunk_index=number
+        )
+        for number in (1, 2, 3)
+    ),
+    _document("bulk", "bulk as a whole ".ljust(BULK_TEXT_CHARACTERS, "-"), None, collection_id="whole"),
+    *(edge("md::bulk", f"md::bulk/{number}", "Contains") for number in (1, 2, 3)),
+]
+"""Texts two of which fill a response."""
