@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from sentence_transformers import CrossEncoder
 
-from groundwire_client import FailedPreconditionError, FusionMode, GroundwireClient, HybridParameters, Scope, Source
+from groundwire_client import (
+    FailedPreconditionError,
+    Filter,
+    FusionMode,
+    GroundwireClient,
+    HybridParameters,
+    Scope,
+    Source,
+)
 from support.program import Server, run_ok, write_jsonl
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -86,3 +94,27 @@ def test_a_server_without_a_model_says_so(data: Path) -> None:
     ):
         client.query(SCOPE, QUERY, query_vector=[1.0, 0.0], rerank=True)
     assert caught.value.reason == "RERANKER_NOT_CONFIGURED"
+
+
+def test_no_candidates_give_no_matches(client: GroundwireClient) -> None:
+    nothing = Filter(kinds=("no-such-kind",))
+    assert client.query(SCOPE, QUERY, query_vector=[1.0, 0.0], filter=nothing, rerank=True).matches == ()
+
+
+def test_a_relevant_text_ranks_above_irrelevant_ones(tmp_path: Path, trained_cross_encoder: Path) -> None:
+    texts = ["a b c d", "e f g h", "b d f h", "a c e g", "h a g b", "c d e f"]
+    records = [
+        {"type": "node", "kind": "md", "local_id": text, "text": text, "vector": [1.0, place / 10]}
+        for place, text in enumerate(texts)
+    ]
+    source = write_jsonl(tmp_path / "texts.jsonl", records)
+    run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
+    right = 0
+    with (
+        Server(tmp_path / "data", "--embedder", "none", "--cross-encoder", str(trained_cross_encoder)) as server,
+        GroundwireClient(server.address, timeout=60) as reranking,
+    ):
+        for letter in "abcdefgh":
+            result = reranking.query(SCOPE, letter, query_vector=[1.0, 0.0], rerank=True)
+            right += letter in result.matches[0].text.split()
+    assert right >= 7  # without the model the first text would lead for each letter, which is right for four of them

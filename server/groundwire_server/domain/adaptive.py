@@ -13,9 +13,9 @@ ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Source, float]] = {
         Source.TRIGRAM: 0.7,
     },
     QueryClass.QUOTED: {
-        Source.DENSE: 0.15,
-        Source.BM25_CODE: 0.45,
-        Source.BM25_NLP: 0.25,
+        Source.DENSE: 0.1,
+        Source.BM25_CODE: 0.6,
+        Source.BM25_NLP: 0.15,
         Source.TRIGRAM: 0.15,
     },
     QueryClass.PATH: {
@@ -31,10 +31,10 @@ ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Source, float]] = {
         Source.TRIGRAM: 0.0,
     },
     QueryClass.MIXED: {
-        Source.DENSE: 0.5,
-        Source.BM25_CODE: 0.35,
-        Source.BM25_NLP: 0.05,
-        Source.TRIGRAM: 0.1,
+        Source.DENSE: 0.4,
+        Source.BM25_CODE: 0.3,
+        Source.BM25_NLP: 0.1,
+        Source.TRIGRAM: 0.2,
     },
 }
 """Each row is for a query that asks every source. How the rows were chosen is told in `docs/quality.md`."""
