@@ -12,9 +12,9 @@ from rich.markup import escape
 
 from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
 from bench.quality.look_ups import draw_look_ups, with_typos
-from bench.quality.measurement import QuestionSet, Setup, UnknownModeError, chosen_modes, measure_sets
+from bench.quality.measurement import QuestionSet, Setup, UnknownModeError, chosen_modes, measure_sets, serving
 from bench.quality.report import MEASURES
-from bench.quality.reproduce import LOOK_UPS, cosqa_documents, question_sets
+from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
 from groundwire_client import GroundwireError
 
@@ -59,11 +59,12 @@ def run(
         setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, embedder, cross_encoder)
         documents = read_corpus(corpus)
         asked = QuestionSet(queries.stem, read_queries(queries, documents), measure)
-        measure_sets(documents, [asked], setup, out, console)
+        with serving(queries.stem, documents, setup, out) as served:
+            measure_sets(served, [asked], setup, out, console)
 
 
 @app.command("look-ups")
-def look_ups(
+def draw(
     corpus: Corpus,
     folder: Annotated[Path, typer.Argument(help="Where names.jsonl and typos.jsonl are written.")],
     count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = LOOK_UPS,
@@ -98,12 +99,7 @@ def reproduce(
     """Measure everything that docs/quality.md states."""
     with explained():
         setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, DEFAULT_EMBEDDER, cross_encoder)
-        functions = cosqa_documents(cosqa)
-        measure_sets(functions, question_sets("cosqa", cosqa, functions), setup, out, console)
-        folder = out / "docstring"
-        build_docstring_set(DISTRIBUTIONS, DOCUMENTS, QUERIES, folder)
-        functions = read_corpus(folder / "corpus.jsonl")
-        measure_sets(functions, question_sets("docstring", folder, functions), setup, out, console)
+        reproduce_figures(cosqa, setup, out, console)
 
 
 @contextmanager

@@ -32,6 +32,11 @@ class Evaluation:
     runs: tuple[ModeRun, ...]
 
 
+def canonical_ids(scope: Scope, corpus: Sequence[Document]) -> dict[str, str]:
+    """The documents' ids in an index, by their own."""
+    return {one.id: f"{scope.repository}::{scope.branch}::{one.kind}::{one.id}" for one in corpus}
+
+
 def evaluate(
     client: GroundwireClient,
     scope: Scope,
@@ -41,7 +46,7 @@ def evaluate(
     modes: Mapping[str, Mode],
 ) -> Evaluation:
     """Runs the modes over an index of the corpus, one call at a time. Raises GroundwireError."""
-    node_ids = {one.id: f"{scope.repository}::{scope.branch}::{one.kind}::{one.id}" for one in corpus}
+    node_ids = canonical_ids(scope, corpus)
     relevant = [frozenset(node_ids[id_] for id_ in query.relevant) for query in queries]
     runs = []
     for mode_name, mode in modes.items():

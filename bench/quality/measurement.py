@@ -1,6 +1,7 @@
 """A measurement from end to end: index, serve, ask, report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from bench.quality.plot import write_plot
 from bench.quality.report import Summary, markdown, show, summarise, write_json
 from bench.quality.service import build_index, running_server
 from bench.quality.sets import Document, JudgedQuery, write_nodes
-from groundwire_client import GroundwireClient
+from groundwire_client import GroundwireClient, Scope
 
 CALL_SECONDS = 60.0
 
@@ -56,14 +57,18 @@ def chosen_modes(names: Sequence[str] | None, baseline: str, cross_encoder: str)
     return {name: MODES[name] for name in possible if name in wanted}
 
 
-def measure_sets(
-    documents: Sequence[Document], sets: Sequence[QuestionSet], setup: Setup, out: Path, console: Console
-) -> None:
-    """Indexes the documents once, asks every set over the wire, prints and writes the results.
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An index of documents and a client of the server that answers over it."""
 
-    Raises GroundwireError, RuntimeError.
-    """
-    repository = sets[0].name
+    client: GroundwireClient
+    scope: Scope
+    documents: Sequence[Document]
+
+
+@contextmanager
+def serving(repository: str, documents: Sequence[Document], setup: Setup, out: Path) -> Iterator[Served]:
+    """Indexes documents, and serves them for as long as the context lasts. Raises GroundwireError, RuntimeError."""
     nodes, data = out / repository / "nodes.jsonl", out / "data"
     write_nodes(nodes, documents)
     scope = build_index(nodes, repository, data, setup.embedder)
@@ -71,11 +76,16 @@ def measure_sets(
         running_server(data, setup.embedder, setup.cross_encoder) as address,
         GroundwireClient(address, timeout=CALL_SECONDS) as client,
     ):
-        for asked in sets:
-            evaluation = evaluate(client, scope, asked.name, documents, asked.queries, setup.modes)
-            summary = summarise(evaluation, setup.baseline)
-            show(console, summary, asked.measure)
-            write_results(out, summary, asked.measure, setup)
+        yield Served(client, scope, documents)
+
+
+def measure_sets(served: Served, sets: Sequence[QuestionSet], setup: Setup, out: Path, console: Console) -> None:
+    """Asks every set over the wire, prints and writes the results. Raises GroundwireError."""
+    for asked in sets:
+        evaluation = evaluate(served.client, served.scope, asked.name, served.documents, asked.queries, setup.modes)
+        summary = summarise(evaluation, setup.baseline)
+        show(console, summary, asked.measure)
+        write_results(out, summary, asked.measure, setup)
 
 
 def write_results(out: Path, summary: Summary, measure: str, setup: Setup) -> None:

@@ -8,7 +8,7 @@ from bench.quality.metrics import DEPTH
 from bench.quality.sets import JudgedQuery
 from groundwire_client import FusionMode, GroundwireClient, HybridParameters, Scope, SearchType, Source
 
-_LIST_LIMIT = 100
+LIST_LIMIT = 100
 """The default for every `top_k` up to 33, so that the first ten of a ranking are what `top_k` 10 gives."""
 
 
@@ -37,8 +37,8 @@ class QueryMode:
             query.query,
             hybrid=HybridParameters(
                 top_k=DEPTH,
-                vec_limit=_LIST_LIMIT,
-                lex_limit=_LIST_LIMIT,
+                vec_limit=LIST_LIMIT,
+                lex_limit=LIST_LIMIT,
                 diversify_strength=self.diversify_strength,
             ),
             sources=self.sources,

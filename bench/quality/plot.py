@@ -1,10 +1,12 @@
-"""An evaluation as a picture: every mode's mean, and its difference to the baseline with the interval."""
+"""Pictures: every mode's mean and its difference to the baseline, and what other weights would have given."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from bench.quality.report import TITLES, Summary
+from bench.quality.sweep import DENSE_WEIGHTS, Curve
 
 _WIDTH_INCHES = 9.0
 _INCHES_A_MODE = 0.32
@@ -37,4 +39,23 @@ def write_plot(path: Path, summary: Summary, measure: str) -> None:
         differences.plot([one.mean], [row], marker="o", color=color, markersize=5.0)
     differences.locator_params(axis="x", nbins=6)
     differences.set_xlabel(f"difference to {summary.baseline}, 95 % interval")
+    _save(figure, path)
+
+
+def write_sweep_plot(path: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
+    """A PNG with a panel a set: nDCG@10 by the weight of the dense source, a line a normalisation."""
+    figure = Figure(figsize=(_WIDTH_INCHES, 2.8), dpi=_DOTS_AN_INCH, layout="constrained")
+    panels = figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]
+    for panel, (name, some) in zip(panels, curves.items(), strict=True):
+        for curve in some:
+            panel.plot(DENSE_WEIGHTS, curve.ndcg_10, marker=".", label=curve.normalisation)
+        panel.set_title(name, fontsize=10)
+        panel.set_xlabel("weight of dense")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel(TITLES["ndcg_10"])
+    panels[-1].legend(title="BM25 normalised", fontsize=8, title_fontsize=8)
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
     figure.savefig(path, format="png", metadata={"Software": None}, pil_kwargs={"optimize": True})

@@ -1,18 +1,59 @@
-"""Everything that `docs/quality.md` states: the sets are built, the look-ups drawn, and every mode measured on each."""
+"""Everything that `docs/quality.md` states: sets are built, look-ups drawn, modes measured, weights tried."""
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.quality.look_ups import draw_look_ups, with_typos
-from bench.quality.measurement import QuestionSet
-from bench.quality.sets import Document, JudgedQuery, read_corpus, read_queries
+from rich.console import Console
 
-HELD_OUT = "held out"
+from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
+from bench.quality.look_ups import draw_look_ups, with_typos
+from bench.quality.measurement import QuestionSet, Setup, measure_sets, serving
+from bench.quality.plot import write_sweep_plot
+from bench.quality.sets import HELD_OUT, Document, JudgedQuery, read_corpus, read_queries
+from bench.quality.standard_library import standard_library_documents
+from bench.quality.sweep import DENSE_WEIGHTS, Curve, gather, sweep
+
 LOOK_UPS = 500
 _FUNCTION_NAME = re.compile(r"\bdef\s+(\w+)")
+
+
+def reproduce_figures(cosqa: Path, setup: Setup, out: Path, console: Console) -> None:
+    """Measures the three corpora, and writes how the weights were chosen on the first two.
+
+    Raises GroundwireError, PackageNotFoundError, RuntimeError, SetError.
+    """
+    docstrings = out / "docstring"
+    build_docstring_set(DISTRIBUTIONS, DOCUMENTS, QUERIES, docstrings)
+    library = standard_library_documents(Path(sysconfig.get_path("stdlib")), out / "stdlib")
+    curves: dict[str, list[Curve]] = {}
+    for name, folder, corpus in (
+        ("cosqa", cosqa, cosqa_documents(cosqa)),
+        ("docstring", docstrings, read_corpus(docstrings / "corpus.jsonl")),
+    ):
+        own = questions(name, folder, corpus)
+        with serving(name, corpus, setup, out) as served:
+            pools = gather(served.client, served.scope, corpus, own.queries)
+            measure_sets(served, [own, *look_ups(name, corpus)], setup, out, console)
+        for part, is_held_out in (("tuning", False), (HELD_OUT, True)):
+            curves[f"{name}, {part}"] = sweep([pool for pool in pools if pool.is_held_out == is_held_out])
+    write_sweep(out, curves)
+    with serving("stdlib", library, setup, out) as served:
+        measure_sets(served, look_ups("stdlib", library), setup, out, console)
+
+
+def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
+    """`weights.md` and `weights.png`: nDCG@10 by the weight of the dense source, for each set and normalisation."""
+    headings = [f"{name}, {curve.normalisation}" for name, some in curves.items() for curve in some]
+    columns = [curve.ndcg_10 for some in curves.values() for curve in some]
+    lines = [f"| dense weight | {' | '.join(headings)} |", f"| ---: | {' | '.join(['---:'] * len(headings))} |"]
+    for weight, *means in zip(DENSE_WEIGHTS, *columns, strict=True):
+        lines.append(f"| {weight:.2f} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
+    (out / "weights.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_sweep_plot(out / "weights.png", curves)
 
 
 def cosqa_documents(folder: Path) -> list[Document]:
@@ -20,13 +61,17 @@ def cosqa_documents(folder: Path) -> list[Document]:
     return [_with_symbol(document) for document in read_corpus(folder / "corpus.jsonl")]
 
 
-def question_sets(name: str, folder: Path, corpus: Sequence[Document]) -> list[QuestionSet]:
-    """A folder's own queries, and look-ups of its documents' names, typed right and with a slip."""
-    look_ups = draw_look_ups(corpus, LOOK_UPS)
+def questions(name: str, folder: Path, corpus: Sequence[Document]) -> QuestionSet:
+    """A folder's own queries."""
+    return QuestionSet(name, mark_held_out(read_queries(folder / "queries.jsonl", corpus)), "ndcg_10")
+
+
+def look_ups(name: str, corpus: Sequence[Document]) -> list[QuestionSet]:
+    """Names of a corpus, typed right and with a slip."""
+    drawn = draw_look_ups(corpus, LOOK_UPS)
     return [
-        QuestionSet(name, mark_held_out(read_queries(folder / "queries.jsonl", corpus)), "ndcg_10"),
-        QuestionSet(f"{name}-names", look_ups, "mrr_10"),
-        QuestionSet(f"{name}-typos", with_typos(look_ups), "mrr_10"),
+        QuestionSet(f"{name}-names", drawn, "mrr_10"),
+        QuestionSet(f"{name}-typos", with_typos(drawn), "mrr_10"),
     ]
 
 

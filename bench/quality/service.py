@@ -15,16 +15,20 @@ GROUNDWIRE = Path(sys.executable).with_name("groundwire")
 BRANCH = "main"
 
 
-def build_index(nodes: Path, repository: str, data: Path, embedder: str) -> Scope:
-    """Indexes a JSONL file anew; vectors that the data folder's cache holds are used again.
+def run_groundwire(*arguments: str | Path) -> None:
+    """Runs `groundwire ARGUMENTS` to its end.
 
     Raises RuntimeError; the program has then said on stderr what is wrong.
     """
+    if subprocess.run([GROUNDWIRE, *arguments], check=False, stdout=subprocess.DEVNULL).returncode:
+        raise RuntimeError(f"groundwire {' '.join(map(str, arguments))} failed")
+
+
+def build_index(source: Path, repository: str, data: Path, embedder: str) -> Scope:
+    """Indexes a source anew; vectors that the data folder's cache holds are used again. Raises RuntimeError."""
     shutil.rmtree(data / repository, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
-    command: list[str | Path] = [GROUNDWIRE, "index", nodes, *scope, "--data", data, "--embedder", embedder]
-    if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
-        raise RuntimeError(f"the index of {nodes} was not built")
+    run_groundwire("index", source, *scope, "--data", data, "--embedder", embedder)
     return Scope(repository, BRANCH)
 
 

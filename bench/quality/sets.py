@@ -14,6 +14,10 @@ KIND = "doc"
 """The kind of documents that name none."""
 
 
+HELD_OUT = "held out"
+"""The part of a set that the tuning of weights never looked at."""
+
+
 class SetError(Exception):
     """A file breaks a rule of its format; names the line and the rule."""
 
@@ -68,7 +72,7 @@ def read_queries(path: Path, corpus: Sequence[Document]) -> list[JudgedQuery]:
             query=_text(line, "query", place),
             relevant=tuple(map(str, _list(line, "relevant", place))),
             parts=tuple(map(str, _list(line, "parts", place))),
-            vector=tuple(float(str(number)) for number in _list(line, "vector", place)),
+            vector=_numbers(line, "vector", place),
         )
         unknown = sorted(set(query.relevant) - known)
         if not query.relevant or unknown:
@@ -124,3 +128,11 @@ def _list(line: Mapping[str, object], name: str, place: str) -> list[object]:
     if not isinstance(value, list):
         raise SetError(f"{place}: {name!r} is {value!r}: must be a list")
     return value
+
+
+def _numbers(line: Mapping[str, object], name: str, place: str) -> tuple[float, ...]:
+    values = _list(line, name, place)
+    numbers = tuple(float(value) for value in values if isinstance(value, int | float))
+    if len(numbers) < len(values):
+        raise SetError(f"{place}: {name!r} is {values!r}: must be numbers")
+    return numbers

@@ -4,8 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from bench.quality.reproduce import HELD_OUT, cosqa_documents, look_ups, mark_held_out, questions
-from bench.quality.sets import JudgedQuery
+from bench.quality.reproduce import cosqa_documents, look_ups, mark_held_out, questions
+from bench.quality.sets import HELD_OUT, JudgedQuery
 
 FUNCTIONS = ['def get_value(key):\n    """Get it."""\n    return values[key]', "class Store:\n    pass"]
 

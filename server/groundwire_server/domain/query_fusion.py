@@ -54,8 +54,7 @@ def fuse_by_weight(candidates: Candidates, weights: Mapping[Source, float]) -> l
         if any(_is_listed(item.of(source)) for source in counting)
     ]
     columns = [
-        _NORMALISERS[source]([_score(candidates.items[position].of(source)) for position in pool])
-        for source in counting
+        NORMALISERS[source]([_score(candidates.items[position].of(source)) for position in pool]) for source in counting
     ]
     fused = []
     for row, position in enumerate(pool):
@@ -96,7 +95,7 @@ def _best_first(fused: Iterable[FusedCandidate]) -> list[FusedCandidate]:
     return sorted(fused, key=lambda entry: (-entry.fused, entry.position))
 
 
-def _by_range(scores: Sequence[float | None]) -> list[float]:
+def by_range(scores: Sequence[float | None]) -> list[float]:
     """`(score - lowest) / (highest - lowest)`, 1 for all when that is one score, 0 for none.
 
     Cosines of a good embedder lie close together, so that their distance from 0 says little.
@@ -108,7 +107,7 @@ def _by_range(scores: Sequence[float | None]) -> list[float]:
     return [0.0 if score is None else (score - lowest) / (highest - lowest) for score in scores]
 
 
-def _by_lead(scores: Sequence[float | None]) -> list[float]:
+def by_lead(scores: Sequence[float | None]) -> list[float]:
     """`(0.9 * max(0, score - eleventh) + 0.1 * score) / highest`, where `eleventh` is the eleventh highest score or 0.
 
     Words that many texts share give the first ten nearly the same BM25 score, and their order then says little: what
@@ -127,14 +126,14 @@ def _by_lead(scores: Sequence[float | None]) -> list[float]:
     return [0.0 if score is None else normalise(score) for score in scores]
 
 
-def _as_it_is(scores: Sequence[float | None]) -> list[float]:
+def as_it_is(scores: Sequence[float | None]) -> list[float]:
     """A similarity in [0, 1] says by itself how good the best of them is."""
     return [score or 0.0 for score in scores]
 
 
-_NORMALISERS: Mapping[Source, Callable[[Sequence[float | None]], list[float]]] = {
-    Source.DENSE: _by_range,
-    Source.BM25_CODE: _by_lead,
-    Source.BM25_NLP: _by_lead,
-    Source.TRIGRAM: _as_it_is,
+NORMALISERS: Mapping[Source, Callable[[Sequence[float | None]], list[float]]] = {
+    Source.DENSE: by_range,
+    Source.BM25_CODE: by_lead,
+    Source.BM25_NLP: by_lead,
+    Source.TRIGRAM: as_it_is,
 }

@@ -1,0 +1,34 @@
+"""The functions and classes of Python's standard library, as Groundwire's own ingestion cuts them."""
+
+import json
+import shutil
+from pathlib import Path
+
+from bench.quality.service import BRANCH, build_index, run_groundwire
+from bench.quality.sets import Document
+
+_LEFT_OUT = ("__pycache__", "ensurepip", "idlelib", "lib2to3", "site-packages", "test", "tests", "turtledemo")
+_REPOSITORY = "stdlib"
+
+
+def standard_library_documents(library: Path, folder: Path) -> list[Document]:
+    """The nodes of an index of the sources in `library`, which is built in `folder`, without vectors.
+
+    Tests are left out, and what is no library: the installer, the converter, the editor. Raises RuntimeError.
+    """
+    source, data, nodes = folder / "source", folder / "data", folder / "exported.jsonl"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(library, source, ignore=lambda _, names: [name for name in names if not _is_wanted(name)])
+    build_index(source, _REPOSITORY, data, "none")
+    run_groundwire("export", "--repository", _REPOSITORY, "--branch", BRANCH, "--data", data, "--output", nodes)
+    with nodes.open(encoding="utf-8") as file:
+        return [_document(line) for line in map(json.loads, file) if line["type"] == "node"]
+
+
+def _is_wanted(name: str) -> bool:
+    return name not in _LEFT_OUT and Path(name).suffix in (".py", "")
+
+
+def _document(node: dict[str, object]) -> Document:
+    fields = {name: value for name, value in node.items() if name not in ("type", "local_id")}
+    return Document(str(node["local_id"]), fields)

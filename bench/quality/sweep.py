@@ -1,0 +1,118 @@
+"""How the weights of an adaptive fusion were chosen: every candidate's scores from the server, fused in many ways.
+
+The server gives each match its score in every source, so that one call a query is enough to try any weights.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
+
+from rich.progress import track
+
+from bench.quality.evaluation import canonical_ids
+from bench.quality.metrics import measure
+from bench.quality.modes import LIST_LIMIT
+from bench.quality.sets import HELD_OUT, Document, JudgedQuery
+from groundwire_client import FusionMode, GroundwireClient, HybridParameters, QueryClass, Scope, StageScores
+from groundwire_server.domain.query import Source
+from groundwire_server.domain.query_fusion import by_lead, by_range
+from groundwire_server.domain.query_parameters import DEFAULT_MIN_SIM
+
+Normaliser = Callable[[Sequence[float | None]], list[float]]
+
+SOURCES = (Source.DENSE, Source.BM25_CODE, Source.BM25_NLP)
+DENSE_WEIGHTS = tuple(step / 20 for step in range(8, 21))
+CODE_SHARE = 0.6
+"""Of what the dense source leaves; the rest is the prose source's."""
+
+
+def by_maximum(scores: Sequence[float | None]) -> list[float]:
+    """`score / highest`: the plain way, to compare with."""
+    highest = max((score for score in scores if score is not None), default=0.0)
+    return [0.0 if score is None or highest <= 0.0 else score / highest for score in scores]
+
+
+LEXICAL: Mapping[str, Normaliser] = {"by lead": by_lead, "by maximum": by_maximum}
+"""The normalisations of BM25 scores that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A query's candidates by id: a column of scores a source of SOURCES, and which of them are relevant."""
+
+    is_held_out: bool
+    ids: tuple[str, ...]
+    columns: tuple[tuple[float | None, ...], ...]
+    relevant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The mean nDCG@10 at each of DENSE_WEIGHTS, under one normalisation of the other sources."""
+
+    normalisation: str
+    ndcg_10: tuple[float, ...]
+
+
+def gather(
+    client: GroundwireClient, scope: Scope, corpus: Sequence[Document], queries: Sequence[JudgedQuery]
+) -> list[Pool]:
+    """The candidates of the queries that are natural language. Raises GroundwireError."""
+    node_ids = canonical_ids(scope, corpus)
+    limits = HybridParameters(top_k=4 * LIST_LIMIT, vec_limit=LIST_LIMIT, lex_limit=LIST_LIMIT)
+    pools = []
+    for query in track(queries, "sweep", transient=True):
+        result = client.query(scope, query.query, hybrid=limits, fusion=FusionMode.WEIGHTED, query_vector=query.vector)
+        if result.meta.query_class is QueryClass.NATURAL_LANGUAGE:
+            relevant = frozenset(node_ids[id_] for id_ in query.relevant)
+            scores = {match.id: match.scores for match in result.matches if match.scores is not None}
+            pools.append(pool_of(scores, relevant, is_held_out=HELD_OUT in query.parts))
+    return pools
+
+
+def pool_of(scores: Mapping[str, StageScores], relevant: frozenset[str], *, is_held_out: bool) -> Pool:
+    """The candidates that one of SOURCES lists, by id; each lists the LIST_LIMIT best of its own."""
+    listed: set[str] = set()
+    for source in SOURCES:
+        floor = DEFAULT_MIN_SIM if source is Source.DENSE else sys.float_info.min
+        own = ((id_, _score(stages, source)) for id_, stages in scores.items())
+        above = sorted((-score, id_) for id_, score in own if score is not None and score >= floor)
+        listed.update(id_ for _, id_ in above[:LIST_LIMIT])
+    ids = tuple(sorted(listed))
+    columns = tuple(tuple(_score(scores[id_], source) for id_ in ids) for source in SOURCES)
+    return Pool(is_held_out, ids, columns, relevant)
+
+
+def sweep(pools: Sequence[Pool]) -> list[Curve]:
+    """A curve over DENSE_WEIGHTS for every normalisation of LEXICAL."""
+    curves = []
+    for name, lexical in LEXICAL.items():
+        normalised = [_normalised(pool, lexical) for pool in pools]
+        means = [
+            fmean(_ndcg(pool, columns, weight) for pool, columns in zip(pools, normalised, strict=True))
+            for weight in DENSE_WEIGHTS
+        ]
+        curves.append(Curve(name, tuple(means)))
+    return curves
+
+
+def _score(stages: StageScores, source: Source) -> float | None:
+    score: float | None = getattr(stages, source.value)
+    return score
+
+
+def _normalised(pool: Pool, lexical: Normaliser) -> list[list[float]]:
+    dense, *others = pool.columns
+    return [by_range(dense), *(lexical(column) for column in others)]
+
+
+def _ndcg(pool: Pool, columns: Sequence[Sequence[float]], dense_weight: float) -> float:
+    rest = 1.0 - dense_weight
+    weights = (dense_weight, rest * CODE_SHARE, rest * (1.0 - CODE_SHARE))
+    fused = (
+        fsum(weight * share for weight, share in zip(weights, row, strict=True)) for row in zip(*columns, strict=True)
+    )
+    best_first = sorted(zip(fused, pool.ids, strict=True), key=lambda entry: (-entry[0], entry[1]))
+    return measure([id_ for _, id_ in best_first], pool.relevant).ndcg_10
