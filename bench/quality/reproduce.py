@@ -76,7 +76,7 @@ def look_ups(name: str, corpus: Sequence[Document]) -> list[QuestionSet]:
 
 
 def mark_held_out(queries: Iterable[JudgedQuery]) -> list[JudgedQuery]:
-    """Half of the queries, chosen by a hash of their text, are a part that the tuning of weights never looked at."""
+    """Half of the queries, chosen by a hash of their text, are the part that weights were not chosen by."""
     return [query if _is_tuning(query.query) else replace(query, parts=(*query.parts, HELD_OUT)) for query in queries]
 
 

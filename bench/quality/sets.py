@@ -15,7 +15,7 @@ KIND = "doc"
 
 
 HELD_OUT = "held out"
-"""The part of a set that the tuning of weights never looked at."""
+"""The part of a set that weights were not chosen by."""
 
 
 class SetError(Exception):

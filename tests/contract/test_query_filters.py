@@ -1,5 +1,7 @@
 """Seed 004, "FilterSpec" and "Visibility", and seed 002's filters: what each keeps, and who may see deleted nodes."""
 
+import json
+
 import pytest
 
 from groundwire.v1.query_pb2 import VISIBILITY_ACTIVE, VISIBILITY_ALL, VISIBILITY_DELETED, VISIBILITY_UNSPECIFIED
@@ -111,7 +113,7 @@ def test_the_latest_versions_are_kept_or_the_others(platform: Platform) -> None:
         ({"ünï": "ß"}, {POLICY}),
         ({"none such": "billing"}, set()),
     ],
-    ids=repr,
+    ids=lambda value: json.dumps(value) if isinstance(value, dict) else str(len(value)),  # sets print in any order
 )
 def test_metadata_keeps_the_nodes_that_have_its_values(
     platform: Platform, metadata: dict[str, object], expected: set[str]
