@@ -12,21 +12,18 @@ from google.protobuf.message import Message
 from groundwire.v1 import query_pb2
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import JsonValue, Location, Node
-from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Source
-from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.query import FusionMode, QueryClass, Source
 from groundwire_server.domain.query_result import (
     Match,
     ParentText,
     QueryResult,
-    RetrieveMeta,
-    Routing,
     ServiceContext,
     ServiceEdge,
     StageScores,
-    StageTime,
 )
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, over_the_wire
+from support.query_meta import META
 
 NODE = Node(
     id="shop::main::slack::C1/5",
@@ -78,25 +75,6 @@ MATCH = Match(
     parents=(ParentText(PARENT, PARENT.text), ParentText(PARENT, None)),
 )
 NEIGHBOR = Match(node=PARENT, text=None, rank=0, scores=None, neighbor_of=NODE.id)
-PARAMETERS = EffectiveParameters(0.7, 0.15, 5, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
-META = RetrieveMeta(
-    routing=Routing("minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
-    took=(StageTime("sources", 1.5), StageTime("fusion", 0.25)),
-    query_class=QueryClass.MIXED,
-    fusion=FusionMode.WEIGHTED,
-    weights=((Source.DENSE, 0.7), (Source.BM25_CODE, 0.2), (Source.TRIGRAM, 0.1)),
-    parameters=PARAMETERS,
-    matches_returned=1,
-    list_lengths=((Source.DENSE, 9), (Source.BM25_CODE, 8), (Source.TRIGRAM, 0)),
-    lexical_candidates=7,
-    fused_candidates=6,
-    deleted_matches_blocked=2**40,
-    visibility_effective=Lifecycle.ALL,
-    boost_rules=("incident", "procedure"),
-    now=NOW,
-    exact=True,
-    truncated=True,
-)
 CALLS = ServiceEdge("auth-service", "user-service", "CallsService", 3)
 SERVICE = ServiceContext("auth-service", ("user-service",), ("web",), (CALLS,))
 RESULT = QueryResult((MATCH, NEIGHBOR), (SERVICE,), META, "v1")

@@ -1,0 +1,119 @@
+"""A query's response stays below 4 MiB, whatever its matches hold, and says what was left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire_server.backends.interface import RetrievalSnapshot
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Candidate
+from groundwire_server.domain.limits import RESPONSE_BYTES
+from groundwire_server.domain.nodes import Location, Node
+from groundwire_server.domain.query import HybridParameters, QueryRequest
+from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
+from groundwire_server.domain.scope import Scope
+from groundwire_server.engine.query_context import QueryContext, Surroundings
+from groundwire_server.engine.query_stages import Ranked
+from groundwire_server.engine.response_room import node_bytes, string_bytes
+from groundwire_server.rpc.conversions.query_result import encode_query
+from support.conversions import NOW, names
+from support.query_meta import META
+
+NODE = Node("a", "md", "a", "", 1, Location("a.md", 1, 2, "0" * 64))
+REQUEST = QueryRequest(
+    Scope("shop", "main"), AccessContext(), "q", HybridParameters(), NOW,
+    include_parents=True, include_neighbors=True, expand_graph=True,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A snapshot of given nodes: each is contained by the next, and the last stands beside the first."""
+
+    held: Mapping[str, Node]
+
+    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
+        return {id_: self.held[id_] for id_ in ids}
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        known = list(self.held)
+        return {id_: (known[(known.index(id_) + 1) % len(known)],) for id_ in ids}
+
+    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        return tuple(
+            ServiceContext(name, ("b" * 400,), (), (ServiceEdge(name, "b" * 400, "Calls", 1),))
+            for name in service_names
+        )
+
+
+def surrounded(nodes: Sequence[Node]) -> Surroundings:
+    snapshot = cast(RetrievalSnapshot, Fixed({node.id: node for node in nodes}))
+    ranked = [Ranked(Candidate(node.id, "", None, None, None, None, None), 1.0, 1.0) for node in nodes]
+    return QueryContext(snapshot, REQUEST).surround(ranked)
+
+
+def size_of(surroundings: Surroundings) -> int:
+    result = QueryResult(surroundings.matches, surroundings.service_context, META, "v1")
+    return encode_query(result).ByteSize()
+
+
+def many(count: int, text: str, metadata: str) -> list[Node]:
+    return [
+        replace(NODE, id=f"{place:04}", local_id=f"{place:04}", text=text, metadata={"note": metadata})
+        for place in range(count)
+    ]
+
+
+@given(
+    strings=st.lists(names, min_size=16, max_size=16),
+    metadata=st.dictionaries(names, names | st.integers() | st.lists(names, max_size=3), max_size=4),
+)
+def test_a_nodes_size_is_never_underestimated(strings: list[str], metadata: dict[str, str | int | list[str]]) -> None:
+    fields = (
+        *("id", "local_id", "kind", "symbol", "signature", "language", "corpus_type", "collection_id", "case_id"),
+        *("document_id", "document_version_id", "service_name", "repo_name", "section_path", "author", "channel"),
+    )
+    values = dict(zip(fields, strings, strict=True))
+    node = replace(NODE, **values, metadata=metadata)  # type: ignore[arg-type]
+    empty = encode_query(QueryResult((), (), META, "v1")).ByteSize()
+    match = Match(node, "text", 2**31 - 1, None)
+    size = encode_query(QueryResult((match,), (), META, "v1")).ByteSize() - empty
+    assert size <= node_bytes(node) + string_bytes("text")
+
+
+def test_everything_is_there_when_it_fits() -> None:
+    surroundings = surrounded(many(50, "x" * 1_000, ""))
+    assert not surroundings.truncated
+    assert [match.rank for match in surroundings.matches] == list(range(1, 51))
+    assert all(match.text is not None and match.parents[0].text is not None for match in surroundings.matches)
+
+
+def test_texts_are_left_out_before_matches() -> None:
+    surroundings = surrounded(many(100, "ü" * 40_000, ""))
+    assert size_of(surroundings) < RESPONSE_BYTES
+    assert len(surroundings.matches) == 100
+    with_text = [match.text is not None for match in surroundings.matches]
+    assert with_text == sorted(with_text, reverse=True)
+    assert 45 <= sum(with_text) < 100
+
+
+def test_matches_are_left_out_when_their_facts_do_not_fit() -> None:
+    surroundings = surrounded(many(100, "text", "m" * 60_000))
+    assert surroundings.truncated
+    assert size_of(surroundings) < RESPONSE_BYTES
+    assert 60 <= len(surroundings.matches) < 100
+    assert [match.rank for match in surroundings.matches] == list(range(1, len(surroundings.matches) + 1))
+
+
+def test_services_that_do_not_fit_are_left_out() -> None:
+    nodes = [replace(node, service_name=f"s{node.id}" + "s" * 900) for node in many(2_000, "text", "")]
+    surroundings = surrounded(nodes)
+    assert surroundings.truncated
+    assert size_of(surroundings) < RESPONSE_BYTES
+    assert 0 < len(surroundings.service_context) < 2_000

@@ -1,0 +1,27 @@
+"""How an answer to a query was made, with every field filled."""
+
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Source
+from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.query_result import RetrieveMeta, Routing, StageTime
+from support.conversions import NOW
+
+PARAMETERS = EffectiveParameters(0.7, 0.15, 5, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
+META = RetrieveMeta(
+    routing=Routing("minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
+    took=(StageTime("sources", 1.5), StageTime("fusion", 0.25)),
+    query_class=QueryClass.MIXED,
+    fusion=FusionMode.WEIGHTED,
+    weights=((Source.DENSE, 0.7), (Source.BM25_CODE, 0.2), (Source.TRIGRAM, 0.1)),
+    parameters=PARAMETERS,
+    matches_returned=1,
+    list_lengths=((Source.DENSE, 9), (Source.BM25_CODE, 8), (Source.TRIGRAM, 0)),
+    lexical_candidates=7,
+    fused_candidates=6,
+    deleted_matches_blocked=2**40,
+    visibility_effective=Lifecycle.ALL,
+    boost_rules=("incident", "procedure"),
+    now=NOW,
+    exact=True,
+    truncated=True,
+)
