@@ -1,11 +1,13 @@
 """The server's settings: flags over environment over file over defaults, all checked before anything starts."""
 
 import difflib
+import math
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
@@ -52,8 +54,16 @@ def _split_names(value: object) -> object:
     return () if value == NO_EMBEDDER else tuple(name.strip() for name in value.split(","))
 
 
-def _default_worker_threads() -> int:
-    return max(4, 2 * (os.cpu_count() or 1))
+def available_cores() -> int:
+    """How many cores this process may run on."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _default_worker_threads(earlier: dict[str, Any]) -> int:
+    workers: int = earlier["workers"]
+    return max(4, math.ceil(2 * available_cores() / workers))
 
 
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
@@ -84,6 +94,9 @@ class Settings(BaseSettings):
     """PEM file of the certificate's key, without a passphrase."""
     tls_client_ca: Path | None = None
     """PEM file of the CAs whose client certificates are demanded; without it no client certificate is."""
+
+    workers: Annotated[int, Field(ge=1, le=256)] = 1
+    """How many processes answer calls at the same address; more than one needs Linux."""
 
     access_mode: Literal["trusted"] = "trusted"
     """Where a caller's access comes from; `trusted` is the request itself."""
@@ -122,9 +135,9 @@ class Settings(BaseSettings):
     max_deadline_seconds: DeadlineSeconds = 120
     """The longest that a call may take, whatever deadline it brings."""
     worker_threads: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_worker_threads)
-    """How many calls are worked on at a time: twice the CPUs, at least 4, unless given."""
+    """How many calls each worker works on at a time: twice its share of the cores, at least 4, unless given."""
     max_concurrent_calls: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """How many calls of one method may run or wait; the next is refused as OVERLOADED."""
+    """How many calls of one method may run or wait in each worker; the next is refused as OVERLOADED."""
     max_connection_age_seconds: Seconds = 1_800
     """When a client is asked to connect anew; 0 for never."""
     drain_pause_seconds: Seconds = 5
@@ -187,7 +200,9 @@ def load_settings(config_file: Path | None, **flags: object) -> Settings:
     try:
         return Settings.model_validate({**from_file, **from_environment, **given_flags})
     except ValidationError as error:
-        raise SettingsError("\n".join(_line(details) for details in error.errors())) from None
+        # A default that follows from other settings is no problem of its own when one of these is broken.
+        problems = [details for details in error.errors() if details["type"] != "default_factory_not_called"]
+        raise SettingsError("\n".join(map(_line, problems))) from None
 
 
 def _read_file(path: Path) -> Mapping[str, object]:

@@ -58,10 +58,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
-@pytest.fixture(scope="session")
-def server(data: Path) -> Iterator[Server]:
-    """A server without models, which admits administration."""
-    with Server(data, "--embedder", "none", "--allow-admin") as server:
+@pytest.fixture(scope="session", params=["1", pytest.param("2", marks=pytest.mark.slow)], ids=["alone", "workers"])
+def server(data: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server without models, which admits administration: one process, then two workers."""
+    with Server(data, "--embedder", "none", "--allow-admin", "--workers", request.param) as server:
         yield server
 
 

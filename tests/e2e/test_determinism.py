@@ -1,12 +1,14 @@
-"""The same source indexed twice and served by two processes gives the same bytes to the same requests.
+"""The same source indexed twice and served twice gives the same bytes to the same requests.
 
-The two sides differ in everything that must not matter: hash seed, threads, order of the source's lines, how much of
-the embedding cache is warm, and load. Of a query's answer the timings are left out.
+The two sides differ in everything that must not matter: hash seed, processes and threads, order of the source's lines,
+how much of the embedding cache is warm, and load. Of a query's answer the timings are left out.
 """
 
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import cycle
 
 import grpc
 import pytest
@@ -15,6 +17,7 @@ from groundwire.v1 import query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
 from support.program import Server, run_ok, write_jsonl
+from support.workers import separate_channel
 
 METHODS = "/groundwire.v1.RetrievalService/"
 QUERY = "/groundwire.v1.QueryService/Query"
@@ -70,7 +73,10 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
     with (
         Server(first, environment={"PYTHONHASHSEED": "3"}) as one,
         Server(
-            second, environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"}
+            second,
+            "--workers",
+            "2",
+            environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"},
         ) as other,
     ):
         yield one, other
@@ -130,8 +136,10 @@ def _query(random_: random.Random, scope: Scope, access: AccessContext | None) -
 
 
 def _answers(server: Server, requests: list[tuple[str, bytes]], at_a_time: int) -> list[bytes]:
-    with grpc.insecure_channel(server.address) as channel, ThreadPoolExecutor(at_a_time) as pool:
-        return list(pool.map(lambda request: _answer(channel, *request), requests))
+    """The answers, asked for over as many connections, which the kernel spreads over the server's workers."""
+    with ExitStack() as stack, ThreadPoolExecutor(at_a_time) as pool:
+        channels = cycle([stack.enter_context(separate_channel(server.address)) for _ in range(at_a_time)])
+        return list(pool.map(lambda asked: _answer(asked[0], *asked[1]), zip(channels, requests, strict=False)))
 
 
 def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:

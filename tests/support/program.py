@@ -58,6 +58,7 @@ class Server:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environment(defaults))
         assert self.process.stderr is not None
         self.log: list[str] = []
+        self.log_ended = threading.Event()
         self._listening: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True).start()
         self.address = self._await_address()
@@ -82,6 +83,7 @@ class Server:
                 self.log.append(line)
                 if '"listening"' in line:
                     self._listening.put(json.loads(line)["address"])
+        self.log_ended.set()
         self._listening.put("")
 
     def _await_address(self) -> str:

@@ -14,6 +14,7 @@ def serve(
     data: Annotated[Path | None, typer.Option(help="The folder that holds the indexes.")] = None,
     listen: Annotated[str | None, typer.Option(help="HOST:PORT to answer calls at; port 0 takes a free one.")] = None,
     health_listen: Annotated[str | None, typer.Option(help="HOST:PORT that answers health alone, as well.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that answer calls at the same address.")] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML file of settings; flags and GROUNDWIRE_* variables win over it.")
     ] = None,
@@ -33,7 +34,7 @@ def serve(
     """Answer calls over the indexes of a data folder. SIGTERM drains: running calls end, new ones go elsewhere."""
     try:
         from groundwire_server.config import SettingsError, load_settings
-        from groundwire_server.rpc.serve import serve as run
+        from groundwire_server.rpc.supervision.supervisor import supervise
     except ModuleNotFoundError as error:
         fail(f'{error.name} is not installed; pip install "groundwire[server]"', EXIT_USAGE)
     try:
@@ -42,6 +43,7 @@ def serve(
             data=data,
             listen=listen,
             health_listen=health_listen,
+            workers=workers,
             embedders=",".join(embedder) if embedder else None,
             cross_encoder=cross_encoder,
             tls_certificate=tls_certificate,
@@ -53,4 +55,9 @@ def serve(
         )
     except SettingsError as error:
         fail(str(error), EXIT_USAGE)
-    raise typer.Exit(run(settings))
+    if settings.workers > 1:
+        raise typer.Exit(supervise(settings))
+    # Not at the top: the supervisor of workers does without gRPC.
+    from groundwire_server.rpc.serve import serve as serve_alone
+
+    raise typer.Exit(serve_alone(settings))

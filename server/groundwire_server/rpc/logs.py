@@ -2,24 +2,27 @@
 
 import logging
 import sys
+from functools import partial
 from typing import Literal
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
-    """Sends this process's logs, those of libraries included, to stderr.
+def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | None = None) -> None:
+    """Sends this process's logs, those of libraries included, to stderr; those of a `worker` tell its number.
 
-    Tracebacks never show the values of local variables: a query or a text may be among them.
+    Each event is one write, so that processes with the same stderr do not cut each other's lines in two. Tracebacks
+    never show the values of local variables: a query or a text may be among them.
     """
     level = logging.getLevelNamesMapping()[log_level.upper()]
     common: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        *([] if worker is None else [partial(_add_worker, worker)]),
     ]
     rendering = _rendering(log_format)
     structlog.configure(
@@ -36,6 +39,11 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
+
+
+def _add_worker(number: int, _: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    event["worker"] = number
+    return event
 
 
 def _rendering(log_format: LogFormat) -> list[Processor]:

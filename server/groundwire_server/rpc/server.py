@@ -56,11 +56,13 @@ class GroundwireServer:
 
     async def start(self) -> None:
         """Listens and reports SERVING. Raises SettingsError when an address or a TLS file cannot be used."""
-        credentials = load_credentials(self._settings)
-        self.address = bind(self._server, "listen", self._settings.listen, credentials)
+        credentials, shared = load_credentials(self._settings), self._settings.workers > 1
+        self.address = bind(self._server, "listen", self._settings.listen, credentials, shared=shared)
         if self._settings.health_listen:
             # Without TLS: orchestrators' gRPC probes cannot speak it, and health tells no secrets.
-            self.health_address = bind(self._health_server, "health_listen", self._settings.health_listen, None)
+            self.health_address = bind(
+                self._health_server, "health_listen", self._settings.health_listen, None, shared=shared
+            )
             await self._health_server.start()
         await self._server.start()
 

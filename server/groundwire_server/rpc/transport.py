@@ -1,13 +1,13 @@
 """What the server listens on and under which rules: addresses, TLS, limits and keepalive of HTTP/2."""
 
-import socket
 import ssl
 from pathlib import Path
 
 import grpc
 import grpc.aio
 
-from groundwire_server.config import Settings, SettingsError, split_address
+from groundwire_server.config import Settings, SettingsError
+from groundwire_server.rpc.addresses import check_free
 
 # Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
 # them with GOAWAY "too_many_pings" within a minute; 5 s leaves room for jitter.
@@ -21,7 +21,8 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
     """gRPC's channel arguments for the server.
 
     A connection older than the maximum age is asked to leave, so that clients spread over servers again; it may
-    finish the calls under way, none of which outlasts the maximum deadline.
+    finish the calls under way, none of which outlasts the maximum deadline. Workers listen at one port together, and
+    the kernel gives each new connection to one of them; a server without workers shares its port with nobody.
     """
     options = [
         ("grpc.max_receive_message_length", settings.max_receive_bytes),
@@ -30,7 +31,7 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", MIN_CLIENT_PING_INTERVAL_MS),
         ("grpc.keepalive_time_ms", SERVER_PING_INTERVAL_MS),
         ("grpc.keepalive_timeout_ms", SERVER_PING_TIMEOUT_MS),
-        ("grpc.so_reuseport", 0),
+        ("grpc.so_reuseport", int(settings.workers > 1)),
     ]
     if settings.max_connection_age_seconds > 0:
         options.append(("grpc.max_connection_age_ms", round(settings.max_connection_age_seconds * 1000)))
@@ -52,15 +53,15 @@ def load_credentials(settings: Settings) -> grpc.ServerCredentials | None:
     return grpc.ssl_server_credentials([(key, certificate)], client_ca, require_client_auth=client_ca is not None)
 
 
-def bind(server: grpc.aio.Server, setting: str, address: str, credentials: grpc.ServerCredentials | None) -> str:
+def bind(
+    server: grpc.aio.Server, setting: str, address: str, credentials: grpc.ServerCredentials | None, *, shared: bool
+) -> str:
     """Makes `server` listen and returns the address with the port that it got. Raises SettingsError.
 
-    The address is tried with a plain socket first, because that says why it cannot be had; gRPC does not.
+    A `shared` address is one that the supervisor of several workers holds for them.
     """
-    host, port = split_address(address)
-    reason = _why_unavailable(host, port)
-    if reason:
-        raise SettingsError(f"{setting}: {address}: {reason}; choose another address or free this one")
+    if not shared:
+        check_free(setting, address)
     try:
         if credentials is None:
             bound = server.add_insecure_port(address)
@@ -94,25 +95,3 @@ def _check_tls(certificate: Path, key: Path, client_ca: Path | None) -> None:
             raise SettingsError(
                 f"tls_client_ca: {client_ca}: {error.reason or error}; give the PEM certificates of the CAs"
             ) from error
-
-
-def _why_unavailable(host: str, port: int) -> str | None:
-    """Why no address of `host` can be bound, or None when one can: gRPC asks for no more."""
-    try:
-        candidates = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        return error.strerror or str(error)
-    reasons = [_why_unbindable(family, address) for family, _, _, _, address in candidates]
-    return None if None in reasons else reasons[0]
-
-
-def _why_unbindable(
-    family: int, address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
-) -> str | None:
-    try:
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        return error.strerror or str(error)
-    return None

@@ -10,7 +10,7 @@ import pytest
 SCRIPT = """
 import logging, sys, structlog
 from groundwire_server.rpc.logs import configure_logging
-configure_logging(*sys.argv[1:])
+configure_logging(*sys.argv[1:3], *map(int, sys.argv[3:]))
 structlog.get_logger().info("own", number=1)
 logging.getLogger("some.library").info("a library's %s", "word")
 try:
@@ -21,9 +21,9 @@ except ValueError:
 """
 
 
-def logged(log_format: str, log_level: str) -> list[str]:
+def logged(log_format: str, log_level: str, *worker: str) -> list[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-W", "error", "-c", SCRIPT, log_format, log_level]
+    command = [sys.executable, "-W", "error", "-c", SCRIPT, log_format, log_level, *worker]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert output.stdout == ""
     assert "hidden-value" not in output.stderr
@@ -52,3 +52,27 @@ def test_the_console_format_shows_the_same_without_colours_into_a_file() -> None
 )
 def test_the_level_holds_for_all(level: str, events: list[str]) -> None:
     assert [json.loads(line)["event"] for line in logged("json", level)] == events
+
+
+def test_a_worker_tells_its_number_in_every_line() -> None:
+    assert [json.loads(line)["worker"] for line in logged("json", "info", "3")] == [3, 3, 3]
+    assert all("worker" not in json.loads(line) for line in logged("json", "info"))
+
+
+def test_an_event_is_one_write_however_long() -> None:
+    script = """
+import io, sys
+class Counting(io.FileIO):
+    def write(self, data):
+        print(len(data))
+        return super().write(data)
+sys.stderr = io.TextIOWrapper(io.BufferedWriter(Counting(2, "w", closefd=False)), line_buffering=True)
+import logging, structlog
+from groundwire_server.rpc.logs import configure_logging
+configure_logging("json", "info")
+structlog.get_logger().info("x" * 100_000)
+logging.getLogger("some.library").info("x" * 100_000)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert [int(size) > 100_000 for size in output.stdout.split()] == [True, True]

@@ -19,8 +19,8 @@ import sys, time
 from unittest.mock import Mock
 from groundwire_server.config import Settings
 from groundwire_server.domain.search import SearchResult
+from groundwire_server.rpc import serve
 from groundwire_server.rpc.logs import configure_logging
-from groundwire_server.rpc.serve import serve_engine
 
 def search(request, checkpoint):
     if request.query == "defect":
@@ -32,9 +32,16 @@ def search(request, checkpoint):
         time.sleep(0.005)
     return SearchResult((), "v1")
 
-settings = Settings.model_validate_json(sys.argv[1])
-configure_logging(settings.log_format, settings.log_level)
-sys.exit(serve_engine(settings, Mock(search=search), Mock(), lambda address: print(address, flush=True)))
+def serve_mocks(settings, announce):
+    def announce_twice(server):
+        announce(server)
+        print(server.address, flush=True)
+
+    configure_logging(settings.log_format, settings.log_level)
+    return serve.serve_engine(settings, Mock(search=search), Mock(), announce_twice)
+
+serve.serve_indexes = serve_mocks
+sys.exit(serve.serve(Settings.model_validate_json(sys.argv[1])))
 """
 
 Start: TypeAlias = Callable[..., tuple[subprocess.Popen[str], str]]

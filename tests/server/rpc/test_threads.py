@@ -8,13 +8,19 @@ import pytest
 
 from groundwire_server.rpc.threads import bound_native_threads
 
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 
-def test_unset_variables_are_set_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        monkeypatch.setenv(variable, "")
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in VARIABLES:
+        monkeypatch.setenv(variable, "")  # so that what the test sets is undone
         monkeypatch.delenv(variable)
+
+
+def test_unset_variables_are_set_to_one() -> None:
     bound_native_threads()
-    assert {os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")} == {"1"}
+    assert {os.environ[name] for name in VARIABLES} == {"1"}
 
 
 def test_what_the_operator_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +31,7 @@ def test_what_the_operator_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_server_modules_load_no_numeric_library() -> None:
     script = (
-        "import sys; import groundwire_server.rpc.threads, groundwire_server.rpc.serve, groundwire_server.config; "
+        "import sys; import groundwire_server.rpc.threads, groundwire_server.rpc.supervision.worker; "
         "print(sorted({'numpy', 'faiss', 'torch', 'rustworkx'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,0 +1,25 @@
+"""What the supervisor and a worker tell each other over the pipe between them."""
+
+from dataclasses import dataclass
+
+from groundwire_server.config import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Supervisor to worker, first and once: who it is and what to serve, at an address that is held for it."""
+
+    number: int
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Worker to supervisor: it answers calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CannotStart:
+    """Worker to supervisor: these settings cannot be used, and why."""
+
+    reason: str

@@ -1,0 +1,77 @@
+"""A worker as its supervisor sees it: a process and the pipe to it."""
+
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Self
+
+from groundwire_server.config import Settings
+from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
+
+WORKER_MODULE = "groundwire_server.rpc.supervision.worker"
+
+
+class WorkerProcess:
+    """A process that was started to serve. Use it in one event loop; `start` makes it.
+
+    It ends by itself when this end of the pipe is closed, and that the kernel does when the supervisor dies.
+    """
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, pipe: "Connection[Assignment, Listening | CannotStart]"
+    ) -> None:
+        self._process = process
+        self._pipe = pipe
+
+    @classmethod
+    async def start(cls, number: int, settings: Settings) -> Self:
+        """Starts a new interpreter: gRPC and torch do not survive a fork.
+
+        It is not in the supervisor's process group, so that a Ctrl-C at the terminal reaches the supervisor alone.
+        """
+        pipe, workers_end = Pipe()
+        with workers_end:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",
+                "-m",
+                WORKER_MODULE,
+                str(workers_end.fileno()),
+                stdin=asyncio.subprocess.DEVNULL,
+                pass_fds=(workers_end.fileno(),),
+                process_group=0,
+            )
+        with suppress(BrokenPipeError):  # it died at once, which `ended` tells
+            pipe.send(Assignment(number, settings))
+        return cls(process, pipe)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    async def report(self) -> Listening | CannotStart | None:
+        """What the worker has to say about its start; None when it ends without a word."""
+        readable = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._pipe.fileno(), readable.set)
+        await readable.wait()
+        loop.remove_reader(self._pipe.fileno())
+        try:
+            return self._pipe.recv()
+        except (EOFError, ConnectionResetError):
+            return None
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends the signal, if the process still is."""
+        with suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+    async def ended(self) -> int:
+        """The exit code once the process has ended, negative for the signal that killed it."""
+        code = await self._process.wait()
+        self._pipe.close()
+        return code
