@@ -122,12 +122,6 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess) -> Node:
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The data folders of whole and of trimmed indexes."""
-    return tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("trimmed")
-
-
-@pytest.fixture(scope="module")
 def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over each folder."""
     whole, trimmed = folders

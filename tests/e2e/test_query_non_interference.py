@@ -170,15 +170,6 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The data folders of whole and of trimmed indexes."""
-    whole, trimmed = (tmp_path_factory.mktemp(name) / "data" for name in ("whole", "trimmed"))
-    whole.mkdir()
-    trimmed.mkdir()
-    return whole, trimmed
-
-
-@pytest.fixture(scope="module")
 def stubs(folders: tuple[Path, Path]) -> Iterator[tuple[query_pb2_grpc.QueryServiceStub, ...]]:
     """A stub of the server over each folder."""
     whole, trimmed = folders
