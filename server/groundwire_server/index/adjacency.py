@@ -4,7 +4,6 @@ Compressed sparse rows are mapped and shared by all workers, and a walk reads no
 admit (docs/adr/0003).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,30 +14,32 @@ from groundwire_server.index.files import map_array, write_array
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeRow:
-    """An edge between two rows; `edge_type` is a position in the index's sorted list of edge types."""
+class EdgeTable:
+    """Distinct edges between rows, all arrays [m]; `types` are positions in `edge_types`, which are sorted."""
 
-    from_row: int
-    to_row: int
-    edge_type: int
-    confidence: float
+    edge_types: tuple[str, ...]
+    from_rows: NDArray[np.int32]
+    to_rows: NDArray[np.int32]
+    types: NDArray[np.int32]
+    confidences: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.from_rows)
 
 
-def write_adjacency(directory: Path, node_count: int, edges: Sequence[EdgeRow]) -> None:
-    """Writes distinct edges in both directions."""
-    columns = np.asarray([(edge.from_row, edge.to_row, edge.edge_type) for edge in edges], dtype=np.int32).reshape(
-        -1, 3
-    )
+def write_adjacency(directory: Path, node_count: int, edges: EdgeTable) -> None:
+    """Writes the edges in both directions."""
     # A confidence is above 0, also one that single precision would round to it.
     smallest = np.nextafter(np.float32(0), np.float32(1))
-    confidences = np.maximum(np.asarray([edge.confidence for edge in edges], dtype=np.float32), smallest)
-    for name, near, far in (("outgoing", columns[:, 0], columns[:, 1]), ("incoming", columns[:, 1], columns[:, 0])):
-        order = np.lexsort((far, columns[:, 2], near))
+    confidences = np.maximum(edges.confidences.astype(np.float32), smallest)
+    ends = ("outgoing", edges.from_rows, edges.to_rows), ("incoming", edges.to_rows, edges.from_rows)
+    for name, near, far in ends:
+        order = np.lexsort((far, edges.types, near))
         starts = np.zeros(node_count + 1, dtype=np.int64)
         np.cumsum(np.bincount(near, minlength=node_count), out=starts[1:])
         write_array(directory / f"{name}.starts.bin", starts)
         write_array(directory / f"{name}.ends.bin", far[order])
-        write_array(directory / f"{name}.types.bin", columns[order, 2])
+        write_array(directory / f"{name}.types.bin", edges.types[order])
         write_array(directory / f"{name}.confidences.bin", confidences[order])
 
 

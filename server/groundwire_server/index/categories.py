@@ -3,7 +3,8 @@
 They share their files: codes of all columns in one, values in another. A set of files each would be most of an index.
 """
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from groundwire_server.domain.nodes import Node
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
+from groundwire_server.index.segment import Parts, Segment
 from groundwire_server.index.strings import StringColumn
+from groundwire_server.index.term_runs import TermRun, merged_vocabulary
 
 CATEGORIES = (
     "kind",
@@ -33,6 +36,9 @@ CATEGORIES = (
     "channel",
 )
 
+_COMPARED_RANGES = 4
+"""Up to so many ranges of values, comparing every row's is faster than looking it up in a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Category:
@@ -41,31 +47,56 @@ class Category:
     values: StringColumn
     codes: NDArray[np.int32]
 
-    def rows_with(self, wanted: Sequence[int]) -> NDArray[np.bool_]:
+    def rows_with(self, wanted: Sequence[range]) -> NDArray[np.bool_]:
         """A mask of the rows whose value stands at one of the wanted positions."""
-        chosen = np.zeros(len(self.values), dtype=np.bool_)
-        chosen[np.asarray(wanted, dtype=np.int64)] = True
-        return chosen[self.codes]
+        if len(wanted) > _COMPARED_RANGES:
+            chosen = np.zeros(len(self.values), dtype=np.bool_)
+            for positions in wanted:
+                chosen[positions.start : positions.stop] = True
+            return chosen.take(self.codes)
+        mask = np.zeros(len(self.codes), dtype=np.bool_)
+        for positions in wanted:
+            if len(positions) == 1:
+                mask |= self.codes == positions.start
+            elif positions:
+                mask |= (self.codes >= positions.start) & (self.codes < positions.stop)
+        return mask
 
     def __getitem__(self, row: int) -> str:
         return self.values[int(self.codes[row])]
 
 
-def write_categories(directory: Path, nodes: Sequence[Node]) -> None:
-    """Writes the categories of nodes, in row order."""
-    codes = np.empty((len(CATEGORIES), len(nodes)), dtype=np.int32)
-    values: list[str] = []
+class CategoryRun:
+    """Collects the categories of one row after the other."""
+
+    def __init__(self) -> None:
+        self._runs = {name: TermRun() for name in CATEGORIES}
+
+    def add(self, node: Node) -> None:
+        """Notes the values of the next row."""
+        for name, run in self._runs.items():
+            run.add((_category_value(node, name),))
+
+    def parts(self) -> Parts:
+        """The categories as parts of a segment; of each value the rows that have it."""
+        return {name: part for key, run in self._runs.items() for name, part in run.parts(_part_name(key)).items()}
+
+
+def write_categories(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the categories of all rows."""
+    count = sum(segment.row_count for segment in segments)
     starts = [0]
-    for number, name in enumerate(CATEGORIES):
-        column = [_category_value(node, name) for node in nodes]
-        distinct = sorted(set(column))
-        positions = {value: position for position, value in enumerate(distinct)}
-        codes[number] = [positions[value] for value in column]
-        values += distinct
-        starts.append(len(values))
-    write_array(directory / "categories.bin", codes)
+    with (directory / "categories.bin").open("wb") as file:
+
+        def values() -> Iterator[bytes]:
+            for name in map(_part_name, CATEGORIES):
+                ranks = [array("i") for _ in segments]
+                yield from merged_vocabulary(segments, name, ranks)
+                starts.append(starts[-1] + 1 + max(own[-1] for own in ranks))
+                file.write(_codes(segments, name, ranks, count).astype("<i4", copy=False).tobytes())
+
+        StringColumn.write_encoded(directory, "categories.values", values())
     write_array(directory / "categories.starts.bin", np.asarray(starts, dtype=np.int64))
-    StringColumn.write(directory, "categories.values", values)
 
 
 def open_categories(directory: Path, count: int) -> dict[str, Category]:
@@ -81,6 +112,19 @@ def open_categories(directory: Path, count: int) -> dict[str, Category]:
             raise IndexDamagedError(f"categories.bin: {name} names values that categories.values.utf8 does not have")
         categories[name] = Category(values.part(start, end), column)
     return categories
+
+
+def _codes(segments: Sequence[Segment], name: str, ranks: Sequence["array[int]"], count: int) -> NDArray[np.int32]:
+    """Each row's [count] place among the values; `ranks` are the places of each segment's own values."""
+    codes = np.empty(count, dtype=np.int32)
+    for segment, places in zip(segments, ranks, strict=True):
+        rows = segment.part(f"{name}.rows") + segment.first_row
+        codes[rows] = np.repeat(np.asarray(places, dtype=np.int32), segment.part(f"{name}.counts"))
+    return codes
+
+
+def _part_name(category: str) -> str:
+    return f"categories.{category}"
 
 
 def _category_value(node: Node, name: str) -> str:

@@ -13,12 +13,10 @@ from groundwire_server.index.manifest import LexicalSpace, Manifest
 from groundwire_server.index.metadata_terms import MetadataTerms
 from groundwire_server.index.names import NameTable
 from groundwire_server.index.node_table import NodeTable
-from groundwire_server.index.policies import read_policies
+from groundwire_server.index.policies import POLICY_COLUMN, read_policies
 from groundwire_server.index.reading_order import ReadingOrder
 from groundwire_server.index.service_edges import ServiceEdges
 from groundwire_server.index.vectors import VectorTable
-
-POLICY_COLUMN = "policy.bin"
 
 
 class LoadedIndex:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from groundwire_server.index.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
 
@@ -28,12 +28,27 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """The int8 encoder that embeds queries in place of the model, and the cosine similarity of its vectors to the
+    model's over `sampled` texts of the index."""
+
+    fingerprint: str
+    sampled: int
+    mean_cosine: float
+    min_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """The space of the index's vectors; name and fingerprint are "" when the source brought its own vectors."""
+    """The space of the index's vectors; name and fingerprint are "" when the source brought its own vectors.
+
+    Without `query_encoder` the model embeds queries as well.
+    """
 
     embedder: str
     fingerprint: str
     dimension: int
+    query_encoder: QueryEncoder | None = None
 
 
 @dataclass(frozen=True, slots=True)

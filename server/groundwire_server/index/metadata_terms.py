@@ -1,7 +1,7 @@
 """Which rows have which metadata: postings of the scalar values under top-level keys, those in lists included."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +9,31 @@ from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import JsonValue
 from groundwire_server.domain.search import MetadataScalar
-from groundwire_server.index.postings import Postings, PostingsWriter
+from groundwire_server.index.postings import Postings
+from groundwire_server.index.segment import Parts, Segment
+from groundwire_server.index.term_runs import TermRun, write_merged_postings
 
 _NAME = "metadata_terms"
 
 
-def write_metadata_terms(directory: Path, metadata: Iterable[Mapping[str, JsonValue]]) -> None:
-    """Writes the terms of every row's metadata, in row order."""
-    postings = PostingsWriter()
-    for row, values in enumerate(metadata):
-        terms = {_term(key, scalar) for key, value in values.items() for scalar in _scalars(value)}
-        for term in sorted(terms):
-            postings.add(term, row)
-    postings.write(directory, _NAME)
+class MetadataRun:
+    """Collects the terms of the metadata of one row after the other."""
+
+    def __init__(self) -> None:
+        self._run = TermRun()
+
+    def add(self, metadata: Mapping[str, JsonValue]) -> None:
+        """Notes the metadata of the next row."""
+        self._run.add({_term(key, scalar) for key, value in metadata.items() for scalar in _scalars(value)})
+
+    def parts(self) -> Parts:
+        """The terms as parts of a segment."""
+        return self._run.parts(_NAME)
+
+
+def write_metadata_terms(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the terms of the metadata of all rows."""
+    write_merged_postings(directory, _NAME, segments, _NAME)
 
 
 class MetadataTerms:

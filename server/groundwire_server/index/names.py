@@ -1,37 +1,62 @@
-"""The names of an index: which rows bear each, and which names hold each trigram."""
+"""The names of an index: which rows bear each, which each row bears, and which names hold each trigram."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.files import map_array, write_array
-from groundwire_server.index.postings import Postings, PostingsWriter
+from groundwire_server.domain.nodes import Node
+from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.frequent_trigrams import FrequentTrigrams, add_bitmaps, write_frequent_trigrams
+from groundwire_server.index.postings import Postings
+from groundwire_server.index.segment import HeldSegment, Parts, Segment
+from groundwire_server.index.spans import positions_of
 from groundwire_server.index.strings import StringColumn
-from groundwire_server.text.names import trigrams
+from groundwire_server.index.term_runs import TermRun, write_merged_postings
+from groundwire_server.index.trigram_runs import trigram_parts
+from groundwire_server.text.names import node_names
 
 _NAMES = "names"
 _TRIGRAMS = "trigrams"
 _SIZES_FILE = "names.sizes.bin"
+_OF_ROWS_FILE = "names.of_rows.bin"
+_OF_ROWS_STARTS_FILE = "names.of_rows.starts.bin"
+NAMES_A_RUN = 1 << 16
+"""Names whose trigrams are sorted at once: some 100 MB."""
 
 
-def write_names(directory: Path, names: Iterable[Sequence[str]]) -> None:
-    """Writes the distinct normalised names of every row, in row order."""
-    bearers = PostingsWriter()
-    for row, names_of_row in enumerate(names):
-        for name in names_of_row:
-            bearers.add(name, row)
-    bearers.write(directory, _NAMES)
-    holders = PostingsWriter()
-    sizes: list[int] = []
-    for position, name in enumerate(bearers.terms()):
-        held = sorted(trigrams(name))
-        sizes.append(len(held))
-        for trigram in held:
-            holders.add(trigram, position)
-    holders.write(directory, _TRIGRAMS)
-    write_array(directory / _SIZES_FILE, np.asarray(sizes, dtype=np.int32))
+class NameRun:
+    """Collects the names of one row after the other."""
+
+    def __init__(self) -> None:
+        self._run = TermRun()
+
+    def add(self, node: Node) -> None:
+        """Notes the distinct normalised names of the next row."""
+        self._run.add(node_names(node.symbol, node.location.path))
+
+    def parts(self) -> Parts:
+        """The names as parts of a segment."""
+        return self._run.parts(_NAMES)
+
+
+def write_names(directory: Path, segments: Sequence[Segment], scratch: Path) -> None:
+    """Writes the names of all rows and the trigrams of all names; runs of trigrams wait in the folder `scratch`."""
+    write_merged_postings(directory, _NAMES, segments, _NAMES)
+    bearers = Postings(directory, _NAMES)
+    _write_names_of_rows(directory, bearers, sum(segment.row_count for segment in segments))
+    names = bearers.terms
+    sizes = [np.zeros(0, dtype=np.int32)]
+    runs: list[Segment] = []
+    for start in range(0, len(names), NAMES_A_RUN):
+        block = [names[position] for position in range(start, min(start + NAMES_A_RUN, len(names)))]
+        parts, held = trigram_parts(_TRIGRAMS, block)
+        sizes.append(held)
+        runs.append(HeldSegment(start, len(block), parts).spill(scratch / f"{_TRIGRAMS}.{start}"))
+    write_merged_postings(directory, _TRIGRAMS, runs, _TRIGRAMS)
+    write_frequent_trigrams(directory, _TRIGRAMS, Postings(directory, _TRIGRAMS), len(names))
+    write_array(directory / _SIZES_FILE, np.concatenate(sizes))
 
 
 class NameTable:
@@ -44,20 +69,44 @@ class NameTable:
         """Maps the names. Raises IndexDamagedError."""
         self._bearers = Postings(directory, _NAMES)
         self._holders = Postings(directory, _TRIGRAMS)
+        self._frequent = FrequentTrigrams(directory, _TRIGRAMS, len(self._bearers.terms))
         self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
+        starts = max(1, len(map_bytes(directory / _OF_ROWS_STARTS_FILE)) // 8)
+        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (starts,))
+        self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
 
     @property
     def names(self) -> StringColumn:
         """The distinct names."""
         return self._bearers.terms
 
-    def holding(self, trigram: str) -> NDArray[np.int32]:
-        """The positions, ascending, of the names that hold the trigram."""
-        return self._holders.rows_with(trigram)
+    def shared(self, trigrams: Collection[str]) -> NDArray[np.unsignedinteger]:
+        """How many of several distinct trigrams each name holds [names]."""
+        counts = np.zeros(len(self.sizes), dtype=np.min_scalar_type(len(trigrams)))
+        bitmaps: list[NDArray[np.uint8]] = []
+        for term in map(self._holders.terms.find, trigrams):
+            bitmap = None if term is None else self._frequent.bitmap(term)
+            if bitmap is not None:
+                bitmaps.append(bitmap)
+            elif term is not None:
+                counts[self._holders.rows[self._holders.span_at(term)]] += 1
+        add_bitmaps(counts, bitmaps)
+        return counts
 
-    def rows_of(self, positions: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The rows that bear the names at several positions [m], ascending for each.
+    def rows_of(self, positions: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The rows that bear the names at several positions [m], ascending for each."""
+        return self._bearers.rows.take(positions_of(self._bearers.starts, positions)[0])
 
-        Returns rows [r] and for each of them which of the `positions`, 0 to m - 1, it bears.
-        """
-        return self._bearers.rows_at(positions)
+    def of_rows(self, rows: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The positions of the names that rows [m] bear, one row after the other, and how many each row bears [m]."""
+        positions, counts = positions_of(self._starts_of_rows, rows)
+        return self._of_rows.take(positions), counts
+
+
+def _write_names_of_rows(directory: Path, bearers: Postings, node_count: int) -> None:
+    """Writes the names that each row bears, the other way round than `bearers` has them."""
+    positions = np.repeat(np.arange(len(bearers.terms), dtype=np.int32), np.diff(bearers.starts))
+    starts = np.zeros(node_count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(bearers.rows, minlength=node_count), out=starts[1:])
+    write_array(directory / _OF_ROWS_FILE, positions[np.argsort(bearers.rows, kind="stable")])
+    write_array(directory / _OF_ROWS_STARTS_FILE, starts)

@@ -4,6 +4,7 @@ Row order is id order, so a comparison of rows is a comparison of ids wherever a
 """
 
 import json
+from array import array
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.nodes import JsonValue, Location, Node
 from groundwire_server.domain.scope import SEPARATOR
-from groundwire_server.index.categories import open_categories, write_categories
+from groundwire_server.index.categories import open_categories
 from groundwire_server.index.files import map_array, write_array
+from groundwire_server.index.segment import Parts, Segment, bytes_part, whole_column
 from groundwire_server.index.strings import StringColumn
 
+STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
 NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
 """What `NodeTable.timestamps` holds for a node without one."""
@@ -26,29 +29,51 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def write_node_table(directory: Path, nodes: Sequence[Node]) -> None:
-    """Writes the columns of nodes that are sorted by id."""
-    StringColumn.write(directory, "id", (node.id for node in nodes))
-    StringColumn.write(directory, "text", (node.text for node in nodes))
-    StringColumn.write(directory, "symbol", (node.symbol for node in nodes))
-    StringColumn.write(directory, "signature", (node.signature for node in nodes))
-    StringColumn.write(directory, "source_uri", (node.source_uri for node in nodes))
-    StringColumn.write(directory, "context_prefix", (node.context_prefix for node in nodes))
-    StringColumn.write(directory, "metadata", (json.dumps(dict(node.metadata), sort_keys=True) for node in nodes))
-    write_categories(directory, nodes)
-    numbers = {
-        "start_line": [node.location.start_line for node in nodes],
-        "end_line": [node.location.end_line for node in nodes],
-        "token_count": [node.token_count for node in nodes],
-        "char_count": [len(node.text) for node in nodes],
-        "chunk_index": [node.chunk_index for node in nodes],
-    }
-    write_array(directory / "numbers.bin", np.asarray([numbers[name] for name in NUMBERS], dtype=np.int32))
-    write_array(directory / "timestamps.bin", np.asarray([_microseconds(node.timestamp) for node in nodes], np.int64))
-    flags = ([node.is_latest for node in nodes], [node.deleted for node in nodes])
-    write_array(directory / "flags.bin", np.asarray(flags, dtype=np.bool_))
-    hashes = np.frombuffer(b"".join(bytes.fromhex(node.location.content_hash) for node in nodes), dtype=np.uint8)
-    write_array(directory / "content_hash.bin", hashes.reshape(len(nodes), 32))
+class NodeColumns:
+    """Collects the columns of one node after the other, but for the categories."""
+
+    def __init__(self) -> None:
+        self._strings = {name: (bytearray(), array("i")) for name in STRINGS}
+        self._numbers, self._timestamps = array("i"), array("q")
+        self._flags, self._hashes = bytearray(), bytearray()
+
+    def add(self, node: Node) -> None:
+        """Notes the next row."""
+        metadata = json.dumps(dict(node.metadata), sort_keys=True)
+        strings = (node.id, node.text, node.symbol, node.signature, node.source_uri, node.context_prefix, metadata)
+        for (blob, sizes), value in zip(self._strings.values(), strings, strict=True):
+            encoded = value.encode()
+            blob += encoded
+            sizes.append(len(encoded))
+        lines = (node.location.start_line, node.location.end_line)
+        self._numbers.extend((*lines, node.token_count, len(node.text), node.chunk_index))
+        self._timestamps.append(_microseconds(node.timestamp))
+        self._flags += bytes((node.is_latest, node.deleted))
+        self._hashes += bytes.fromhex(node.location.content_hash)
+
+    def parts(self) -> Parts:
+        """The columns as parts of a segment."""
+        parts: Parts = {
+            "numbers": np.asarray(self._numbers, dtype=np.int32),
+            "timestamps": np.asarray(self._timestamps, dtype=np.int64),
+            "flags": bytes_part(self._flags),
+            "hashes": bytes_part(self._hashes),
+        }
+        for name, (blob, sizes) in self._strings.items():
+            parts[name] = bytes_part(blob)
+            parts[f"{name}.sizes"] = np.asarray(sizes, dtype=np.int32)
+        return parts
+
+
+def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the columns of all rows, but for the categories."""
+    for name in STRINGS:
+        blobs = (segment.part(name) for segment in segments)
+        StringColumn.write_joined(directory, name, blobs, whole_column(segments, f"{name}.sizes"))
+    write_array(directory / "numbers.bin", whole_column(segments, "numbers").reshape(-1, len(NUMBERS)).T)
+    write_array(directory / "timestamps.bin", whole_column(segments, "timestamps"))
+    write_array(directory / "flags.bin", whole_column(segments, "flags").reshape(-1, 2).T)
+    write_array(directory / "content_hash.bin", whole_column(segments, "hashes"))
 
 
 class NodeTable:

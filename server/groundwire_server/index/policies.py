@@ -1,5 +1,6 @@
 """Policy classes: the distinct access demands of an index, so that visibility is judged per class (design §4)."""
 
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.files import write_array
+from groundwire_server.index.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"
+POLICY_COLUMN = "policy.bin"
+_CLASSES, _CODES = "policies.classes", "policies.codes"
 _ADAPTER: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ...])
 
 
@@ -19,6 +24,32 @@ def intern(demands: Sequence[NodeAccess]) -> tuple[tuple[NodeAccess, ...], NDArr
     classes = sorted(set(demands), key=_order)
     positions = {demand: position for position, demand in enumerate(classes)}
     return tuple(classes), np.asarray([positions[demand] for demand in demands], dtype=np.int32)
+
+
+class PolicyRun:
+    """Collects the demands of one row after the other."""
+
+    def __init__(self) -> None:
+        self._codes: dict[NodeAccess, int] = {}
+        self._rows = array("i")
+
+    def add(self, demand: NodeAccess) -> None:
+        """Notes the demand of the next row."""
+        self._rows.append(self._codes.setdefault(demand, len(self._codes)))
+
+    def parts(self) -> Parts:
+        """The demands as parts of a segment; the classes stand in the order in which they came."""
+        return {_CLASSES: bytes_part(_ADAPTER.dump_json(tuple(self._codes))), _CODES: np.asarray(self._rows, np.int32)}
+
+
+def write_policies_of(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the policy classes of all rows, and each row's."""
+    own = [_ADAPTER.validate_json(segment.part(_CLASSES).tobytes()) for segment in segments]
+    classes, places = intern([demand for demands in own for demand in demands])
+    write_policies(directory, classes)
+    ranks = np.split(places, np.cumsum([len(demands) for demands in own])[:-1])
+    codes = [mine[segment.part(_CODES)] for mine, segment in zip(ranks, segments, strict=True)]
+    write_array(directory / POLICY_COLUMN, np.concatenate(codes))
 
 
 def write_policies(directory: Path, classes: tuple[NodeAccess, ...]) -> None:

@@ -1,28 +1,29 @@
 """Reading order: which chunks stand before and after each other in one document."""
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.nodes import Node
+from groundwire_server.index.categories import Category
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.node_table import NodeTable
+from groundwire_server.index.term_runs import merged_terms
 
 NO_DOCUMENT = -1
 _ORDER_FILE = "reading_order.bin"
 _STARTS_FILE = "reading_order.starts.bin"
 
 
-def write_reading_order(directory: Path, nodes: Sequence[Node]) -> None:
-    """Writes the reading order of nodes that are sorted by id."""
-    document, count = _documents(nodes)
+def write_reading_order(directory: Path, nodes: NodeTable) -> None:
+    """Writes the reading order of the rows of a node table."""
+    document, count = _documents(nodes.categories)
     # Rows without a document stand last, so that the documents' spans start at 0.
     key = np.where(document == NO_DOCUMENT, count, document)
-    lines = np.asarray([node.location.start_line for node in nodes], dtype=np.int32)
-    chunks = np.asarray([node.chunk_index for node in nodes], dtype=np.int32)
-    order = np.lexsort((lines, chunks, key)).astype(np.int32)
+    order = np.lexsort((nodes.numbers["start_line"], nodes.numbers["chunk_index"], key)).astype(np.int32)
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=np.int32)
     starts = np.zeros(count + 1, dtype=np.int64)
@@ -69,9 +70,22 @@ class ReadingOrder:
         return self.order[int(self.place[row]) + 1 : int(self._starts[document + 1])]
 
 
-def _documents(nodes: Sequence[Node]) -> tuple[NDArray[np.int32], int]:
-    """Each row's document number, in the order of the documents' keys, and how many there are."""
-    keys = [(node.document_id or node.location.path, node.repo_name, node.document_version_id) for node in nodes]
-    distinct = sorted({key for key in keys if key[0]})
-    numbers = {key: number for number, key in enumerate(distinct)}
-    return np.asarray([numbers.get(key, NO_DOCUMENT) for key in keys], dtype=np.int32), len(distinct)
+def _documents(categories: Mapping[str, Category]) -> tuple[NDArray[np.int32], int]:
+    """Each row's document number, in the order of the documents' keys, and how many there are.
+
+    A document's key is its id, or the path of rows that state none, with the repository and the version of it.
+    """
+    ids, paths = categories["document_id"], categories["path"]
+    places = array("i"), array("i")
+    named = [name != b"" for name in merged_terms([ids.values.encoded(), paths.values.encoded()], places)]
+    id_places, path_places = (np.asarray(own, dtype=np.int32) for own in places)
+    stated = np.asarray(named, dtype=np.bool_)[id_places[ids.codes]]
+    name = np.where(stated, id_places[ids.codes], path_places[paths.codes])
+    versions = categories["document_version_id"].codes
+    rows = np.flatnonzero(np.asarray(named, dtype=np.bool_)[name])
+    keys = np.stack((versions[rows], categories["repo_name"].codes[rows], name[rows]))
+    order = np.lexsort(keys)
+    firsts = np.any(keys[:, order[1:]] != keys[:, order[:-1]], axis=0)
+    document = np.full(len(name), NO_DOCUMENT, dtype=np.int32)
+    document[rows[order]] = np.concatenate((np.zeros(min(1, len(rows)), dtype=np.int32), np.cumsum(firsts)))
+    return document, int(document.max()) + 1

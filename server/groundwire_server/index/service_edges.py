@@ -6,30 +6,42 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.adjacency import EdgeRow
+from groundwire_server.domain.nodes import CONTAINS
+from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.categories import Category
+from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.spans import positions_of
 
 _FILE = "service_edges.bin"
+_INCOMING_FILE = "service_edges.incoming.bin"
+_STARTS_FILE = "service_edges.starts.bin"
 _BYTES_AN_EDGE = 12
+_BYTES_OF_STARTS = 16
 
 
-def write_service_edges(
-    directory: Path, services: Sequence[str], edges: Sequence[EdgeRow], contains: int | None
-) -> None:
-    """Writes the edges between rows of different services; `services` [n] are the rows' services, "" for none.
-
-    `contains` is the edge type that says what is part of what and is left out, None when no edge has it.
-    """
-    chosen = sorted(
-        (edge.from_row, edge.to_row, edge.edge_type)
-        for edge in edges
-        if edge.edge_type != contains and _differ(services[edge.from_row], services[edge.to_row])
-    )
-    write_array(directory / _FILE, np.asarray(chosen, dtype=np.int32).reshape(-1, 3).T)
+def write_service_edges(directory: Path, services: Category, edges: EdgeTable) -> None:
+    """Writes the edges between rows of different services; what is `Contains` says what is part of what: left out."""
+    nowhere = services.values.find("")
+    near, far = services.codes[edges.from_rows], services.codes[edges.to_rows]
+    chosen = near != far
+    if nowhere is not None:
+        chosen &= (near != nowhere) & (far != nowhere)
+    if CONTAINS in edges.edge_types:
+        chosen &= edges.types != edges.edge_types.index(CONTAINS)
+    near, far = near[chosen], far[chosen]
+    columns = np.stack((edges.from_rows[chosen], edges.to_rows[chosen], edges.types[chosen]))
+    order = np.lexsort((*columns[::-1], near))
+    starts = np.zeros((2, len(services.values) + 1), dtype=np.int64)
+    for ends, services_of in zip(starts, (near, far), strict=True):
+        np.cumsum(np.bincount(services_of, minlength=len(services.values)), out=ends[1:])
+    write_array(directory / _FILE, columns[:, order])
+    write_array(directory / _INCOMING_FILE, np.argsort(far[order], kind="stable").astype(np.int32))
+    write_array(directory / _STARTS_FILE, starts)
 
 
 class ServiceEdges:
-    """The mapped edges between services, by (from row, to row, type); all arrays [m].
+    """The mapped edges between services, by (service of the from row, from row, to row, type); all arrays [m].
 
     `types` are positions in the index's sorted list of edge types.
     """
@@ -41,7 +53,15 @@ class ServiceEdges:
         self.from_rows: NDArray[np.int32] = edges[0]
         self.to_rows: NDArray[np.int32] = edges[1]
         self.types: NDArray[np.int32] = edges[2]
+        self._incoming = map_array(directory / _INCOMING_FILE, np.int32, (count,))
+        starts = max(1, len(map_bytes(directory / _STARTS_FILE)) // _BYTES_OF_STARTS)
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, starts))
+        if self._starts[:, -1].tolist() != [count, count]:
+            raise IndexDamagedError(f"{_STARTS_FILE}: does not divide the {count} edges of {_FILE}")
 
-
-def _differ(service: str, other: str) -> bool:
-    return bool(service and other) and service != other
+    def touching(self, services: Sequence[int]) -> NDArray[np.int64]:
+        """The positions, ascending, of the edges from or to services, which are positions among the services' names."""
+        places = np.asarray(services, dtype=np.int64)
+        outgoing, _ = positions_of(self._starts[0], places)
+        incoming, _ = positions_of(self._starts[1], places)
+        return np.union1d(outgoing, self._incoming.take(incoming))

@@ -73,6 +73,7 @@ class IndexStore:
         """
         branch = self._branch(scope)
         branch.mkdir(parents=True, exist_ok=True)
+        _keep_from_readers(self.data)
         for parent in (self.data, branch.parent):
             make_durable(parent)
         with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
@@ -153,6 +154,13 @@ class IndexStore:
 
     def _branch(self, scope: Scope) -> Path:
         return self.data / escaped(scope.repository) / escaped(scope.branch)
+
+
+def _keep_from_readers(data: Path) -> None:
+    """Lets neither git nor a build of the source tree around the data folder read what lies in it."""
+    rules = data / ".gitignore"
+    if not rules.exists():
+        replace_durably(rules, b"*\n")
 
 
 def _remove_leftovers(branch: Path) -> None:

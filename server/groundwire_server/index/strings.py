@@ -1,7 +1,8 @@
 """Columns of strings: one UTF-8 blob and the offsets into it, both mapped."""
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,24 @@ class StringColumn:
     @staticmethod
     def write(directory: Path, name: str, values: Iterable[str]) -> None:
         """Writes `<name>.utf8` and `<name>.offsets.bin`."""
-        offsets = [0]
+        StringColumn.write_encoded(directory, name, (value.encode() for value in values))
+
+    @staticmethod
+    def write_encoded(directory: Path, name: str, values: Iterable[bytes]) -> None:
+        """Writes the column of values that are UTF-8 already."""
+        sizes = array("i")
         with (directory / f"{name}.utf8").open("wb") as file:
             for value in values:
-                offsets.append(offsets[-1] + file.write(value.encode()))
-        write_array(directory / f"{name}.offsets.bin", np.asarray(offsets, dtype=np.int64))
+                sizes.append(file.write(value))
+        _write_offsets(directory, name, np.asarray(sizes, dtype=np.int32))
+
+    @staticmethod
+    def write_joined(directory: Path, name: str, blobs: Iterable[NDArray[np.uint8]], sizes: NDArray[np.int32]) -> None:
+        """Writes the column of values that stand in blobs, one after the other; `sizes` [values] are their lengths."""
+        with (directory / f"{name}.utf8").open("wb") as file:
+            for blob in blobs:
+                blob.tofile(file)
+        _write_offsets(directory, name, sizes)
 
     @classmethod
     def open(cls, directory: Path, name: str, count: int | None = None) -> "StringColumn":
@@ -53,6 +67,10 @@ class StringColumn:
         """The UTF-8 bytes of one string."""
         return bytes(self._blob[int(self._offsets[position]) : int(self._offsets[position + 1])])
 
+    def encoded(self) -> Iterator[bytes]:
+        """The UTF-8 bytes of every string."""
+        return map(self.raw, range(len(self)))
+
     def byte_length(self, position: int) -> int:
         """The UTF-8 length of one string, without reading it."""
         return int(self._offsets[position + 1] - self._offsets[position])
@@ -72,3 +90,9 @@ class StringColumn:
     def lower_bound(self, sought: bytes) -> int:
         """The first position whose string is not smaller than `sought`, in a sorted column."""
         return bisect_left(range(len(self)), sought, key=self.raw)
+
+
+def _write_offsets(directory: Path, name: str, sizes: NDArray[np.int32]) -> None:
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    write_array(directory / f"{name}.offsets.bin", offsets)

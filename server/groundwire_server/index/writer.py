@@ -1,28 +1,24 @@
 """Writes an index directory: tables, then the manifest with their checksums, all forced to disk."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.nodes import CONTAINS, Edge, Node
+from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
-from groundwire_server.index.adjacency import EdgeRow, write_adjacency
-from groundwire_server.index.files import make_durable, sha256, write_array
-from groundwire_server.index.lexical import CODE, PROSE, write_lexical
-from groundwire_server.index.loaded import POLICY_COLUMN
+from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.files import make_durable, sha256
+from groundwire_server.index.lexical import CODE, PROSE
 from groundwire_server.index.manifest import FORMAT, FORMAT_VERSION, FileEntry, LexicalSpace, Manifest, VectorSpace
-from groundwire_server.index.metadata_terms import write_metadata_terms
-from groundwire_server.index.names import write_names
-from groundwire_server.index.node_table import write_node_table
-from groundwire_server.index.policies import intern, write_policies
-from groundwire_server.index.reading_order import write_reading_order
-from groundwire_server.index.service_edges import write_service_edges
+from groundwire_server.index.rows import segments_of
+from groundwire_server.index.tables import LexicalSize, write_tables
 from groundwire_server.index.vectors import write_vectors
-from groundwire_server.text.names import node_names
 
 SKIPPED_FILE = "skipped.tsv"
 
@@ -71,34 +67,69 @@ class IndexContent:
     skipped: Sequence[tuple[str, str]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whence an index comes, as its manifest tells it.
+
+    `tokenizers` are the fingerprints of those that made its lexical tables, by the table's name. `skipped` are paths of
+    the source that could not be used, in whole or part, and why.
+    """
+
+    scope: Scope
+    created: datetime
+    source: str
+    token_counter: str
+    token_counter_fingerprint: str
+    vector_space: VectorSpace | None
+    tokenizers: Mapping[str, str]
+    skipped: Sequence[tuple[str, str]]
+
+
 def write_index(directory: Path, content: IndexContent) -> Manifest:
     """Fills an empty directory; after it returns, the index survives a crash of the machine."""
-    edge_types = tuple(sorted({edge.edge_type for edge in content.edges}))
-    _write_nodes(directory, content.nodes)
-    _write_edges(directory, content, edge_types)
+    tokens = {CODE: content.lexicon.code, PROSE: content.lexicon.prose}
+    given = {name: own for name, own in tokens.items() if own is not None}
+    edges = _edge_table(content)
+    with TemporaryDirectory(prefix=".", dir=directory) as scratch:
+        segments = list(segments_of(_rows(content.nodes, given), tuple(given), Path(scratch)))
+        sizes = write_tables(directory, segments, edges, tuple(given), Path(scratch))
     if content.vectors is not None:
         write_vectors(directory, content.vectors.rows, content.vectors.present)
-    code = _write_lexical(directory, CODE, content.lexicon.code)
-    prose = _write_lexical(directory, PROSE, content.lexicon.prose)
-    (directory / SKIPPED_FILE).write_text(
-        "".join(f"{path}\t{why}\n" for path, why in content.skipped), encoding="utf-8"
+    origin = Origin(
+        scope=content.scope,
+        created=content.created,
+        source=content.source,
+        token_counter=content.token_counter,
+        token_counter_fingerprint=content.token_counter_fingerprint,
+        vector_space=None if content.vectors is None else content.vectors.space,
+        tokenizers={name: own.tokenizer for name, own in given.items()},
+        skipped=content.skipped,
     )
+    return seal_index(directory, origin, len(content.nodes), edges, sizes)
+
+
+def seal_index(
+    directory: Path, origin: Origin, node_count: int, edges: EdgeTable, lexical: Mapping[str, LexicalSize]
+) -> Manifest:
+    """Completes a directory that holds every table with its manifest, and forces all of it to disk."""
+    (directory / SKIPPED_FILE).write_text("".join(f"{path}\t{why}\n" for path, why in origin.skipped), encoding="utf-8")
+    spaces = {name: LexicalSpace(origin.tokenizers[name], *size) for name, size in lexical.items()}
     manifest = Manifest(
         format=FORMAT,
         format_version=FORMAT_VERSION,
-        repository=content.scope.repository,
-        branch=content.scope.branch,
-        version=content.scope.active_index,
-        created=content.created,
-        source=content.source,
-        node_count=len(content.nodes),
-        edge_count=len(content.edges),
-        edge_types=edge_types,
-        vector_space=None if content.vectors is None else content.vectors.space,
-        code=code,
-        prose=prose,
-        token_counter=content.token_counter,
-        token_counter_fingerprint=content.token_counter_fingerprint,
+        repository=origin.scope.repository,
+        branch=origin.scope.branch,
+        version=origin.scope.active_index,
+        created=origin.created,
+        source=origin.source,
+        node_count=node_count,
+        edge_count=len(edges),
+        edge_types=edges.edge_types,
+        vector_space=origin.vector_space,
+        code=spaces.get(CODE),
+        prose=spaces.get(PROSE),
+        token_counter=origin.token_counter,
+        token_counter_fingerprint=origin.token_counter_fingerprint,
         files=_seal(directory),
     )
     manifest.write(directory)
@@ -107,37 +138,30 @@ def write_index(directory: Path, content: IndexContent) -> Manifest:
     return manifest
 
 
-def _write_nodes(directory: Path, nodes: Sequence[Node]) -> None:
-    write_node_table(directory, nodes)
-    classes, policy_codes = intern([node.access for node in nodes])
-    write_policies(directory, classes)
-    write_array(directory / POLICY_COLUMN, policy_codes)
-    write_names(directory, (node_names(node.symbol, node.location.path) for node in nodes))
-    write_metadata_terms(directory, (node.metadata for node in nodes))
-    write_reading_order(directory, nodes)
+def _rows(nodes: Sequence[Node], tokens: Mapping[str, Tokens]) -> Iterator[tuple[Node, Mapping[str, Sequence[str]]]]:
+    """Every node with its tokens by the name of the lexical table."""
+    documents = [iter(own.documents) for own in tokens.values()]
+    for node in nodes:
+        yield node, {name: next(own) for name, own in zip(tokens, documents, strict=True)}
 
 
-def _write_edges(directory: Path, content: IndexContent, edge_types: tuple[str, ...]) -> None:
-    edges = _edge_rows(content, edge_types)
-    write_adjacency(directory, len(content.nodes), edges)
-    contains = edge_types.index(CONTAINS) if CONTAINS in edge_types else None
-    write_service_edges(directory, [node.service_name for node in content.nodes], edges, contains)
-
-
-def _write_lexical(directory: Path, name: str, tokens: Tokens | None) -> LexicalSpace | None:
-    if tokens is None:
-        return None
-    term_count, posting_count = write_lexical(directory, name, tokens.documents)
-    return LexicalSpace(tokens.tokenizer, term_count, posting_count)
-
-
-def _edge_rows(content: IndexContent, edge_types: tuple[str, ...]) -> list[EdgeRow]:
+def _edge_table(content: IndexContent) -> EdgeTable:
     rows = {node.id: row for row, node in enumerate(content.nodes)}
+    edge_types = tuple(sorted({edge.edge_type for edge in content.edges}))
     codes = {edge_type: code for code, edge_type in enumerate(edge_types)}
-    return [
-        EdgeRow(rows[edge.from_id], rows[edge.to_id], codes[edge.edge_type], edge.confidence) for edge in content.edges
-    ]
+    return EdgeTable(
+        edge_types,
+        np.asarray([rows[edge.from_id] for edge in content.edges], dtype=np.int32),
+        np.asarray([rows[edge.to_id] for edge in content.edges], dtype=np.int32),
+        np.asarray([codes[edge.edge_type] for edge in content.edges], dtype=np.int32),
+        np.asarray([edge.confidence for edge in content.edges], dtype=np.float64),
+    )
 
 
 def _seal(directory: Path) -> tuple[FileEntry, ...]:
-    return tuple(FileEntry(path.name, path.stat().st_size, sha256(path)) for path in sorted(directory.iterdir()))
+    paths = sorted(directory.iterdir())
+    with ThreadPoolExecutor() as threads:
+        return tuple(
+            FileEntry(path.name, path.stat().st_size, checksum)
+            for path, checksum in zip(paths, threads.map(sha256, paths), strict=True)
+        )

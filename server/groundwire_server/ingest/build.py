@@ -1,46 +1,44 @@
-"""From a source to a published index version: collect, count, embed, tokenise, write, publish, activate."""
+"""From a source to a published index version: collect, embed, count and tokenise, write, publish, activate.
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+Nodes wait on disk and pass through memory a block at a time; a source of any size is built in the same memory but for
+its keys, its edges as numbers and the vocabularies (docs/adr/0016).
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import repeat
+from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from tempfile import TemporaryDirectory
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.nodes import Location, Node, content_hash
 from groundwire_server.domain.scope import Scope
 from groundwire_server.embedding.cache import EmbeddingCache
-from groundwire_server.embedding.embed import embed_missing
 from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.index.categories import open_categories
 from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.index.segment import Segment
 from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
-from groundwire_server.ingest.collect import Collected, collect, node_access
-from groundwire_server.ingest.records import SkippedFile, Source, SourceNode, SourceRecord
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
+from groundwire_server.index.tables import Job as TableJob
+from groundwire_server.index.tables import LexicalSize, write_tables
+from groundwire_server.index.writer import Origin, seal_index
+from groundwire_server.ingest.collect import Collected, collect
+from groundwire_server.ingest.processes import Advance, processor_count, runner
+from groundwire_server.ingest.progress import Progress, ProgressCallback
+from groundwire_server.ingest.query_encoder import with_query_encoder
+from groundwire_server.ingest.records import SkippedFile, Source, SourceRecord
+from groundwire_server.ingest.segments import TOKENIZERS, SegmentMaker
+from groundwire_server.ingest.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 
-SYMBOL_WEIGHT = 3
-"""How often BM25 counts a symbol's words: a name says more of a node than a word of its text (docs/quality.md)."""
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
-UNIT_TOLERANCE = 1e-6
-
-Item = TypeVar("Item")
-ProgressCallback: TypeAlias = Callable[[int, int], None]
-
-
-class Progress(Protocol):
-    """Shows how far a build is."""
-
-    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
-        """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown."""
-        ...
+BYTES_WORTH_PROCESSES = 8 << 20
+"""Nodes that take less than this on disk are done before other processes would have started."""
+BYTES_A_SEGMENT = 16 << 20
+"""What a segment's nodes take on disk at most, about."""
+_RECORDS_BETWEEN_REPORTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,15 @@ class BuildOptions:
     embedder: Embedder | None
     activate: bool = True
     skip_dangling_edges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """The space of the vectors, None without any; how many distinct texts were embedded, and had been before."""
+
+    space: VectorSpace | None
+    embedded: int = 0
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,133 +81,103 @@ def build_index(source: Source, options: BuildOptions, progress: Progress) -> Bu
     """Builds and publishes a version. Raises IngestError; then, and when interrupted, nothing was published."""
     store = IndexStore(options.data)
     store.check_free(options.scope)
-    with progress.stage("Reading") as report:
-        collected = collect(_counted(source, report), options.scope, skip_dangling_edges=options.skip_dangling_edges)
     counter = TokenCounter()
-    with progress.stage("Counting tokens") as report:
-        nodes = [
-            _node(node, id_, options.scope, counter)
-            for node, id_ in _reported(list(zip(collected.nodes, collected.ids, strict=True)), report)
-        ]
-    vectors, embedded, reused = _vectors(collected, options, progress)
-    with progress.stage("Writing") as report, store.build(options.scope) as directory:
-        content = IndexContent(
+    with store.build(options.scope) as directory:
+        with TemporaryDirectory(prefix=".", dir=directory) as name:
+            scratch = Path(name)
+            collected = _collect(source, options, scratch, progress)
+            vectors = _write_vectors(directory, collected, options, progress)
+            lexical = _write_tables(directory, collected, options.scope, scratch, progress)
+        origin = Origin(
             scope=options.scope,
             created=datetime.now(UTC),
             source=source.description,
             token_counter=counter.name,
             token_counter_fingerprint=counter.fingerprint,
-            nodes=nodes,
-            edges=collected.edges,
-            vectors=vectors,
-            lexicon=Lexicon(
-                code=Tokens(TOKENIZER_FINGERPRINT, _tokenised(nodes, tokenize, report)),
-                prose=Tokens(PROSE_TOKENIZER_FINGERPRINT, _tokenised(nodes, tokenize_prose, report)),
-            ),
+            vector_space=vectors.space,
+            tokenizers=TOKENIZERS,
             skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
         )
-        write_index(directory, content)
+        seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
+        report = _report(directory, source, options, collected, vectors)
     if options.activate:
         store.activate(options.scope)
+    return report
+
+
+def _report(
+    directory: Path, source: Source, options: BuildOptions, collected: Collected, vectors: _Vectors
+) -> BuildReport:
+    kinds = open_categories(directory, len(collected.nodes))["kind"]
     return BuildReport(
         scope=options.scope,
         source=source.description,
-        node_count=len(nodes),
-        kinds=tuple(sorted(Counter(node.kind for node in nodes).items())),
-        edge_types=tuple(sorted(Counter(edge.edge_type for edge in collected.edges).items())),
+        node_count=len(collected.nodes),
+        kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
+        edge_types=_counts(collected.edges.edge_types, collected.edges.types),
         skipped=collected.skipped,
         dropped_edges=collected.dropped_edges,
-        embedded=embedded,
-        reused=reused,
+        embedded=vectors.embedded,
+        reused=vectors.reused,
         activated=options.activate,
     )
 
 
+def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
+    with progress.stage("Reading") as report:
+        records = _counted(source, report)
+        return collect(records, options.scope, scratch, skip_dangling_edges=options.skip_dangling_edges)
+
+
 def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]:
+    count = 0
     for count, record in enumerate(source.read(), start=1):
-        report(count, 0)
+        if count % _RECORDS_BETWEEN_REPORTS == 0:
+            report(count, 0)
         yield record
+    report(count, 0)
 
 
-def _reported(items: Sequence[Item], report: ProgressCallback) -> Iterator[Item]:
-    for done, item in enumerate(items, start=1):
-        yield item
-        report(done, len(items))
-
-
-def _node(node: SourceNode, id_: str, scope: Scope, counter: TokenCounter) -> Node:
-    return Node(
-        id=id_,
-        kind=node.kind,
-        local_id=node.local_id,
-        text=node.text,
-        token_count=counter.count(node.text),
-        location=Location(node.path, node.start_line, node.end_line, content_hash(node.text)),
-        symbol=node.symbol,
-        signature=node.signature,
-        language=node.language,
-        data_type=node.data_type,
-        corpus_type=node.corpus_type,
-        collection_id=node.collection_id,
-        case_id=node.case_id,
-        document_id=node.document_id,
-        document_version_id=node.document_version_id,
-        chunk_index=node.chunk_index,
-        is_latest=node.is_latest,
-        deleted=node.deleted,
-        service_name=node.service_name,
-        repo_name=node.repo_name or scope.repository,
-        section_path=node.section_path,
-        author=node.author,
-        channel=node.channel,
-        timestamp=node.timestamp,
-        source_uri=node.source_uri,
-        context_prefix=node.context_prefix,
-        access=node_access(node),
-        metadata=node.metadata,
-    )
-
-
-def _tokenised(
-    nodes: Sequence[Node], tokenizer: Callable[[str], list[str]], report: ProgressCallback
-) -> Iterator[list[str]]:
-    """The tokens of all that is searched for words, a node at a time: together they would fill the memory."""
-    for node in _reported(nodes, report):
-        searched = (*repeat(node.symbol, SYMBOL_WEIGHT), node.location.path, node.context_prefix, node.text)
-        yield tokenizer(" ".join(field for field in searched if field))
-
-
-def _embedded_text(node: SourceNode) -> str:
-    return f"{node.context_prefix}\n\n{node.text}" if node.context_prefix else node.text
-
-
-def _vectors(collected: Collected, options: BuildOptions, progress: Progress) -> tuple[Vectors | None, int, int]:
-    own = [node for node in collected.nodes if node.vector is not None]
-    if options.embedder is None:
-        return (_own_vectors(collected.nodes) if own else None), 0, 0
-    if own:
-        raise IngestError(f"{own[0].origin}: the source brings its own vectors; give --embedder none, or drop them")
-    embedder = options.embedder
-    with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache, progress.stage("Embedding") as report:
-        result = embed_missing([_embedded_text(node) for node in collected.nodes], embedder, cache, report)
+def _write_vectors(directory: Path, collected: Collected, options: BuildOptions, progress: Progress) -> _Vectors:
+    nodes, dimension, embedder = collected.nodes, collected.dimension, options.embedder
+    if embedder is None:
+        return _Vectors(None if dimension is None else write_own_vectors(directory, nodes, dimension))
+    if dimension is not None:
+        raise own_vectors_refused(nodes)
+    with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
+        embedded, reused = embed_nodes(directory, nodes, embedder, cache, progress)
     space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
-    return Vectors(space, result.vectors, result.present), result.embedded, result.reused
+    return _Vectors(with_query_encoder(space, nodes, embedder, options.data), embedded, reused)
 
 
-def _own_vectors(nodes: Sequence[SourceNode]) -> Vectors:
-    """The source's vectors scaled to unit length. Raises IngestError unless every node has one of one dimension."""
-    dimension = max(len(node.vector or ()) for node in nodes)
-    for node in nodes:
-        if len(node.vector or ()) != dimension:
-            raise IngestError(f"{node.origin}: vector has {len(node.vector or ())} components, others have {dimension}")
-    rows = np.asarray([node.vector for node in nodes], dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    for node, norm in zip(nodes, norms[:, 0], strict=True):
-        if not 0.0 < norm < np.inf:
-            raise IngestError(
-                f"{node.origin}: vector has length {norm}, so no direction; give finite numbers, not all 0"
-            )
-    # A vector that is of unit length in single precision stays as it is, so that an export comes back bit for bit.
-    norms[np.abs(norms - 1.0) <= UNIT_TOLERANCE] = 1.0
-    space = VectorSpace(embedder="", fingerprint="", dimension=dimension)
-    return Vectors(space, (rows / norms).astype(np.float32), np.ones(len(rows), dtype=np.bool_))
+def _write_tables(
+    directory: Path, collected: Collected, scope: Scope, scratch: Path, progress: Progress
+) -> dict[str, LexicalSize]:
+    nodes = collected.nodes
+    processes = processor_count() if nodes.byte_count >= BYTES_WORTH_PROCESSES else 1
+    maker = SegmentMaker(nodes, scope, scratch)
+    # Two spans a process, so that none waits long for the slowest.
+    spans = nodes.spans(BYTES_A_SEGMENT, least_spans=1 if processes == 1 else 2 * processes)
+    make = maker.held if len(spans) == 1 else maker.spilled
+    with runner(processes) as runs:
+        with progress.stage("Tokenising") as report:
+            jobs = [partial(make, span) for span in spans]
+            segments: Sequence[Segment] = runs.run(jobs, lambda done: report(done, len(nodes)))
+        nodes.discard()
+        with progress.stage("Writing tables") as report:
+
+            def run_jobs(jobs: Sequence[TableJob]) -> Sequence[LexicalSize | None]:
+                return runs.run([partial(_run_table_job, job) for job in jobs], lambda done: report(done, len(jobs)))
+
+            return write_tables(directory, segments, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
+
+
+def _run_table_job(job: TableJob, advance: Advance) -> LexicalSize | None:
+    result = job()
+    advance(1)
+    return result
+
+
+def _counts(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[tuple[str, int], ...]:
+    """How many of the codes name each of the names."""
+    return tuple(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))

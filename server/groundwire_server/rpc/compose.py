@@ -1,8 +1,11 @@
 """Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.coded_query import compile_ahead
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.embedding.deferred import DeferredEmbedder
 from groundwire_server.embedding.embedder import Embedder, EmbedderError
+from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.query import QuerySettings
@@ -10,12 +13,15 @@ from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 
 
 def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
-    """The engine, and the backend as its index directory. Loads the configured models, which takes seconds.
+    """The engine, and the backend as its index directory.
+
+    Loads the configured models and compiles loops that no process has compiled before, which may take seconds.
 
     Raises SettingsError when the data folder is not there or a model cannot be loaded.
     """
     if not settings.data.is_dir():
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
+    compile_ahead()
     backend = EmbeddedBackend(settings.data, _load_embedders(settings))
     cross_encoder = _load_cross_encoder(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=cross_encoder)
@@ -32,21 +38,29 @@ def _load_boosts(settings: Settings) -> CorpusBoosts:
         raise _unusable("corpus_boosts", str(settings.corpus_boosts), error) from error
 
 
-# A server without models must not pay seconds and hundreds of megabytes for loading torch: hence the imports below.
+# A server that needs no model must not pay seconds and hundreds of megabytes for torch: hence the imports below.
 
 
 def _load_embedders(settings: Settings) -> list[Embedder]:
-    if not settings.embedders:
-        return []
-    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
-
+    """The configured models. One with an int8 encoder in the data folder is loaded only when queries need it itself."""
+    records = EncoderStore(settings.data).records()
     embedders: list[Embedder] = []
     for name in settings.embedders:
+        converted = {record.model: record.dimension for record in records if record.embedder == name}
+        embedders.extend(DeferredEmbedder(name, *known, _load_embedder) for known in converted.items())
+        if converted:
+            continue
         try:
-            embedders.append(SentenceTransformerEmbedder(name))
+            embedders.append(_load_embedder(name))
         except EmbedderError as error:
             raise _unusable("embedders", name, error) from error
     return embedders
+
+
+def _load_embedder(name: str) -> Embedder:
+    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(name)
 
 
 def _load_cross_encoder(settings: Settings) -> Reranker | None:

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.backends.embedded.bm25 import K1, B, inverse_document_frequency, matched_tokens, rank_by_bm25
+from groundwire_server.backends.embedded.bm25 import Bm25, inverse_document_frequency, matched_tokens
+from groundwire_server.backends.embedded.contenders import K1, B
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.index.lexical import LexicalTable, write_lexical
+from groundwire_server.index.lexical import LexicalTable
 from groundwire_server.index.loaded import LoadedIndex
+from support.index_tables import lexical_table
 
 WORDS = ["get", "user", "id", "tax", "invoice"]
 
@@ -25,8 +27,7 @@ Documents = list[list[str]]
 
 def lexical_of(documents: Documents) -> LexicalTable:
     with TemporaryDirectory() as directory:
-        terms, postings = write_lexical(Path(directory), "code", documents)
-        return LexicalTable(Path(directory), "code", len(documents), terms, postings)
+        return lexical_table(Path(directory), documents)
 
 
 def rank(
@@ -37,7 +38,7 @@ def rank(
     no_more_than_the_table_is_read = cast(LoadedIndex, None)
     visibility = Visibility(no_more_than_the_table_is_read, np.asarray(visible, dtype=np.bool_))
     allowed = visibility.mask & np.asarray(passing, dtype=np.bool_)
-    return rank_by_bm25(lexical, query, visibility, allowed, count)
+    return Bm25(lexical, query, visibility).rank(allowed, count)
 
 
 @st.composite

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from groundwire_server.backends.embedded import semantic
+from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
 from groundwire_server.domain.checkpoint import never_stop
@@ -22,6 +22,7 @@ from groundwire_server.text.prose_tokenizer import tokenize_prose
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
 from support.name_oracle import name_similarity
+from support.semantic_paths import EXACT_PATHS, taking
 
 PUBLIC = AccessContext()
 
@@ -108,19 +109,18 @@ def blocked(search: CandidateSearch, corpus: Corpus, lifecycle: Lifecycle) -> in
     return sum(item.id in deleted for item in recomputed(search, corpus).items)
 
 
-@given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle), gather_rows=st.sampled_from([2_048, 1]))
+@given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle), limits=st.sampled_from(EXACT_PATHS))
 def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     data: st.DataObject,
     caller: AccessContext,
     lifecycle: Lifecycle,
-    gather_rows: int,
+    limits: PathLimits,
     make_node: MakeNode,
     open_backend: OpenBackend,
 ) -> None:
     corpus = data.draw(corpora(make_node))
     seen = corpus.seen_by(caller)
-    with serving(corpus, open_backend) as backend, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+    with serving(corpus, open_backend) as backend, taking(limits):
         snapshot = backend.open(SCOPE, caller, lifecycle)
         for _ in range(3):
             search = data.draw(candidate_searches)

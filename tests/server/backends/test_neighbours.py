@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.traversal import Walker
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
+from groundwire_server.index.adjacency import Adjacency, write_adjacency
+from support.index_tables import edge_table
 
 
 class CountedReads:
@@ -20,11 +21,12 @@ class CountedReads:
         self._values = values
         self._log = log
 
-    def __getitem__(self, key: slice | NDArray[np.int64]) -> NDArray[Any]:
-        values: NDArray[Any] = self._values[key]
-        if not isinstance(key, slice):
-            self._log.append(values.size)
-        return values
+    def __getitem__(self, key: slice) -> NDArray[Any]:
+        return self._values[key]
+
+    def take(self, positions: NDArray[np.int64]) -> NDArray[Any]:
+        self._log.append(positions.size)
+        return self._values.take(positions)
 
 
 HUB_DEGREE = 100_000
@@ -34,9 +36,9 @@ HUB_DEGREE = 100_000
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Adjacency:
     """Row 0 has edges of two types to 100,000 rows, half of each type."""
     directory = tmp_path_factory.mktemp("hub")
-    edges = [EdgeRow(0, row, row % 2, 1.0) for row in range(1, HUB_DEGREE + 1)]
-    edges += [EdgeRow(row, 0, 0, 1.0) for row in range(1, 20)]
-    write_adjacency(Path(directory), HUB_DEGREE + 1, edges)
+    edges = [(0, row, row % 2) for row in range(1, HUB_DEGREE + 1)]
+    edges += [(row, 0, 0) for row in range(1, 20)]
+    write_adjacency(Path(directory), HUB_DEGREE + 1, edge_table(("Calls", "Inherits"), edges))
     return Adjacency(Path(directory), "outgoing", HUB_DEGREE + 1, len(edges))
 
 
@@ -67,8 +69,30 @@ def test_a_hubs_edges_into_few_rows_are_found_by_either_way_of_looking(hub: Adja
     neighbours = Neighbours(hub, np.asarray([True, True]), visible)
     chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
     wanted = set(chosen.tolist())
-    looked_up = list(neighbours.among(0, chosen))
-    assert looked_up == [neighbour for neighbour in neighbours.of(0) if neighbour.row in wanted]
-    assert [(n.edge_type, n.row) for n in looked_up] == [(0, 2), (0, HUB_DEGREE), (1, 1), (1, 499), (1, 501)]
+    rows = np.asarray([7, 0], dtype=np.int32)
+    assert told(neighbours, rows, chosen) == [
+        (0, 0, 0),
+        *((1, near.edge_type, near.row) for near in neighbours.of(0) if near.row in wanted),
+    ]
+    assert told(neighbours, rows, chosen)[1:] == [(1, 0, 2), (1, 0, HUB_DEGREE), (1, 1, 1), (1, 1, 499), (1, 1, 501)]
     only_second = Neighbours(hub, np.asarray([False, True]), visible)
-    assert [n.row for n in only_second.among(0, chosen)] == [1, 499, 501]
+    assert told(only_second, rows, chosen) == [(1, 1, 1), (1, 1, 499), (1, 1, 501)]
+
+
+def told(neighbours: Neighbours, rows: NDArray[np.int32], chosen: NDArray[np.int32]) -> list[tuple[int, int, int]]:
+    """The edges among them as (place, edge type, far end)."""
+    found = neighbours.among(rows, chosen)
+    return sorted(zip(found.places.tolist(), found.types.tolist(), found.ends.tolist(), strict=True))
+
+
+def test_rows_read_together_give_what_each_gives_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    edges = {(int(a), int(b), int(t)) for a, b, t in zip(*rng.integers(0, (30, 30, 3), (200, 3)).T, strict=True)}
+    write_adjacency(tmp_path, 30, edge_table(("Calls", "Inherits", "ReadsFrom"), edges))
+    adjacency = Adjacency(tmp_path, "incoming", 30, len(edges))
+    neighbours = Neighbours(adjacency, np.asarray([True, False, True]), rng.random(30) < 0.7)
+    rows = np.asarray([4, 9, 3, 29], dtype=np.int32)
+    alone = [(near.edge_type, near.row, place) for place, row in enumerate(rows) for near in neighbours.of(int(row))]
+    together = [(near.edge_type, near.row, place) for place, near in neighbours.of_all(rows)]
+    assert together == sorted(alone)
+    assert together

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import NotFoundError
 from groundwire_server.domain.lifecycle import Lifecycle
 from support.chunks import SCOPE, MakeNode, OpenBackend, callers, candidate_searches, corpora, serving
+from support.semantic_paths import PATHS, taking
 
 lifecycles = st.sampled_from(Lifecycle)
 
@@ -41,12 +42,12 @@ def answers(
     ]
 
 
-@given(data=st.data(), caller=callers, lifecycle=lifecycles, gather_rows=st.sampled_from([1, 2_048]))
+@given(data=st.data(), caller=callers, lifecycle=lifecycles, limits=st.sampled_from(PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     data: st.DataObject,
     caller: AccessContext,
     lifecycle: Lifecycle,
-    gather_rows: int,
+    limits: PathLimits,
     make_node: MakeNode,
     open_backend: OpenBackend,
 ) -> None:
@@ -54,8 +55,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     trimmed = corpus.seen_by(caller)
     searches = [data.draw(candidate_searches) for _ in range(3)]
     ids = data.draw(st.permutations([*(node.id for node in corpus.nodes), "absent"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+    with taking(limits):
         with serving(corpus, open_backend) as backend:
             over_the_full_index = answers(backend, caller, lifecycle, searches, ids)
         with serving(trimmed, open_backend) as backend:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
+from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.checkpoint import never_stop
@@ -21,6 +21,8 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Leg, LegScore, SearchHit, SearchPath, SearchType
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.text.code_tokenizer import tokenize
+from support.semantic_paths import PATHS as SEMANTIC_PATHS
+from support.semantic_paths import taking
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -64,13 +66,12 @@ searches = st.builds(
 )
 
 
-@given(data=st.data(), gather_rows=st.sampled_from([2_048, 4]))
+@given(data=st.data(), limits=st.sampled_from(SEMANTIC_PATHS))
 def test_hits_for_a_smaller_top_k_are_a_prefix(
-    data: st.DataObject, gather_rows: int, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, limits: PathLimits, make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
-    with open_backend(nodes, vectors=vectors) as backend, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+    with open_backend(nodes, vectors=vectors) as backend, taking(limits):
         snapshot = backend.open(SCOPE, PUBLIC)
         for search_type in (SearchType.SEMANTIC, SearchType.BM25):
             search = replace(data.draw(searches), search_type=search_type, top_k=len(nodes) + 1)

@@ -1,7 +1,8 @@
-"""Exact semantic search against brute force in double precision, on both of its paths."""
+"""Exact semantic search against brute force in double precision, on each of its paths."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,26 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.ranking import RankedRow
-from groundwire_server.backends.embedded.semantic import rank_by_similarity, similarities, unit_vector
+from groundwire_server.backends.embedded.semantic import MEASURED, rank_by_similarity, similarities, unit_vector
 from groundwire_server.index.vectors import VectorTable, write_vectors
 
 Rows = NDArray[np.float32]
 
-LIMITS = {"gathered": (2_048, 64), "scanned": (0, 64), "scanned again for ties": (0, 1)}
-"""What is compared directly, and how many more than asked FAISS proposes at first: small numbers make ties overflow."""
-
-ways = st.sampled_from(list(LIMITS))
+EXACT_PATHS = {
+    "each row scored": replace(MEASURED, direct_rows=1 << 30, exact_rows=1 << 30),
+    "bytes first": replace(MEASURED, direct_rows=0, exact_rows=1 << 30),
+}
+ways = st.sampled_from(list(EXACT_PATHS))
 
 
 def ranked(
     way: str, table: VectorTable, query: NDArray[np.float64], allowed: NDArray[np.bool_], count: int
 ) -> list[RankedRow]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, limit in zip(("GATHER_ROWS", "_SLACK"), LIMITS[way], strict=True):
-            patch.setattr(semantic, name, limit)
-        return rank_by_similarity(table, query, allowed, count)
+    nearest = rank_by_similarity(table, query, allowed, count, EXACT_PATHS[way])
+    assert nearest.exact
+    return nearest.hits
 
 
 def table_of(rows: Rows, present: NDArray[np.bool_] | None = None) -> VectorTable:
@@ -134,8 +134,8 @@ def test_a_rows_score_is_the_same_bits_whatever_it_is_scored_with(data: st.DataO
     assert np.asarray(alone).tobytes() == together[some].tobytes()
 
 
-def test_beyond_the_gather_limit_hits_equal_brute_force_and_those_of_an_index_without_the_rest() -> None:
-    """6,000 rows of which 4,000 are allowed: FAISS proposes. The same rows alone give the same bits."""
+def test_many_rows_hits_equal_brute_force_and_those_of_an_index_without_the_rest() -> None:
+    """6,000 rows of which 4,000 are allowed. The same rows alone give the same bits."""
     rng = np.random.default_rng(11)
     pool = unit_rows(rng.standard_normal((50, 384)))
     # Half the rows are copies of fifty, so that the last place falls into a tie of about sixty.
@@ -150,9 +150,9 @@ def test_beyond_the_gather_limit_hits_equal_brute_force_and_those_of_an_index_wi
     trimmed = table_of(rows[allowed])
     places = np.flatnonzero(allowed)
     for count in (1, 10, 30, 61, 100, 1_000, 2_500):
-        found = rank_by_similarity(table, query, allowed, count)
+        found = rank_by_similarity(table, query, allowed, count).hits
         assert found == [RankedRow(row, -negative) for negative, row in order[:count]]
-        alone = rank_by_similarity(trimmed, query, np.ones(4_000, dtype=np.bool_), count)
+        alone = rank_by_similarity(trimmed, query, np.ones(4_000, dtype=np.bool_), count).hits
         assert [RankedRow(int(places[hit.row]), hit.score) for hit in alone] == found
 
 
@@ -160,7 +160,7 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
     rows = np.repeat(unit_rows([[1.0, 2.0, 3.0]]), 5_000, axis=0)
     allowed = np.ones(5_000, dtype=np.bool_)
     allowed[::3] = False
-    found = rank_by_similarity(table_of(rows), unit_vector(np.asarray([3.0, 2.0, 1.0])), allowed, 20)
+    found = rank_by_similarity(table_of(rows), unit_vector(np.asarray([3.0, 2.0, 1.0])), allowed, 20).hits
     assert [hit.row for hit in found] == np.flatnonzero(allowed)[:20].tolist()
     assert len({hit.score for hit in found}) == 1
 
@@ -191,4 +191,4 @@ def test_similarity_never_exceeds_one(rows: list[list[float]]) -> None:
 def test_nothing_allowed_gives_nothing() -> None:
     table = table_of(unit_rows([[1.0, 0.0], [0.0, 1.0]]))
     query = unit_vector(np.asarray([1.0, 0.0]))
-    assert rank_by_similarity(table, query, np.zeros(2, dtype=np.bool_), 5) == []
+    assert rank_by_similarity(table, query, np.zeros(2, dtype=np.bool_), 5).hits == []

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from groundwire_server.backends.embedded import trigram
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.search import Filter
+from groundwire_server.index import frequent_trigrams
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
 
@@ -51,9 +53,16 @@ def found(nodes: list[Node], search: CandidateSearch, open_backend: OpenBackend)
         lexical_limit=st.integers(1, 12),
         trigram_threshold=st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]),
     ),
+    gather_rows=st.sampled_from([0, 4_096]),
+    names_a_holder=st.sampled_from([1, 4, 10_000]),
 )
 def test_the_list_equals_that_of_every_pair_of_names(
-    names: list[tuple[str, str, bool]], search: CandidateSearch, make_node: MakeNode, open_backend: OpenBackend
+    names: list[tuple[str, str, bool]],
+    search: CandidateSearch,
+    gather_rows: int,
+    names_a_holder: int,
+    make_node: MakeNode,
+    open_backend: OpenBackend,
 ) -> None:
     hidden = NodeAccess(acl_tags=("finance",))
     nodes = [
@@ -62,7 +71,11 @@ def test_the_list_equals_that_of_every_pair_of_names(
     ]
     nodes.append(make_node("Z"))
     visible = [node for node in nodes if node.access != hidden]
-    told = found(nodes, search, open_backend)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trigram, "GATHER_ROWS", gather_rows)
+        patch.setattr(frequent_trigrams, "LEAST_HOLDERS", 1)
+        patch.setattr(frequent_trigrams, "NAMES_A_HOLDER", names_a_holder)
+        told = found(nodes, search, open_backend)
     assert told == expected(visible, search)
     event("some" if told else "none")
 

@@ -1,5 +1,7 @@
 """What a caller sees: masks by lifecycle, counts, and the one point that every id leaves through."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -167,12 +169,15 @@ def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyP
     assert judged == [FINANCE, others[0], others[1], others[0]]
 
 
+@pytest.mark.parametrize(("limit", "value"), [("MAX_CACHED_CALLERS", 1), ("MAX_CACHED_BYTES", 3)])
 def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(
-    index: LoadedIndex, monkeypatch: pytest.MonkeyPatch
+    index: LoadedIndex, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(visibility_module, "MAX_CACHED_CALLERS", 1)
+    monkeypatch.setattr(visibility_module, limit, value)
     cache = VisibilityCache(index)
     first = cache.get(FINANCE)
-    cache.get(AccessContext())
-    assert cache.get(FINANCE) is not first
-    assert cache.get(FINANCE).of(Lifecycle.ALL).mask.tolist() == first.of(Lifecycle.ALL).mask.tolist() == [True] * 3
+    public = weakref.ref(cache.get(AccessContext()))
+    assert cache.get(FINANCE) is first, "who sees the same shares what is still in use"
+    assert first.of(Lifecycle.ALL).mask.tolist() == [True] * 3
+    gc.collect()
+    assert public() is None, "what nobody uses and nobody remembers is gone"

@@ -1,6 +1,7 @@
 """Embedding an index's texts: only new ones, each once, kept when the run is interrupted."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import content_hash
+from groundwire_server.embedding import embed
 from groundwire_server.embedding.cache import EmbeddingCache, EmbeddingCacheError
-from groundwire_server.embedding.embed import TEXTS_A_COMMIT, embed_missing
+from groundwire_server.embedding.embed import TEXTS_A_COMMIT, Report, put_known, put_missing
 from groundwire_server.embedding.embedder import unit_length
 
 
@@ -35,6 +37,42 @@ class HashEmbedder:
             raise KeyboardInterrupt
         self.calls.append(list(texts))
         return np.stack([self.embed_query(text) for text in texts])
+
+
+@dataclass
+class Texts:
+    texts: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def read(self, rows: Sequence[int]) -> Iterator[str]:
+        return (self.texts[row] for row in rows)
+
+
+@dataclass
+class Embedded:
+    """A store in memory, and what the two steps together say."""
+
+    vectors: NDArray[np.float32]
+    present: NDArray[np.bool_]
+    embedded: int = 0
+    reused: int = 0
+
+    def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        assert rows.tolist() == sorted(rows.tolist())
+        assert not self.present[rows].any()
+        self.vectors[rows] = vectors
+        self.present[rows] = True
+
+
+def embed_missing(texts: Sequence[str], embedder: HashEmbedder, cache: EmbeddingCache, report: Report) -> Embedded:
+    count, dimension = len(texts), embedder.dimension
+    store = Embedded(np.zeros((count, dimension), dtype=np.float32), np.zeros(count, dtype=np.bool_))
+    found = put_known(Texts(texts), embedder, cache, store, _ignore)
+    store.embedded = put_missing(found, Texts(texts), embedder, cache, store, report)
+    store.reused = found.reused
+    return store
 
 
 def _ignore(done: int, total: int) -> None: ...
@@ -111,6 +149,16 @@ def test_nothing_to_embed(embedder: HashEmbedder, cache: EmbeddingCache) -> None
     assert embedder.calls == []
 
 
+def test_the_look_up_counts_every_row(
+    embedder: HashEmbedder, cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embed, "TEXTS_A_LOOK_UP", 2)
+    seen: list[tuple[int, int]] = []
+    store = Embedded(np.zeros((3, 4), dtype=np.float32), np.zeros(3, dtype=np.bool_))
+    put_known(Texts(["a", "", "a"]), embedder, cache, store, lambda done, total: seen.append((done, total)))
+    assert seen == [(2, 3), (3, 3)]
+
+
 def test_a_cached_vector_of_another_dimension_is_refused(cache: EmbeddingCache) -> None:
     embed_missing(["a"], HashEmbedder(dimension=5), cache, _ignore)
     with pytest.raises(EmbeddingCacheError, match="5 numbers where the model gives 4"):
@@ -118,9 +166,22 @@ def test_a_cached_vector_of_another_dimension_is_refused(cache: EmbeddingCache) 
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(runs=st.lists(st.lists(st.text(alphabet="ab ", max_size=3), max_size=12), min_size=1, max_size=4))
-def test_the_vectors_do_not_depend_on_what_the_cache_holds(cache: EmbeddingCache, runs: list[list[str]]) -> None:
+@given(
+    runs=st.lists(st.lists(st.text(alphabet="ab ", max_size=3), max_size=12), min_size=1, max_size=4),
+    looked_up=st.sampled_from([1, 2, 1024]),
+    committed=st.sampled_from([1, 2, 64]),
+)
+def test_the_vectors_do_not_depend_on_what_the_cache_holds(
+    cache: EmbeddingCache, runs: list[list[str]], looked_up: int, committed: int
+) -> None:
     embedder = HashEmbedder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embed, "TEXTS_A_LOOK_UP", looked_up)
+        patch.setattr(embed, "TEXTS_A_COMMIT", committed)
+        _check_runs(cache, embedder, runs)
+
+
+def _check_runs(cache: EmbeddingCache, embedder: HashEmbedder, runs: list[list[str]]) -> None:
     for texts in runs:
         result = embed_missing(texts, embedder, cache, _ignore)
         for row, text in enumerate(texts):

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.backends.embedded import semantic
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError
@@ -30,6 +30,8 @@ from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+from support.semantic_paths import PATHS as SEMANTIC_PATHS
+from support.semantic_paths import taking
 
 SCOPE = Scope("shop", "main")
 VERSIONS = ["v1", "v2"]
@@ -226,10 +228,10 @@ def answers(
     return told
 
 
-@settings(max_examples=200)
-@given(data=st.data(), caller=callers, gather_rows=st.sampled_from([1, 2_048]))
+@settings(max_examples=120)
+@given(data=st.data(), caller=callers, limits=st.sampled_from(SEMANTIC_PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
-    data: st.DataObject, caller: AccessContext, gather_rows: int, make_node: MakeNode, serving: Serving
+    data: st.DataObject, caller: AccessContext, limits: PathLimits, make_node: MakeNode, serving: Serving
 ) -> None:
     names = data.draw(st.sampled_from([VERSIONS[:1], VERSIONS[:1], VERSIONS]))
     full = {name: data.draw(versions(make_node)) for name in names}
@@ -237,8 +239,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     requests: list[Request] = []
     for _ in range(2):
         requests += [data.draw(searches(caller)), data.draw(walks(caller)), data.draw(fetches(caller))]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(semantic, "GATHER_ROWS", gather_rows)
+    with taking(limits):
         with serving(full) as parts:
             over_the_full_index = answers(*parts, requests, caller)
         with serving(trimmed) as parts:

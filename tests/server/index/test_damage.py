@@ -110,6 +110,12 @@ def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> 
         path.write_bytes(content)
 
 
+def sizes_as_they_are(version: Path) -> list[dict[str, object]]:
+    """The files of the manifest with the sizes that they have now."""
+    entries = json.loads((version / MANIFEST_FILE).read_bytes())["files"]
+    return [{**entry, "bytes": (version / entry["name"]).stat().st_size} for entry in entries]
+
+
 def edit_manifest(version: Path, **changes: object) -> None:
     """Forges the manifest with a checksum that fits."""
     manifest = json.loads((version / MANIFEST_FILE).read_bytes())
@@ -128,9 +134,9 @@ def edit_manifest(version: Path, **changes: object) -> None:
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 2", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 3", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=3), "groundwire-index 3", id="newer version"
+            lambda path: edit_manifest(path.parent, format_version=4), "groundwire-index 4", id="newer version"
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
@@ -145,7 +151,7 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 def test_an_older_format_says_what_to_do(version: Path) -> None:
     """Its manifest has other fields, and is refused for its format rather than for them."""
     edit_manifest(version, format_version=1, tokenizer="code-1", term_count=7)
-    assert "this server reads groundwire-index 2; build the index anew" in refused(verify, version)
+    assert "this server reads groundwire-index 3; build the index anew" in refused(verify, version)
 
 
 @pytest.mark.parametrize(
@@ -171,12 +177,27 @@ def test_numbers_that_point_nowhere_are_refused_at_once(
     assert refused(LoadedIndex, version).startswith(told)
 
 
-@pytest.mark.parametrize("name", ["names", "trigrams", "metadata_terms", "code", "prose"])
-def test_postings_whose_last_start_lies_elsewhere_are_refused_at_once(version: Path, name: str) -> None:
-    starts = np.fromfile(version / f"{name}.starts.bin", dtype=np.int64)
+@pytest.mark.parametrize(
+    ("starts_of", "told"),
+    [
+        *((name, f"{name}.rows.bin: has") for name in ("names", "trigrams", "metadata_terms", "code", "prose")),
+        ("names.of_rows", "names.of_rows.bin: has"),
+        ("service_edges", "service_edges.starts.bin: does not divide the 1 edges of service_edges.bin"),
+    ],
+)
+def test_a_last_start_that_lies_elsewhere_is_refused_at_once(version: Path, starts_of: str, told: str) -> None:
+    path = version / f"{starts_of}.starts.bin"
+    starts = np.fromfile(path, dtype=np.int64)
     for forged in (-1, starts[-1] + 1, 1 << 62):
-        np.asarray([*starts[:-1], forged], dtype=np.int64).tofile(version / f"{name}.starts.bin")
-        assert refused(LoadedIndex, version).startswith(f"{name}.rows.bin: has")
+        np.asarray([*starts[:-1], forged], dtype=np.int64).tofile(path)
+        assert refused(LoadedIndex, version).startswith(told)
+
+
+def test_a_saturated_row_that_there_is_not_is_refused_at_once(version: Path) -> None:
+    for forged in (-1, 5):
+        np.asarray([forged], dtype=np.int32).tofile(version / "code.frequent.saturated.bin")
+        edit_manifest(version, files=sizes_as_they_are(version))
+        assert refused(LoadedIndex, version) == "code.frequent.saturated.bin: names rows that there are not"
 
 
 def test_a_change_of_the_manifest_is_refused_at_once(version: Path) -> None:

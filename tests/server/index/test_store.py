@@ -170,7 +170,7 @@ def test_a_reader_outlives_its_version(store: IndexStore, put: Publish) -> None:
     assert index.nodes.texts[0] == "v1"
     assert index.nodes.location(0).start_line == 1
     assert index.lexical is not None
-    assert index.lexical.postings("v1")[0].tolist() == [0]
+    assert index.lexical.postings("v1").rows.tolist() == [0]
 
 
 def test_a_damaged_version_is_not_activated(store: IndexStore, put: Publish) -> None:

@@ -3,16 +3,17 @@
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.index.adjacency import Adjacency, EdgeRow, write_adjacency
+from groundwire_server.index.adjacency import Adjacency, EdgeTable, write_adjacency
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.lexical import LexicalTable, write_lexical
 from groundwire_server.index.vectors import VectorTable, write_vectors
+from support.index_tables import lexical_table
 
 documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"]), max_size=12), min_size=1, max_size=12)
 
@@ -20,13 +21,19 @@ documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"])
 @given(documents=documents)
 def test_postings_count_every_term_of_every_document(documents: list[list[str]]) -> None:
     with TemporaryDirectory() as directory:
-        terms, postings = write_lexical(Path(directory), "code", documents)
-        table = LexicalTable(Path(directory), "code", len(documents), terms, postings)
+        table = lexical_table(Path(directory), documents)
     assert table.lengths.tolist() == [len(document) for document in documents]
     for term in ("get", "user", "id", "é", "zz", "absent", ""):
-        rows, frequencies = table.postings(term)
+        held = table.postings(term)
         expected = [(row, Counter(document)[term]) for row, document in enumerate(documents) if term in document]
-        assert list(zip(rows.tolist(), frequencies.tolist(), strict=True)) == expected
+        assert list(zip(held.rows.tolist(), held.frequencies.tolist(), strict=True)) == expected
+
+
+class EdgeRow(NamedTuple):
+    from_row: int
+    to_row: int
+    edge_type: int
+    confidence: float
 
 
 edge_rows = st.lists(
@@ -45,7 +52,15 @@ edge_rows = st.lists(
 @given(edges=edge_rows)
 def test_a_rows_edges_stand_in_order_of_type_and_other_end(edges: list[EdgeRow]) -> None:
     with TemporaryDirectory() as directory:
-        write_adjacency(Path(directory), 7, edges)
+        from_rows, to_rows, types, confidences = (np.asarray([edge[place] for edge in edges]) for place in range(4))
+        table = EdgeTable(
+            ("Calls", "FK", "On"),
+            from_rows.astype(np.int32),
+            to_rows.astype(np.int32),
+            types.astype(np.int32),
+            confidences.astype(np.float64),
+        )
+        write_adjacency(Path(directory), 7, table)
         outgoing = Adjacency(Path(directory), "outgoing", 7, len(edges))
         incoming = Adjacency(Path(directory), "incoming", 7, len(edges))
     for row in range(7):
@@ -74,23 +89,12 @@ def unit_rows(count: int, dimension: int) -> np.ndarray[tuple[int, int], np.dtyp
 
 
 def test_vectors_are_read_back_bit_for_bit(tmp_path: Path) -> None:
-    rows = unit_rows(50, 12)
     present = np.arange(50) % 7 != 0
+    rows = np.where(present[:, np.newaxis], unit_rows(50, 12), np.float32(0))
     write_vectors(tmp_path, rows, present)
     table = VectorTable(tmp_path, 50, 12)
     assert table.rows.tobytes() == rows.tobytes()
     assert table.present.tolist() == present.tolist()
-
-
-def test_a_scan_returns_only_rows_of_its_mask(tmp_path: Path) -> None:
-    rows = unit_rows(500, 8)
-    write_vectors(tmp_path, rows, np.ones(500, dtype=np.bool_))
-    table = VectorTable(tmp_path, 500, 8)
-    mask = np.zeros(500, dtype=np.bool_)
-    mask[[3, 77, 78, 400]] = True
-    scores, found = table.scan(rows[0], mask, 10)
-    assert sorted(found.tolist()) == [3, 77, 78, 400]
-    assert scores.tolist() == sorted(scores.tolist(), reverse=True)
 
 
 @pytest.mark.parametrize(("count", "dimension"), [(49, 12), (50, 11)])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.nodes import Edge, JsonValue, Location, Node, content_hash
 from groundwire_server.domain.scope import Scope, canonical_id
+from groundwire_server.index import names, rows, term_runs
 from groundwire_server.index.files import sha256
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
@@ -143,6 +144,24 @@ def test_the_same_content_gives_the_same_bytes(
         assert files_of(first) == files_of(second)
 
 
+@settings(max_examples=40)
+@given(content=contents(), rows_a_segment=st.integers(1, 3), pairs_a_block=st.integers(1, 3))
+def test_where_segments_end_changes_no_byte(
+    content: tuple[list[Node], list[Edge]],
+    rows_a_segment: int,
+    pairs_a_block: int,
+    index_content: Callable[..., IndexContent],
+    scratch: Scratch,
+) -> None:
+    with scratch() as whole, scratch() as pieces, patch("os.fsync"), pytest.MonkeyPatch.context() as patched:
+        write_index(whole, index_content(*content))
+        patched.setattr(rows, "ROWS_A_SEGMENT", rows_a_segment)
+        patched.setattr(term_runs, "PAIRS_A_BLOCK", pairs_a_block)
+        patched.setattr(names, "NAMES_A_RUN", 2)
+        write_index(pieces, index_content(*content))
+        assert files_of(whole) == files_of(pieces)
+
+
 @pytest.fixture
 def content(make_node: Callable[..., Node], index_content: Callable[..., IndexContent]) -> IndexContent:
     """Three nodes, one edge and vectors."""
@@ -216,8 +235,8 @@ def test_code_and_prose_tokens_are_two_tables(tmp_path: Path, content: IndexCont
     index = LoadedIndex(tmp_path)
     assert index.lexical is not None
     assert index.prose is not None
-    assert [index.lexical.postings(term)[0].tolist() for term in ("get", "user")] == [[0, 1], []]
-    assert [index.prose.postings(term)[0].tolist() for term in ("get", "user")] == [[], [0]]
+    assert [index.lexical.postings(term).rows.tolist() for term in ("get", "user")] == [[0, 1], []]
+    assert [index.prose.postings(term).rows.tolist() for term in ("get", "user")] == [[], [0]]
     assert (index.lexical.lengths.tolist(), index.prose.lengths.tolist()) == ([2, 1, 0], [1, 0, 0])
 
 

@@ -21,6 +21,7 @@ from groundwire_server.index.manifest import FileEntry, Manifest
 from groundwire_server.index.store import IndexStore
 from groundwire_server.ingest.build import BuildOptions, BuildReport, build_index
 from groundwire_server.ingest.records import SkippedFile, SourceNode, SourceRecord, StatedAccess
+from groundwire_server.ingest.tree.source import TreeSource
 from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
 from support.builds import RECORDS, V1, V2, HashEmbedder, Records, Stages, build, edge, index_of, node, refusal
@@ -34,6 +35,13 @@ COPIED_STRINGS = [
 
 def files_of(data: Path, scope: Scope) -> tuple[FileEntry, ...]:
     return Manifest.read(IndexStore(data).require(scope)).files
+
+
+def test_a_data_folder_inside_the_source_tree_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("def total():\n    return 1\n")
+    for scope in (V1, V2):
+        report = build_index(TreeSource(tmp_path), BuildOptions(tmp_path / "groundwire-data", scope, None), Stages())
+        assert (report.node_count, report.skipped) == (2, ())  # the file and its function
 
 
 def test_a_build_publishes_activates_and_reports(tmp_path: Path) -> None:
@@ -93,7 +101,7 @@ def test_symbol_path_context_and_text_are_searched_for_code(tmp_path: Path, term
     build(tmp_path, SEARCHED)
     lexical = index_of(tmp_path).lexical
     assert lexical is not None
-    assert lexical.postings(term)[0].tolist() == [0]
+    assert lexical.postings(term).rows.tolist() == [0]
 
 
 @pytest.mark.parametrize(("term", "rows"), [("invoic", [0]), ("src", [0]), ("pay", [0]), ("user", [0]), ("userid", [])])
@@ -101,7 +109,7 @@ def test_symbol_path_context_and_text_are_searched_for_prose(tmp_path: Path, ter
     build(tmp_path, SEARCHED)
     prose = index_of(tmp_path).prose
     assert prose is not None
-    assert prose.postings(term)[0].tolist() == rows
+    assert prose.postings(term).rows.tolist() == rows
 
 
 def test_names_documents_and_services_are_indexed(tmp_path: Path) -> None:
@@ -112,7 +120,7 @@ def test_names_documents_and_services_are_indexed(tmp_path: Path) -> None:
     ]
     build(tmp_path, records)
     index = index_of(tmp_path)
-    assert index.names.holding("get").size > 0
+    assert index.names.shared({"get"}).max() == 1
     assert index.reading_order.before(0).tolist() == [1]
     assert (index.service_edges.from_rows.tolist(), index.service_edges.to_rows.tolist()) == ([0], [1])
     assert index.metadata_terms.rows_with("process", "pay").tolist() == [1]
@@ -135,9 +143,10 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
     build_index(Records(RECORDS), BuildOptions(tmp_path, V1, HashEmbedder()), stages)
     assert stages.seen == {
         "Reading": (6, 0),
-        "Counting tokens": (3, 3),
+        "Looking up": (3, 3),
         "Embedding": (2, 2),
-        "Writing": (3, 3),
+        "Tokenising": (3, 3),
+        "Writing tables": (7, 7),
     }
 
 
@@ -215,11 +224,11 @@ def test_an_interrupted_build_leaves_the_version_before(tmp_path: Path, interrup
 
 
 def test_an_interruption_while_writing_leaves_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(directory: Path, content: object) -> None:
+    def interrupted(directory: Path, *_: object) -> None:
         (directory / "half").write_text("written")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("groundwire_server.ingest.build.write_index", interrupted)
+    monkeypatch.setattr("groundwire_server.ingest.build.seal_index", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path, RECORDS)
     branch = tmp_path / "shop" / "main"

@@ -43,7 +43,7 @@ def _lines(*records: Mapping[str, object]) -> str:
 @pytest.mark.parametrize("top", ["", "Release_1/"])
 @pytest.mark.parametrize("zipped", [True, False])
 def test_both_layouts_and_packings_say_the_same(
-    make_bundle: BundleMaker, both_halves: dict[str, object], zipped: bool, top: str
+    make_bundle: BundleMaker, both_halves: dict[str, object], tmp_path: Path, zipped: bool, top: str
 ) -> None:
     path = make_bundle(both_halves, zipped=zipped, top=top)
     nodes = _nodes(path)
@@ -84,7 +84,7 @@ def test_both_layouts_and_packings_say_the_same(
         ("sql::dbo.Invoice_Create|PROC", "sql::dbo.Invoice|TABLE", "WritesTo"),
     ]
     assert BundleSource(path).description == f"RoslynIndexer bundle {path.name} (branch main, commit abc123)"
-    collected = collect(_read(path), Scope("shop", "main"), skip_dangling_edges=False)
+    collected = collect(_read(path), Scope("shop", "main"), tmp_path, skip_dangling_edges=False)
     assert (len(collected.nodes), len(collected.edges), collected.skipped) == (4, 3, ())
 
 

@@ -1,6 +1,10 @@
 """The rules that all sources share: what is refused, with its place, and what is put in order."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -9,8 +13,8 @@ from hypothesis import strategies as st
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import Edge
-from groundwire_server.domain.scope import Scope
-from groundwire_server.ingest.collect import ACCESS_FIELDS, Collected, collect, node_access
+from groundwire_server.domain.scope import Scope, canonical_id
+from groundwire_server.ingest.collect import ACCESS_FIELDS, collect, node_access
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 SCOPE = Scope("shop", "main", "v1")
@@ -27,8 +31,37 @@ def edge(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float =
     return SourceEdge(f"cs::{from_id}", f"cs::{to_id}", edge_type, f"edge:{from_id}>{to_id}", confidence)
 
 
-def collected(records: Iterable[SourceRecord], *, skip_dangling_edges: bool = False) -> Collected:
-    return collect(records, SCOPE, skip_dangling_edges=skip_dangling_edges)
+@dataclass(frozen=True)
+class Held:
+    """What was collected, read back into memory."""
+
+    nodes: list[SourceNode]
+    edges: tuple[Edge, ...]
+    skipped: tuple[SkippedFile, ...]
+    dropped_edges: int
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(canonical_id(SCOPE, node.kind, node.local_id) for node in self.nodes)
+
+
+def collected(records: Iterable[SourceRecord], *, skip_dangling_edges: bool = False) -> Held:
+    with TemporaryDirectory() as directory:
+        found = collect(records, SCOPE, Path(directory), skip_dangling_edges=skip_dangling_edges)
+        nodes = list(found.nodes)
+    ids = [canonical_id(SCOPE, node.kind, node.local_id) for node in nodes]
+    table = found.edges
+    edges = tuple(
+        Edge(ids[from_row], ids[to_row], table.edge_types[edge_type], confidence)
+        for from_row, to_row, edge_type, confidence in zip(
+            table.from_rows.tolist(),
+            table.to_rows.tolist(),
+            table.types.tolist(),
+            table.confidences.tolist(),
+            strict=True,
+        )
+    )
+    return Held(nodes, edges, found.skipped, found.dropped_edges)
 
 
 def refusal(*records: SourceRecord) -> str:
@@ -130,6 +163,42 @@ def test_dangling_edges_are_counted_and_left_out_when_asked() -> None:
     assert found.edges == (Edge("shop::main::cs::a", "shop::main::cs::b", "Calls"),)
     assert found.dropped_edges == 3
     assert collected([node("a")], skip_dangling_edges=True).dropped_edges == 0
+
+
+def test_the_first_edge_that_dangles_is_told_where_several_do() -> None:
+    records: list[SourceRecord] = [node("a"), edge("a", "a"), edge("a", "y", "FK"), edge("x", "a")]
+    assert refusal(*records).startswith("edge:a>y: FK edge to a node that is not there: 'cs::y'; ")
+
+
+def test_what_is_told_first_is_what_the_source_breaks_first() -> None:
+    """Rules of a single record come before those of several, and all of them after what stops the reading."""
+    broken: list[SourceRecord] = [node("b", kind="CS"), node("c", access=StatedAccess(tenant_id="t")), edge("c", "x")]
+    assert "was already named" in refusal(*broken, node("c"))
+    assert "kind 'CS'" in refusal(*broken)
+    assert "does not state tenant_id" in refusal(node("b"), *broken[1:])
+    assert "not there" in refusal(*broken[1:])
+
+
+def test_types_of_edges_that_were_dropped_are_forgotten() -> None:
+    found = collected([node("a"), edge("a", "x", "FK"), edge("a", "a", "On")], skip_dangling_edges=True)
+    assert found.edges == (Edge("shop::main::cs::a", "shop::main::cs::a", "On"),)
+
+
+def test_a_record_comes_back_as_it_was() -> None:
+    record = SourceNode(
+        "cs",
+        "a",
+        "text\ud800",
+        "file:1",
+        path="p",
+        start_line=1,
+        end_line=2,
+        timestamp=datetime(2025, 5, 31, tzinfo=UTC),
+        access=StatedAccess("t", ("a",), (), 3),
+        vector=(0.1, -2.0),
+        metadata={"z": [1, {"y": None}], "big": 2**70},
+    )
+    assert collected([record]).nodes == [record]
 
 
 def test_an_edge_may_stand_before_its_nodes() -> None:

@@ -161,9 +161,11 @@ def test_files_that_hold_no_messages_or_belong_to_nobody_are_named(read_export: 
     assert [node.text for node in nodes_of(records)] == ["coffee?"]
 
 
-def test_an_export_can_be_indexed_as_it_is(read_export: ExportReader, slack_lists: dict[str, Any]) -> None:
+def test_an_export_can_be_indexed_as_it_is(
+    read_export: ExportReader, slack_lists: dict[str, Any], tmp_path: Path
+) -> None:
     days = {f"{folder}/2025-01-01.json": [ROOT, REPLY, PLAIN] for folder in ("general", "board", "D1")}
-    collected = collect(read_export(days), Scope("talk", "main", "v1"), skip_dangling_edges=False)
+    collected = collect(read_export(days), Scope("talk", "main", "v1"), tmp_path, skip_dangling_edges=False)
     assert (len(collected.nodes), len(collected.edges)) == (9, 3)
 
 

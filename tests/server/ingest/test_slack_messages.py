@@ -151,10 +151,12 @@ def test_json_that_cannot_be_read_says_what_to_do(read_export: ExportReader) -> 
         read_export({DAY: "[{"})
 
 
-def test_two_messages_of_one_name_are_refused_when_records_come_together(read_export: ExportReader) -> None:
+def test_two_messages_of_one_name_are_refused_when_records_come_together(
+    read_export: ExportReader, tmp_path: Path
+) -> None:
     records = read_export({DAY: [message("a"), message("b")]})
     with pytest.raises(IngestError, match=r"was already named at .*2025-01-01.json\[0\]; name it once"):
-        collect(records, Scope("talk", "main", "v1"), skip_dangling_edges=False)
+        collect(records, Scope("talk", "main", "v1"), tmp_path, skip_dangling_edges=False)
 
 
 JSON_VALUES = st.recursive(

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.embedding.int8.record import EncoderRecord
+from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.rpc.compose import compose
 
 
@@ -37,6 +39,12 @@ def test_a_model_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path, setti
         compose(settings)
     assert str(caught.value).startswith(f"{setting}: {model}: ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_with_a_converted_copy_is_not_loaded(tmp_path: Path) -> None:
+    record = EncoderRecord("absent", "m", 1, 3, "mean", 8, "", ())
+    EncoderStore(tmp_path).put(record, {})
+    compose(Settings(data=tmp_path, embedders=("absent",)))
 
 
 @pytest.mark.parametrize("content", [None, "rules: 3", "rules: ["], ids=["absent", "no rules", "no YAML"])

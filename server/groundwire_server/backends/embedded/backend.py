@@ -27,6 +27,8 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
 from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.embedding.int8.store import EncoderStore
+from groundwire_server.embedding.query_encoders import QueryEncoders
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.store import IndexStore
 
@@ -116,7 +118,7 @@ class EmbeddedBackend:
     def __init__(self, data: Path, embedders: Sequence[Embedder]) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
-        self._query_vectors = QueryVectors(embedders)
+        self._query_vectors = QueryVectors(QueryEncoders(embedders, EncoderStore(data)))
 
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""

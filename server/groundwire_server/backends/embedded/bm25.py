@@ -3,53 +3,51 @@
 The variant is Lucene's: `idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with
 `idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`; N, df and the mean length count visible documents only
 (Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
+
+`contenders` says which documents could be among the best, and one routine scores these in double precision. A score
+depends on its document, the query and the statistics alone, so what is scored beside it changes no bit.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.ranking import RankedRow, top_positive
+from groundwire_server.backends.embedded.contenders import K1, B, WeightedTerm, find_contenders
+from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.index.lexical import LexicalTable
 
-K1 = 1.5
-B = 0.75
 
+class Bm25:
+    """A query's tokens over one lexical table, weighted by what one caller sees. A repeated token counts each time."""
 
-def rank_by_bm25(
-    lexical: LexicalTable,
-    tokens: Sequence[str],
-    visibility: Visibility,
-    allowed: NDArray[np.bool_],
-    count: int,
-) -> list[RankedRow]:
-    """The `count` allowed rows of highest BM25 score; only rows that hold a token."""
-    return top_positive(bm25_scores(lexical, tokens, visibility, allowed), count)
+    def __init__(self, lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> None:
+        self._lexical = lexical
+        self._mean_length = visibility.mean_length(lexical)
+        self._terms = tuple(_weighted(lexical, tokens, visibility))
 
+    def rank(self, allowed: NDArray[np.bool_], count: int) -> list[RankedRow]:
+        """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
 
-def bm25_scores(
-    lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility, allowed: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """The score [n] of each allowed row; 0 for one without a token. A repeated token counts each time.
+        The mask lies within the visible rows; it narrows the result, not the statistics.
+        """
+        rows = find_contenders(self._lexical, self._terms, self._mean_length, allowed, count)
+        scores = self.scores(rows)
+        hits = np.flatnonzero(scores)
+        return top_rows(rows[hits], scores[hits], count)
 
-    `allowed` is a mask [n] within the visible rows; it narrows the result, not the statistics.
-    """
-    scores = np.zeros(len(allowed), dtype=np.float64)
-    mean_length = visibility.mean_length(lexical)
-    # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
-    for term, repeats in sorted(Counter(tokens).items()):
-        rows, frequencies = lexical.postings(term)
-        document_frequency = int(np.count_nonzero(visibility.mask[rows]))
-        keep = allowed[rows]
-        rows, frequencies = rows[keep], frequencies[keep].astype(np.float64)
-        relative_length = lexical.lengths[rows] / mean_length
-        weight = repeats * inverse_document_frequency(visibility.count, document_frequency)
-        scores[rows] += weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_length))
-    return scores
+    def scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of visible rows [m]; 0 for one without a token."""
+        norms = K1 * (1.0 - B + B * (self._lexical.lengths[rows] / self._mean_length))
+        scores = np.zeros(len(rows), dtype=np.float64)
+        # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
+        for term in self._terms:
+            frequencies = term.postings.frequencies_at(rows)
+            scores += term.weight * frequencies / (frequencies + norms)
+        return scores
 
 
 def inverse_document_frequency(documents: int, document_frequency: int) -> float:
@@ -59,9 +57,14 @@ def inverse_document_frequency(documents: int, document_frequency: int) -> float
 
 def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], row: int) -> tuple[str, ...]:
     """The distinct query tokens that a row holds, sorted."""
-    return tuple(token for token in sorted(set(tokens)) if _holds(lexical.postings(token)[0], row))
+    alone = np.asarray([row], dtype=np.int64)
+    return tuple(token for token in sorted(set(tokens)) if lexical.postings(token).frequencies_at(alone)[0])
 
 
-def _holds(rows: NDArray[np.int32], row: int) -> bool:
-    position = int(np.searchsorted(rows, row))
-    return position < len(rows) and int(rows[position]) == row
+def _weighted(lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> Iterator[WeightedTerm]:
+    """The distinct tokens that a visible row holds, sorted."""
+    for token, repeats in sorted(Counter(tokens).items()):
+        postings = lexical.postings(token)
+        holders = visibility.holders(postings)
+        if holders:
+            yield WeightedTerm(postings, repeats * inverse_document_frequency(visibility.count, holders))

@@ -36,6 +36,7 @@ def find_candidates(
         has_vectors=space is not None,
         embedder=dense_space.embedder if dense_space else "",
         vector_space_id=dense_space.fingerprint if dense_space else "",
+        exact=all(proposal.exact for proposal in proposals),
     )
 
 

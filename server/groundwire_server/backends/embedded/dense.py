@@ -24,7 +24,8 @@ class DenseSource:
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`. A row without a vector cannot be scored."""
         nearest = rank_by_similarity(self.vectors, self.query, allowed, self.limit)
-        return Proposal(Source.DENSE, [hit for hit in nearest if hit.score >= self.min_similarity], self._scores)
+        hits = [hit for hit in nearest.hits if hit.score >= self.min_similarity]
+        return Proposal(Source.DENSE, hits, self._scores, nearest.exact)
 
     def _scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.where(self.vectors.present[rows], similarities(self.vectors, rows, self.query), np.nan)

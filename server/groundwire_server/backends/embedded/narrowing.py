@@ -42,19 +42,18 @@ def narrow(index: LoadedIndex, mask: NDArray[np.bool_], filter_: Filter) -> NDAr
 
 def _of_category(index: LoadedIndex, column: str, wanted: Sequence[str]) -> NDArray[np.bool_]:
     category = index.nodes.categories[column]
-    positions = (category.values.find(value) for value in wanted)
-    return category.rows_with([position for position in positions if position is not None])
+    positions = (category.values.find(value) for value in set(wanted))
+    return category.rows_with([range(position, position + 1) for position in positions if position is not None])
 
 
 def _below(index: LoadedIndex, prefixes: Sequence[str]) -> NDArray[np.bool_]:
     paths = index.nodes.categories["path"]
-    spans = (paths.values.prefix_range(prefix) for prefix in prefixes)
-    return paths.rows_with([position for span in spans for position in span])
+    return paths.rows_with([paths.values.prefix_range(prefix) for prefix in set(prefixes)])
 
 
 def _of_tenants(index: LoadedIndex, tenant_ids: Sequence[str]) -> NDArray[np.bool_]:
     classes = np.asarray([policy.tenant_id in tenant_ids for policy in index.policies], dtype=np.bool_)
-    return classes[index.policy_codes]
+    return classes.take(index.policy_codes)
 
 
 def _with_metadata(index: LoadedIndex, condition: MetadataCondition) -> NDArray[np.bool_]:

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.index.adjacency import Adjacency
+from groundwire_server.index.spans import positions_of
 
-_FIRST_PIECE = 256
-_SEARCH_DEGREE = 512
-"""From this many edges on, edges into a small set are looked up instead of read one after the other."""
+HUB_DEGREE = 256
+"""From more edges on, a row is read piece by piece, and edges into a small set are looked up in it."""
+
+Positions = NDArray[np.int64]
+Rows = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,23 @@ class Neighbour:
 
     edge_type: int
     row: int
-    confidence: float
+
+
+class EdgesAmong(NamedTuple):
+    """Edges, all arrays [m]: the near end's place among the rows asked for, edge type, far end, confidence."""
+
+    places: NDArray[np.int64]
+    types: Rows
+    ends: Rows
+    confidences: NDArray[np.float32]
+
+
+NO_EDGES = EdgesAmong(
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.int32),
+    np.empty(0, dtype=np.int32),
+    np.empty(0, dtype=np.float32),
+)
 
 
 class Neighbours:
@@ -31,43 +51,67 @@ class Neighbours:
         self._admitted = admitted
         self._visible = visible
 
+    def is_hub(self, row: int) -> bool:
+        """Whether the row is to be read with `of`, and not together with others."""
+        start, end = self._adjacency.span(row)
+        return end - start > HUB_DEGREE
+
     def of(self, row: int) -> Iterator[Neighbour]:
         """All neighbours in order, read in growing pieces: a caller that stops early has read little of a hub."""
         start, end = self._adjacency.span(row)
-        piece = _FIRST_PIECE
+        piece = HUB_DEGREE
         while start < end:
             stop = min(start + piece, end)
-            yield from self._admit(np.arange(start, stop))
+            _, types, ends = self._admit(np.arange(start, stop))
+            yield from map(Neighbour, types.tolist(), ends.tolist())
             start, piece = stop, piece * 2
 
-    def among(self, row: int, chosen: NDArray[np.int32]) -> Iterator[Neighbour]:
-        """The neighbours that stand in `chosen`, which is sorted, in order."""
-        start, end = self._adjacency.span(row)
-        if end - start < _SEARCH_DEGREE:
-            positions = np.arange(start, end)
-            ends = self._adjacency.ends[start:end]
-            found = np.minimum(np.searchsorted(chosen, ends), len(chosen) - 1)
-            yield from self._admit(positions[chosen[found] == ends])
-        else:
-            yield from self._admit(self._look_up(start, end, chosen))
+    def of_all(self, rows: Rows) -> Iterator[tuple[int, Neighbour]]:
+        """All neighbours of rows [m] that are no hubs, with each row's place, by (edge type, other end, place)."""
+        positions, counts = positions_of(self._adjacency.starts, rows)
+        kept, types, ends = self._admit(positions)
+        places = np.repeat(np.arange(len(rows)), counts).take(kept)
+        order = np.lexsort((places, ends, types))
+        others = map(Neighbour, types[order].tolist(), ends[order].tolist())
+        return zip(places[order].tolist(), others, strict=True)
 
-    def _look_up(self, start: int, end: int, chosen: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Positions of the edges into `chosen`, by binary search within each edge type's run of sorted ends."""
-        types = self._adjacency.types[start:end]
-        bounds = start + np.searchsorted(types, np.arange(len(self._admitted) + 1))
-        positions: list[NDArray[np.int64]] = []
-        for edge_type in np.flatnonzero(self._admitted):
+    def among(self, rows: Rows, chosen: Rows) -> EdgesAmong:
+        """The edges from rows [m] to those in `chosen`, which is sorted and not empty; in no defined order."""
+        degrees = self._adjacency.starts.take(rows + 1) - self._adjacency.starts.take(rows)
+        few = np.flatnonzero(degrees <= HUB_DEGREE)
+        positions, counts = positions_of(self._adjacency.starts, rows[few])
+        near = _standing_in(chosen, self._adjacency.ends.take(positions))
+        found = [(np.repeat(few, counts)[near], positions[near])]
+        for hub in np.flatnonzero(degrees > HUB_DEGREE).tolist():
+            looked_up = self._look_up(int(rows[hub]), chosen)
+            found.append((np.full(len(looked_up), hub, dtype=np.int64), looked_up))
+        places, positions = (np.concatenate(column) for column in zip(*found, strict=True))
+        kept, types, ends = self._admit(positions)
+        return EdgesAmong(places.take(kept), types, ends, self._adjacency.confidences.take(positions.take(kept)))
+
+    def _look_up(self, row: int, chosen: Rows) -> Positions:
+        """Positions of a row's edges into `chosen`, by binary search within each edge type's run of sorted ends."""
+        start, end = self._adjacency.span(row)
+        # As 32 bits like the types: numbers of 64 would have all of them copied to their width first.
+        edge_types = np.arange(len(self._admitted) + 1, dtype=np.int32)
+        bounds = start + np.searchsorted(self._adjacency.types[start:end], edge_types)
+        positions: list[Positions] = [np.empty(0, dtype=np.int64)]
+        for edge_type in np.flatnonzero(self._admitted).tolist():
             first, last = int(bounds[edge_type]), int(bounds[edge_type + 1])
             if first < last:
                 run = self._adjacency.ends[first:last]
                 found = np.minimum(np.searchsorted(run, chosen), last - first - 1)
-                positions.append(first + found[run[found] == chosen])
-        return np.concatenate([np.empty(0, dtype=np.int64), *positions])
+                positions.append(first + found[run.take(found) == chosen])
+        return np.concatenate(positions)
 
-    def _admit(self, positions: NDArray[np.int64]) -> Iterator[Neighbour]:
-        types = self._adjacency.types[positions]
-        ends = self._adjacency.ends[positions]
-        keep = self._admitted[types] & self._visible[ends]
-        kept = (types[keep].tolist(), ends[keep].tolist(), self._adjacency.confidences[positions[keep]].tolist())
-        for edge_type, row, confidence in zip(*kept, strict=True):
-            yield Neighbour(edge_type, row, confidence)
+    def _admit(self, positions: Positions) -> tuple[Positions, Rows, Rows]:
+        """Which of the edges at some positions [m] may be walked, and the edge type and other end of each of these."""
+        types, ends = self._adjacency.types.take(positions), self._adjacency.ends.take(positions)
+        kept = np.flatnonzero(self._admitted.take(types) & self._visible.take(ends))
+        return kept, types.take(kept), ends.take(kept)
+
+
+def _standing_in(chosen: Rows, rows: Rows) -> Positions:
+    """The places of those of several rows [m] that stand in `chosen`."""
+    found = np.minimum(np.searchsorted(chosen, rows), len(chosen) - 1)
+    return np.flatnonzero(chosen.take(found) == rows)

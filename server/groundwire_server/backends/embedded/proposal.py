@@ -14,11 +14,15 @@ from groundwire_server.domain.query import Source
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A source's list, best first. `scores_of` scores allowed rows [m]; NaN means that a row cannot be scored."""
+    """A source's list, best first. `scores_of` scores allowed rows [m]; NaN means that a row cannot be scored.
+
+    `exact` is False when a better row may have been missed.
+    """
 
     source: Source
     ranked: list[RankedRow]
     scores_of: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    exact: bool = True
 
 
 class CandidateSource(Protocol):

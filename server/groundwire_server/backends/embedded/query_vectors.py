@@ -1,43 +1,65 @@
 """The vector that a query stands for: the caller's own, or the embedding by the index's embedder."""
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.semantic import unit_vector
+from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.embedding.deferred import EmbedderUnavailableError
+from groundwire_server.embedding.query_encoders import EmbedQuery, QueryEncoders
+from groundwire_server.embedding.vector_cache import QueryVectorCache
 from groundwire_server.index.manifest import VectorSpace
+
+_LOG = logging.getLogger(__name__)
 
 
 class QueryVectors:
-    """The embedders a server has, by fingerprint."""
+    """Embeds queries with what the server has for an index, and remembers the vectors of recent ones."""
 
-    def __init__(self, embedders: Sequence[Embedder]) -> None:
-        self._embedders = {embedder.fingerprint: embedder for embedder in embedders}
+    def __init__(self, encoders: QueryEncoders) -> None:
+        self._encoders = encoders
+        self._cache = QueryVectorCache()
 
-    def vector(self, query: str, own: Sequence[float], space: VectorSpace, index: str) -> NDArray[np.float64]:
-        """A unit vector [dimension]. `own` is the caller's vector, empty when `query` is to be embedded.
+    def vector(
+        self, query: str, own: Sequence[float], space: VectorSpace, index: str, checkpoint: Checkpoint = never_stop
+    ) -> NDArray[np.float64]:
+        """A unit vector [dimension], read-only. `own` is the caller's vector, empty when `query` is to be embedded.
 
-        Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder.
+        Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder,
+        and what the checkpoint raises while the query waits for others to be embedded.
         """
         if not own:
-            return unit_vector(self._embedder(space, index).embed_query(query))
+            encoder = space.query_encoder.fingerprint if space.query_encoder else ""
+            key = space.fingerprint, encoder, query
+            return self._cache.get(key, lambda: self._embedded(query, space, index, checkpoint))
         if len(own) != space.dimension:
             description = f"has {len(own)} components; index {index!r} has vectors of {space.dimension}"
             raise InvalidRequestError((FieldViolation("query_vector", Reason.VALUE_MALFORMED, description),))
         return unit_vector(np.asarray(own, dtype=np.float64))
 
-    def _embedder(self, space: VectorSpace, index: str) -> Embedder:
-        embedder = self._embedders.get(space.fingerprint)
-        if embedder is None:
-            made_by = (
-                f"by embedder {space.embedder!r}, which this server does not have" if space.embedder else "elsewhere"
-            )
-            raise PreconditionError(
-                Reason.EMBEDDER_MISMATCH,
-                f"the vectors of index {index!r} were made {made_by}; send query_vector",
-                {"active_index": index, "embedder": space.embedder, "fingerprint": space.fingerprint},
-            )
-        return embedder
+    def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
+        try:
+            return unit_vector(self._embed(space, index)(query, checkpoint))
+        except EmbedderUnavailableError as error:
+            _LOG.error("queries of index %s cannot be embedded: %s", index, error)
+            raise _mismatch(space, index) from error
+
+    def _embed(self, space: VectorSpace, index: str) -> EmbedQuery:
+        encoder = space.query_encoder.fingerprint if space.query_encoder else ""
+        embed = self._encoders.find(space.fingerprint, encoder)
+        if embed is None:
+            raise _mismatch(space, index)
+        return embed
+
+
+def _mismatch(space: VectorSpace, index: str) -> PreconditionError:
+    made_by = f"by embedder {space.embedder!r}, which this server does not have" if space.embedder else "elsewhere"
+    return PreconditionError(
+        Reason.EMBEDDER_MISMATCH,
+        f"the vectors of index {index!r} were made {made_by}; send query_vector",
+        {"active_index": index, "embedder": space.embedder, "fingerprint": space.fingerprint},
+    )

@@ -22,9 +22,3 @@ def top_rows(rows: NDArray[np.int64], scores: NDArray[np.float64], count: int) -
         rows, scores = rows[contenders], scores[contenders]
     order = np.lexsort((rows, -scores))[:count]
     return [RankedRow(row, score) for row, score in zip(rows[order].tolist(), scores[order].tolist(), strict=True)]
-
-
-def top_positive(scores: NDArray[np.float64], count: int) -> list[RankedRow]:
-    """The best `count` rows by their scores [n], where 0 means that a row is no hit."""
-    hits = np.flatnonzero(scores)
-    return top_rows(hits, scores[hits], count)

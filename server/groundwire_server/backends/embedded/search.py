@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.artifacts import code_words_of, vectors_of
-from groundwire_server.backends.embedded.bm25 import matched_tokens, rank_by_bm25
+from groundwire_server.backends.embedded.bm25 import Bm25, matched_tokens
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.query_vectors import QueryVectors
 from groundwire_server.backends.embedded.ranking import RankedRow
-from groundwire_server.backends.embedded.semantic import rank_by_similarity
+from groundwire_server.backends.embedded.semantic import Nearest, rank_by_similarity
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.fusion import reciprocal_rank_fusion
@@ -62,15 +62,16 @@ class ViewSearch:
         semantic = self._semantic(search, allowed) if semantic_asked else None
         checkpoint()
         tokens = tokenize(search.query) if lexical else []
-        bm25 = rank_by_bm25(lexical, tokens, self._visibility, allowed, search.top_k) if lexical else None
+        bm25 = Bm25(lexical, tokens, self._visibility).rank(allowed, search.top_k) if lexical else None
         checkpoint()
-        legs = _Legs(semantic, bm25, tokens)
+        legs = _Legs(semantic.hits if semantic else None, bm25, tokens)
         ranked = legs.ranked(search.rrf_k, search.top_k)
         hits = tuple(self._explained(ranked, legs, lexical) if search.explain else self._plain(ranked))
-        debug = self._debug(search, allowed, legs) if search.explain else None
-        return SearchResult(hits, self._index.manifest.version, exact=True, debug=debug)
+        exact = semantic is None or semantic.exact
+        debug = self._debug(search, allowed, legs, exact) if search.explain else None
+        return SearchResult(hits, self._index.manifest.version, exact, debug)
 
-    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> list[RankedRow]:
+    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> Nearest:
         space, vectors = vectors_of(self._index, "search it with BM25")
         query = self._query_vectors.vector(search.query, search.query_vector, space, self._index.manifest.version)
         return rank_by_similarity(vectors, query, allowed, search.top_k)
@@ -86,9 +87,10 @@ class ViewSearch:
             matched = matched_tokens(lexical, legs.tokens, hit.row)[:MAX_MATCHED_TOKENS] if lexical else ()
             yield SearchHit(plain.id, plain.score, plain.rank, scores[hit.row], matched)
 
-    def _debug(self, search: BackendSearch, allowed: NDArray[np.bool_], legs: _Legs) -> SearchDebug:
+    def _debug(self, search: BackendSearch, allowed: NDArray[np.bool_], legs: _Legs, exact: bool) -> SearchDebug:
+        path = SearchPath.EXACT if exact else SearchPath.APPROXIMATE
         return SearchDebug(
-            path=None if legs.semantic is None else SearchPath.EXACT,
+            path=None if legs.semantic is None else path,
             filtered=search.filter.narrows,
             visible_count=int(np.count_nonzero(allowed)),
             semantic_candidates=len(legs.semantic or ()),

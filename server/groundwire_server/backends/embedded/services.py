@@ -22,15 +22,16 @@ def service_contexts(view: View, service_names: Iterable[str]) -> tuple[ServiceC
 def _edges_touching(view: View, names: Sequence[str]) -> Iterator[ServiceEdge]:
     """The visible edges from or to these services, counted by (from, to, type) and sorted so."""
     services, edges, mask = view.index.nodes.categories["service_name"], view.index.service_edges, view.visibility.mask
-    asked = np.zeros(len(services.values), dtype=np.bool_)
-    asked[[position for position in map(services.values.find, names) if position is not None]] = True
-    visible = mask[edges.from_rows] & mask[edges.to_rows]
-    from_services, to_services = services.codes[edges.from_rows[visible]], services.codes[edges.to_rows[visible]]
-    touching = asked[from_services] | asked[to_services]
+    touching = edges.touching([position for position in map(services.values.find, names) if position is not None])
+    from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
+    visible = np.flatnonzero(mask.take(from_rows) & mask.take(to_rows))
+    from_services = services.codes.take(from_rows.take(visible))
+    to_services = services.codes.take(to_rows.take(visible))
     # One number an edge sorts as its three positions do, which sort as the names that stand there.
     service_count, edge_types = len(services.values), view.index.manifest.edge_types
-    pairs = from_services[touching].astype(np.int64) * service_count + to_services[touching]
-    keys, counts = np.unique(pairs * len(edge_types) + edges.types[visible][touching], return_counts=True)
+    pairs = from_services.astype(np.int64) * service_count + to_services
+    types = edges.types.take(touching.take(visible))
+    keys, counts = np.unique(pairs * len(edge_types) + types, return_counts=True)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         pair, edge_type = divmod(key, len(edge_types))
         from_service, to_service = divmod(pair, service_count)

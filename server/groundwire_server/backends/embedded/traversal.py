@@ -8,12 +8,17 @@ stepped on, so nothing behind them is reached through them.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, repeat
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.neighbours import Neighbour, Neighbours
+from groundwire_server.backends.embedded.neighbours import NO_EDGES, Neighbour, Neighbours
 from groundwire_server.domain.checkpoint import Checkpoint
+
+_Entry: TypeAlias = tuple[tuple[int, int, int], int, Neighbour]
+"""(edge type, other end, parent's place), the parent's row, the neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +74,13 @@ class Walker:
 
         Each once, in the order of (that row's place, edge type, other end).
         """
-        chosen = np.asarray(sorted(self._reached), dtype=np.int32)
+        rows = [reached.row for reached in self._reached.values() if reached.depth < self.max_depth]
         told: set[tuple[int, int, int]] = set()
-        for reached in self._reached.values():
-            if reached.depth == self.max_depth:
-                return
-            for edge in self._edges_of(reached.row, chosen):
-                identity = (edge.from_row, edge.to_row, edge.edge_type)
-                if identity not in told:
-                    told.add(identity)
-                    yield edge
+        for edge in self._edges_from(np.asarray(rows, dtype=np.int32)):
+            identity = (edge.from_row, edge.to_row, edge.edge_type)
+            if identity not in told:
+                told.add(identity)
+                yield edge
 
     def _next_level(self, level: Sequence[ReachedRow], depth: int) -> list[ReachedRow]:
         next_level: list[ReachedRow] = []
@@ -96,33 +98,43 @@ class Walker:
 
     def _in_order(self, parents: Sequence[ReachedRow]) -> Iterator[tuple[int, Neighbour]]:
         """The neighbours of several parents merged by (edge type, id, parent's place), read as far as consumed."""
-        streams = (
-            self._ordered(place, parent.row, neighbours)
-            for place, parent in enumerate(parents)
+        streams = [
+            stream
             for neighbours in (self.outgoing, self.incoming)
             if neighbours is not None
-        )
+            for stream in _streams([parent.row for parent in parents], neighbours)
+        ]
         for _, parent_row, neighbour in merge(*streams, key=lambda entry: entry[0]):
             yield parent_row, neighbour
 
-    def _ordered(
-        self, place: int, parent_row: int, neighbours: Neighbours
-    ) -> Iterator[tuple[tuple[int, int, int], int, Neighbour]]:
-        for neighbour in neighbours.of(parent_row):
-            yield (neighbour.edge_type, neighbour.row, place), parent_row, neighbour
+    def _edges_from(self, rows: NDArray[np.int32]) -> Iterator[WalkedEdge]:
+        """The edges between reached rows that leave some of them [m], by (row's place, edge type, other end)."""
+        chosen = np.asarray(sorted(self._reached), dtype=np.int32)
+        onward = self.outgoing.among(rows, chosen) if self.outgoing else NO_EDGES
+        backward = self.incoming.among(rows, chosen) if self.incoming else NO_EDGES
+        places = np.concatenate((onward.places, backward.places))
+        types = np.concatenate((onward.types, backward.types))
+        near, far = rows.take(places), np.concatenate((onward.ends, backward.ends))
+        confidences = np.concatenate((onward.confidences, backward.confidences))
+        is_onward = np.arange(len(places)) < len(onward.places)
+        order = np.lexsort((~is_onward, far, types, places))
+        from_rows, to_rows = np.where(is_onward, (near, far), (far, near))[:, order]
+        columns = (from_rows.tolist(), to_rows.tolist(), types[order].tolist(), confidences[order].tolist())
+        return map(WalkedEdge, *columns)
 
-    def _edges_of(self, row: int, chosen: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Iterator[WalkedEdge]:
-        onward = self.outgoing.among(row, chosen) if self.outgoing else ()
-        backward = self.incoming.among(row, chosen) if self.incoming else ()
-        edges = [
-            *(
-                (near.edge_type, near.row, WalkedEdge(row, near.row, near.edge_type, near.confidence))
-                for near in onward
-            ),
-            *(
-                (near.edge_type, near.row, WalkedEdge(near.row, row, near.edge_type, near.confidence))
-                for near in backward
-            ),
-        ]
-        for _, _, edge in sorted(edges, key=lambda entry: entry[:2]):
-            yield edge
+
+def _streams(rows: Sequence[int], neighbours: Neighbours) -> Iterator[Iterator[_Entry]]:
+    """The neighbours of rows, each stream in order: one for all rows of few edges, and one for each hub."""
+    hubs: list[int] = []
+    others: list[int] = []
+    for place, row in enumerate(rows):
+        (hubs if neighbours.is_hub(row) else others).append(place)
+    if others:
+        together = neighbours.of_all(np.asarray([rows[place] for place in others], dtype=np.int32))
+        yield (_entry(rows, others[place], neighbour) for place, neighbour in together)
+    for hub in hubs:
+        yield (_entry(rows, place, neighbour) for place, neighbour in zip(repeat(hub), neighbours.of(rows[hub])))
+
+
+def _entry(rows: Sequence[int], place: int, neighbour: Neighbour) -> _Entry:
+    return (neighbour.edge_type, neighbour.row, place), rows[place], neighbour

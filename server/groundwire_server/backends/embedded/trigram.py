@@ -4,16 +4,26 @@ The similarity of two names is that of PostgreSQL's pg_trgm: the size of the int
 over that of the union. A node's is the greatest over the names that the query mentions and its own.
 """
 
+from collections.abc import Iterator
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.proposal import Proposal
-from groundwire_server.backends.embedded.ranking import top_positive
+from groundwire_server.backends.embedded.ranking import top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.query import Source
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.names import NameTable
 from groundwire_server.text.names import query_names, trigrams
+
+GATHER_ROWS = 4_096
+"""Up to this many rows are compared one by one; beyond, similar names are sought first."""
+_HIGHEST_FLOOR = 0.5
+_LEAST_FLOOR = 1 / 16
+
+Rows = NDArray[np.int64]
 
 
 class TrigramSource:
@@ -25,33 +35,78 @@ class TrigramSource:
         self._query = query
         self._limit = limit
         self._threshold = threshold
-        self._known: NDArray[np.float64] | None = None
 
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`."""
-        similar = self._similarities()
-        listed = np.where(allowed & (similar >= self._threshold), similar, 0.0)
-        return Proposal(Source.TRIGRAM, top_positive(listed, self._limit), similar.__getitem__)
+        rows = self._contenders(allowed)
+        similar = self._similarities.of_rows(rows)
+        listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
+        ranked = top_rows(rows[listed], similar[listed], self._limit)
+        return Proposal(Source.TRIGRAM, ranked, self._similarities.of_rows)
 
-    def _similarities(self) -> NDArray[np.float64]:
-        """Every row's similarity [n], hidden ones included: a row's depends on its own names alone."""
-        if self._known is None:
-            names = self._index.names
-            similar = similarities_of_names(names, query_names(self._query))
-            positions = np.flatnonzero(similar)
-            rows, owners = names.rows_of(positions)
-            self._known = np.zeros(len(self._index.policy_codes), dtype=np.float64)
-            np.maximum.at(self._known, rows, similar[positions][owners])
-        return self._known
+    @cached_property
+    def _similarities(self) -> "NameSimilarities":
+        """A name's similarity depends on that name alone, so hidden ones may be compared with the others."""
+        return NameSimilarities(self._index.names, query_names(self._query))
+
+    def _contenders(self, allowed: NDArray[np.bool_]) -> Rows:
+        """Allowed rows, ascending, with the whole list among them."""
+        if np.count_nonzero(allowed) <= GATHER_ROWS:
+            return np.flatnonzero(allowed)
+        rows: Rows = np.empty(0, dtype=np.int64)
+        for floor in _floors(self._threshold):
+            bearing = np.zeros(len(allowed), dtype=np.bool_)
+            bearing[self._index.names.rows_of(self._similarities.names_from(floor))] = True
+            bearing &= allowed
+            rows = np.flatnonzero(bearing)
+            if len(rows) >= self._limit:
+                break
+        return rows
 
 
-def similarities_of_names(names: NameTable, wanted: tuple[str, ...]) -> NDArray[np.float64]:
-    """For each name of the index [names] the greatest similarity to one of the wanted names, in [0, 1]."""
-    best = np.zeros(len(names.sizes), dtype=np.float64)
-    for name in wanted:
-        held = sorted(trigrams(name))
-        shared = np.bincount(np.concatenate([names.holding(trigram) for trigram in held]), minlength=len(best))
-        found = np.flatnonzero(shared)
-        union = len(held) + names.sizes[found] - shared[found]
-        best[found] = np.maximum(best[found], shared[found] / union)
-    return best
+class NameSimilarities:
+    """The similarities of an index's names to the wanted ones, in [0, 1]; the greatest one counts."""
+
+    def __init__(self, names: NameTable, wanted: tuple[str, ...]) -> None:
+        self._names = names
+        held = [trigrams(name) for name in wanted]
+        self._shared = [(len(trigrams_of_name), names.shared(trigrams_of_name)) for trigrams_of_name in held]
+
+    def names_from(self, floor: float) -> Rows:
+        """The positions, ascending, of all names of at least this similarity and above 0."""
+        similar = [np.empty(0, dtype=np.int64)]
+        for size, shared in self._shared:
+            # The union is no smaller than the wanted name; the product may be rounded up.
+            least = max(1, int(np.ceil(floor * size * (1.0 - 1e-9))))
+            positions = np.flatnonzero(shared >= least)
+            similar.append(positions[self._similarity(size, shared, positions) >= floor])
+        return np.unique(np.concatenate(similar))
+
+    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
+        """The greatest similarity of a row's names, for each of several rows [m]; 0 for a row without a name."""
+        positions, counts = self._names.of_rows(rows)
+        best = np.zeros(len(positions), dtype=np.float64)
+        for size, shared in self._shared:
+            np.maximum(best, self._similarity(size, shared, positions), out=best)
+        similar = np.zeros(len(rows), dtype=np.float64)
+        named = np.flatnonzero(counts)
+        if len(named):
+            similar[named] = np.maximum.reduceat(best, (np.cumsum(counts) - counts)[named])
+        return similar
+
+    def _similarity(
+        self, size: int, shared: NDArray[np.unsignedinteger], positions: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """The similarity of names [m] to the wanted one of so many trigrams."""
+        common = shared.take(positions).astype(np.int64)
+        similarity: NDArray[np.float64] = common / (size + self._names.sizes.take(positions) - common)
+        return similarity
+
+
+def _floors(threshold: float) -> Iterator[float]:
+    """Similarities to seek from, falling: most lists are full long before the threshold."""
+    floor = _HIGHEST_FLOOR
+    while floor > max(threshold, _LEAST_FLOOR):
+        yield floor
+        floor /= 2
+    yield threshold

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from threading import Lock
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from groundwire_server.backends.embedded.narrowing import narrow
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
-from groundwire_server.index.lexical import LexicalTable
+from groundwire_server.index.lexical import LexicalTable, TermPostings
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
 
 MAX_CACHED_CALLERS = 256
+MAX_CACHED_BYTES = 128 * 1024 * 1024
+"""What the masks of one index may take, over all remembered callers."""
 
 
 class Visibility:
@@ -32,15 +35,27 @@ class Visibility:
         """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
         known = self._mean_lengths.get(lexical)
         if known is None:
-            total = int(lexical.lengths[self.mask].sum(dtype=np.int64))
+            total = int(np.multiply(lexical.lengths, self.mask, dtype=np.int64).sum())
             known = self._mean_lengths[lexical] = total / max(1, self.count) or 1.0
         return known
+
+    def holders(self, postings: TermPostings) -> int:
+        """How many visible documents hold a term."""
+        if self.count == len(self.mask):
+            return len(postings.rows)
+        if postings.column is None:
+            return int(np.count_nonzero(self.mask.take(postings.rows)))
+        return int(np.count_nonzero(np.logical_and(postings.column, self.mask)))
 
     @cached_property
     def edge_count(self) -> int:
         """Edges both ends of which are visible."""
-        owners, ends = self._index.outgoing.all_ends()
-        return int(np.count_nonzero(self.mask[owners] & self.mask[ends]))
+        edges = self._index.outgoing
+        if self.count == len(self.mask):
+            return len(edges.ends)
+        from_visible = np.repeat(self.mask, np.diff(edges.starts))
+        from_visible &= self.mask.take(edges.ends)
+        return int(np.count_nonzero(from_visible))
 
     def narrowed(self, filter_: Filter) -> NDArray[np.bool_]:
         """The mask [n] of visible rows that pass the filter; not to be written to."""
@@ -85,7 +100,7 @@ class CallerVisibility:
         return bool(self._index.nodes.deleted.any())
 
     def _judged(self, lifecycle: Lifecycle) -> Visibility:
-        mask = self.classes[self._index.policy_codes]
+        mask = self.classes.take(self._index.policy_codes)
         if lifecycle is not Lifecycle.ALL:
             mask &= self._index.nodes.deleted == (lifecycle is Lifecycle.DELETED)
         return Visibility(self._index, mask)
@@ -97,6 +112,10 @@ class VisibilityCache:
     def __init__(self, index: LoadedIndex) -> None:
         self._index = index
         self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
+        # A mask has a byte a row; of a large index fewer callers are remembered.
+        self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // max(1, index.manifest.node_count)))
+        # What the remembered callers hold, by the classes that are visible.
+        self._by_classes: WeakValueDictionary[bytes, CallerVisibility] = WeakValueDictionary()
         self._lock = Lock()
 
     def get(self, access: AccessContext) -> CallerVisibility:
@@ -108,9 +127,8 @@ class VisibilityCache:
                 return known
         classes = visible_classes(self._index.policies, access)
         with self._lock:
-            shared = next((seen for seen in self._by_caller.values() if np.array_equal(seen.classes, classes)), None)
-            visibility = shared or CallerVisibility(self._index, classes)
+            visibility = self._by_classes.setdefault(classes.tobytes(), CallerVisibility(self._index, classes))
             self._by_caller[access] = visibility
-            if len(self._by_caller) > MAX_CACHED_CALLERS:
+            if len(self._by_caller) > self._most_callers:
                 self._by_caller.popitem(last=False)
             return visibility

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.bm25 import bm25_scores
+from groundwire_server.backends.embedded.bm25 import Bm25
 from groundwire_server.backends.embedded.proposal import Proposal
-from groundwire_server.backends.embedded.ranking import top_positive
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.query import Source
 from groundwire_server.index.lexical import LexicalTable
@@ -25,5 +24,5 @@ class WordSource:
 
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`."""
-        scores = bm25_scores(self.lexical, self.tokens, visibility, allowed)
-        return Proposal(self.source, top_positive(scores, self.limit), scores.__getitem__)
+        bm25 = Bm25(self.lexical, self.tokens, visibility)
+        return Proposal(self.source, bm25.rank(allowed, self.limit), bm25.scores)

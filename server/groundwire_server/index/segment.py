@@ -1,0 +1,90 @@
+"""Segments: what some consecutive rows give to the tables of an index, as named flat arrays in memory or in one file.
+
+An index is written from segments in the order of their rows. What comes out does not depend on where one segment ends
+and the next begins, so a segment is as large as memory allows, and several may be made at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Parts: TypeAlias = dict[str, NDArray[Any]]
+"""Flat arrays by name."""
+
+
+class Segment(Protocol):
+    """The parts that the rows from `first_row` give, `row_count` of them."""
+
+    @property
+    def first_row(self) -> int:
+        """The row of the index that the segment's row 0 is."""
+        ...
+
+    @property
+    def row_count(self) -> int:
+        """How many rows the segment has."""
+        ...
+
+    def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
+        """The elements of a part from `start` up to `end`; all of them unless given."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSegment:
+    """A segment in memory; every part is an array [elements]."""
+
+    first_row: int
+    row_count: int
+    parts: Mapping[str, NDArray[Any]]
+
+    def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
+        """See `Segment.part`; a view."""
+        return self.parts[name][start:end]
+
+    def spill(self, path: Path) -> "SpilledSegment":
+        """Writes the segment to a file that is to be removed once the index is written."""
+        extents: dict[str, _Extent] = {}
+        with path.open("wb") as file:
+            for name, values in self.parts.items():
+                extents[name] = _Extent(file.tell(), values.dtype.str, len(values))
+                values.tofile(file)
+        return SpilledSegment(self.first_row, self.row_count, path, extents)
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    offset: int
+    dtype: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpilledSegment:
+    """A segment in a file, of which only the parts that are asked for are read."""
+
+    first_row: int
+    row_count: int
+    path: Path
+    extents: Mapping[str, _Extent]
+
+    def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
+        """See `Segment.part`; read, not mapped, so that what was used does not stay in memory."""
+        extent = self.extents[name]
+        stop = extent.count if end is None else min(end, extent.count)
+        dtype = np.dtype(extent.dtype)
+        return np.fromfile(self.path, dtype, max(0, stop - start), offset=extent.offset + start * dtype.itemsize)
+
+
+def whole_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
+    """A part of all segments, one after the other."""
+    return np.concatenate([segment.part(name) for segment in segments])
+
+
+def bytes_part(content: bytes | bytearray) -> NDArray[np.uint8]:
+    """Bytes as a part."""
+    return np.frombuffer(content, dtype=np.uint8)

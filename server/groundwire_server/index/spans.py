@@ -1,0 +1,12 @@
+"""Compressed sparse rows: the values of place `p` stand from `starts[p]` up to `starts[p + 1]`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def positions_of(starts: NDArray[np.int64], places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the values of several places [m] stand, one place after the other, and how many each has [m]."""
+    firsts = starts.take(places)
+    counts = starts.take(np.asarray(places) + 1) - firsts
+    shifts = np.repeat(firsts - (np.cumsum(counts) - counts), counts)
+    return shifts + np.arange(len(shifts), dtype=np.int64), counts

@@ -1,0 +1,120 @@
+"""Jobs of a build on all processors: in processes of their own, or one after the other in this one.
+
+What a job gives does not depend on where it runs. Processes are started afresh (`spawn`), so they inherit no lock, no
+thread and no model of the one that started them. When that one ends, however it ends, so do they.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.sharedctypes import Synchronized
+from threading import Thread
+from typing import Protocol, TypeAlias, TypeVar
+
+from groundwire_server.domain.errors import IngestError
+
+Result = TypeVar("Result")
+Advance: TypeAlias = Callable[[int], None]
+"""Takes how much more of the work is done."""
+Job: TypeAlias = Callable[[Advance], Result]
+
+MOST_PROCESSES = 8
+"""Each holds a segment of the index and the tokenisers' caches: some 400 MB."""
+_SECONDS_BETWEEN_REPORTS = 0.2
+
+_done: "Synchronized[int]"  # of a worker process: what it shares with the one that started it
+
+
+class Runner(Protocol):
+    """Runs jobs."""
+
+    def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
+        """What the jobs give, in their order; `report` is told how much all of them have done so far."""
+        ...
+
+
+def processor_count() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def runner(processes: int) -> Iterator[Runner]:
+    """A runner in this process when `processes` is 1, and otherwise in so many others, at most MOST_PROCESSES."""
+    if processes == 1:
+        yield _Here()
+        return
+    context = get_context("spawn")
+    done = context.Value("q", 0)
+    watched, held = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, (watched, done))
+    try:
+        yield _Elsewhere(pool, done)
+        pool.shutdown()
+    finally:
+        # Workers that are still at work end now: they watch for this end of the pipe to close.
+        held.close()
+        pool.shutdown(cancel_futures=True)
+        watched.close()
+
+
+class _Here:
+    def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            report(done)
+
+        return [job(advance) for job in jobs]
+
+
+class _Elsewhere:
+    def __init__(self, pool: ProcessPoolExecutor, done: "Synchronized[int]") -> None:
+        self._pool, self._done = pool, done
+
+    def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
+        before = self._done.value
+        try:
+            futures = [self._pool.submit(_run_job, job) for job in jobs]
+            unfinished = set(futures)
+            while unfinished:
+                finished, unfinished = wait(unfinished, _SECONDS_BETWEEN_REPORTS, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                report(self._done.value - before)
+            return [future.result() for future in futures]
+        except BrokenProcessPool as error:
+            raise IngestError(
+                "a process of the build was ended from outside, perhaps because memory ran out; make room and try again"
+            ) from error
+
+
+def _begin_worker(watched: Connection, done: "Synchronized[int]") -> None:
+    global _done
+    _done = done
+    # Ctrl-C reaches every process of the terminal; the one that started this one tells it to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_starter, args=(watched,), daemon=True).start()
+
+
+def _end_with_starter(watched: Connection) -> None:
+    try:
+        watched.recv_bytes()
+    except EOFError:
+        os._exit(1)
+
+
+def _run_job(job: Job[Result]) -> Result:
+    return job(_advance)
+
+
+def _advance(more: int) -> None:
+    with _done.get_lock():
+        _done.value += more

@@ -1,0 +1,15 @@
+"""How a build tells how far it is."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+ProgressCallback: TypeAlias = Callable[[int, int], None]
+
+
+class Progress(Protocol):
+    """Shows how far a build is."""
+
+    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
+        """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown."""
+        ...

@@ -1,0 +1,65 @@
+"""Servers over converted models start without torch, and over the same data give the same bytes."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from groundwire_client import GroundwireClient, Scope, SearchType
+from support.program import Server, run_ok, write_jsonl
+
+SCOPE = Scope("shop", "main")
+TEXTS = ["load a user by id", "pay an invoice", "draw a red circle", "parse the date of an order", "open a socket"]
+QUERIES = [f"{verb} {thing}" for verb in ("find", "who pays", "how to draw") for thing in ("users", "bills", "circles")]
+
+COMPOSED = """
+import sys
+from pathlib import Path
+from groundwire_server.config import Settings
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.scope import Scope
+from groundwire_server.rpc.compose import compose
+engine, backend = compose(Settings(data=Path(sys.argv[1])))
+snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
+space = snapshot.view.index.manifest.vector_space
+snapshot.query_vectors.vector("find a user", (), space, snapshot.index)
+print(sorted(name for name in ("torch", "transformers", "sentence_transformers", "onnx") if name in sys.modules))
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("encoder")
+    records = [
+        {"type": "node", "kind": "md", "local_id": f"T{place}", "text": text} for place, text in enumerate(TEXTS)
+    ]
+    run_ok("index", write_jsonl(folder / "t.jsonl", records), "-r", "shop", "-b", "main", "--data", folder / "data")
+    return folder / "data"
+
+
+def answers(client: GroundwireClient) -> list[object]:
+    with ThreadPoolExecutor(8) as pool:
+        results = pool.map(
+            lambda query: client.search(SCOPE, query, search_type=SearchType.SEMANTIC, top_k=5), QUERIES * 4
+        )
+        return [[(hit.id, hit.score) for hit in result.hits] for result in results]
+
+
+def test_a_server_over_converted_models_loads_no_torch(data: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", COMPOSED, str(data)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_two_servers_give_the_same_bytes_under_load(data: Path, tmp_path: Path) -> None:
+    copy = copytree(data, tmp_path / "copy")
+    found: list[list[object]] = []
+    for folder in (data, copy):
+        with Server(folder) as server, GroundwireClient(server.address, timeout=60) as client:
+            found.append(answers(client))
+    assert found[0] == found[1]
+    assert found[0][: len(QUERIES)] * 4 == found[0]

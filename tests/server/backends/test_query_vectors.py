@@ -1,0 +1,65 @@
+"""The vector of a query: the caller's own, remembered, or embedded by what the index names."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.embedding.deferred import DeferredEmbedder
+from groundwire_server.embedding.embedder import Embedder, EmbedderError
+from groundwire_server.embedding.int8.store import EncoderStore
+from groundwire_server.embedding.query_encoders import QueryEncoders
+from groundwire_server.index.manifest import VectorSpace
+from support.builds import HashEmbedder
+
+SPACE = VectorSpace("hash", "hash-1", 4)
+
+
+class Counting(HashEmbedder):
+    """Notes what it embeds."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.asked.append(text)
+        return super().embed_query(text)
+
+
+def vectors_of(data: Path, embedders: Sequence[Embedder]) -> QueryVectors:
+    return QueryVectors(QueryEncoders(embedders, EncoderStore(data)))
+
+
+def test_a_query_is_embedded_once(tmp_path: Path) -> None:
+    embedder = Counting()
+    vectors = vectors_of(tmp_path, [embedder])
+    first = vectors.vector("user", (), SPACE, "v1")
+    assert vectors.vector("user", (), SPACE, "v2").tobytes() == first.tobytes()
+    assert vectors_of(tmp_path, [HashEmbedder()]).vector("user", (), SPACE, "v1").tobytes() == first.tobytes()
+    assert first.dtype == np.float64
+    assert np.linalg.norm(first) == pytest.approx(1)
+    assert embedder.asked == ["user"]
+
+
+def test_a_vector_of_the_callers_own_is_not_looked_up(tmp_path: Path) -> None:
+    embedder = Counting()
+    vectors = vectors_of(tmp_path, [embedder])
+    assert vectors.vector("user", (0, 3, 0, 4), SPACE, "v1").tolist() == [0, 0.6, 0, 0.8]
+    assert embedder.asked == []
+
+
+def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: str) -> Embedder:
+        raise EmbedderError("no such model")
+
+    vectors = vectors_of(tmp_path, [DeferredEmbedder("hash", "hash-1", 4, fail)])
+    with pytest.raises(PreconditionError) as caught:
+        vectors.vector("user", (), SPACE, "v1")
+    assert caught.value.reason is Reason.EMBEDDER_MISMATCH
+    assert "no such model" in caplog.text

@@ -1,0 +1,23 @@
+"""Rows by ranges of a column's values, compared row by row or looked up."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire_server.index.categories import Category
+from groundwire_server.index.strings import StringColumn
+
+VALUES = 9
+ranges = st.tuples(st.integers(0, VALUES), st.integers(0, VALUES)).map(lambda ends: range(min(ends), max(ends)))
+
+
+@given(codes=st.lists(st.integers(0, VALUES - 1), max_size=40), wanted=st.lists(ranges, max_size=7))
+def test_rows_with_are_those_whose_value_stands_in_a_range(codes: list[int], wanted: list[range]) -> None:
+    with TemporaryDirectory() as directory:
+        StringColumn.write(Path(directory), "values", [f"v{number}" for number in range(VALUES)])
+        values = StringColumn.open(Path(directory), "values")
+    category = Category(values, np.asarray(codes, dtype=np.int32))
+    assert category.rows_with(wanted).tolist() == [any(code in positions for positions in wanted) for code in codes]

@@ -1,0 +1,124 @@
+"""The bytes of an index: those of the first builds, which held every node in memory, in whatever pieces it is made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.manifest import Manifest
+from groundwire_server.index.store import IndexStore
+from groundwire_server.ingest import build, vectors
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.records import SourceNode, SourceRecord
+from support.builds import Stages
+from support.varied_records import varied_records
+
+FIRST_BUILDS = {
+    "categories.bin": "f8e9a477184df168",
+    "categories.starts.bin": "7ec8ac95a4f6e78a",
+    "categories.values.offsets.bin": "139416e2f691f7fe",
+    "categories.values.utf8": "41d1f54fd8bc7e8e",
+    "code.frequencies.bin": "3c6d35a06062b0fa",
+    "code.lengths.bin": "970f99cd7373f93f",
+    "code.rows.bin": "47ac16295cc90368",
+    "code.starts.bin": "6166083059b6bd1b",
+    "code.terms.offsets.bin": "187f2937c39e85c6",
+    "code.terms.utf8": "e1ca9431550bad64",
+    "content_hash.bin": "c265e44ac052f262",
+    "context_prefix.offsets.bin": "1dab018db54b9cd1",
+    "context_prefix.utf8": "c3f22b07abcf1148",
+    "flags.bin": "4956892186bce0bf",
+    "id.offsets.bin": "9fdc18ceb58e2dcd",
+    "id.utf8": "5aa52f00e0e033b6",
+    "incoming.confidences.bin": "eebed81bf31d7079",
+    "incoming.ends.bin": "95b2dc57ea8e0aac",
+    "incoming.starts.bin": "df058c336f19a117",
+    "incoming.types.bin": "2b9dd6e4f76d7f7c",
+    "metadata.offsets.bin": "9718ac70071e888b",
+    "metadata.utf8": "ea9799821c0fcb22",
+    "metadata_terms.rows.bin": "9ec53797554d155a",
+    "metadata_terms.starts.bin": "d02399a49a1ab31e",
+    "metadata_terms.terms.offsets.bin": "7fb4a50e85ae177a",
+    "metadata_terms.terms.utf8": "13150b062a2ec8a2",
+    "names.rows.bin": "7ade6363be3ce724",
+    "names.sizes.bin": "c44467f394e0e012",
+    "names.starts.bin": "9b5b7bdc0ecf4aa4",
+    "names.terms.offsets.bin": "78c7679abd28601e",
+    "names.terms.utf8": "c85422ecac05dc87",
+    "numbers.bin": "d66584156842f2ee",
+    "outgoing.confidences.bin": "d5f3f748fb093d6f",
+    "outgoing.ends.bin": "da039305f5f6d7dd",
+    "outgoing.starts.bin": "35dd1844c953a9db",
+    "outgoing.types.bin": "dee41fd103e01d43",
+    "policies.json": "81edadb478bdfc1f",
+    "policy.bin": "9799d47b6e731750",
+    "prose.frequencies.bin": "3a4bfd8d4cee1804",
+    "prose.lengths.bin": "68d479a8664c0dde",
+    "prose.rows.bin": "dee57d48ce59d371",
+    "prose.starts.bin": "14967a9a7b1d52e1",
+    "prose.terms.offsets.bin": "f9c4d55138f1c0ba",
+    "prose.terms.utf8": "d4c0bb8b0cfa1065",
+    "reading_order.bin": "69ebdbdf3c9bb454",
+    "reading_order.starts.bin": "b4166a9851c8ce17",
+    "signature.offsets.bin": "9a765e02f92d5c70",
+    "signature.utf8": "33e57d4674dd0ac0",
+    "source_uri.offsets.bin": "4f027f92d4f525c9",
+    "source_uri.utf8": "aee74e864f19ad33",
+    "symbol.offsets.bin": "6ceb412e845721d8",
+    "symbol.utf8": "0e9d753de54cdff4",
+    "text.offsets.bin": "ab38f06937211a12",
+    "text.utf8": "5344e111df467ed1",
+    "timestamps.bin": "e41c94ae08947699",
+    "trigrams.rows.bin": "67e4e4f2a2b21861",
+    "trigrams.starts.bin": "ed2c0ea4223e62a9",
+    "trigrams.terms.offsets.bin": "5a87581497fba535",
+    "trigrams.terms.utf8": "64ef6e2afd8aaca9",
+    "vectors.faiss": "66b6248017d325f3",
+    "vectors.present.bin": "5e4084eff2f37d63",
+}
+"""The first 64 bits of the SHA-256 of every file as commit a18b58a wrote it; edges between services are stored anew."""
+
+SCOPE = Scope("shop", "main", "v1")
+
+
+@dataclass(frozen=True)
+class VariedSource:
+    description: str = "varied records"
+
+    def read(self) -> Iterator[SourceRecord]:
+        for record in varied_records(60):
+            yield replace(record, vector=_vector(record)) if isinstance(record, SourceNode) else record
+
+
+def _vector(node: SourceNode) -> tuple[float, ...]:
+    return (float(len(node.text) + 1), float(len(node.path)), -1.0)
+
+
+def checksums(data: Path) -> dict[str, str]:
+    build_index(VariedSource(), BuildOptions(data, SCOPE, None), Stages())
+    return {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(SCOPE)).files}
+
+
+def first_builds_files(found: dict[str, str]) -> dict[str, str]:
+    return {name: checksum[:16] for name, checksum in found.items() if name in FIRST_BUILDS}
+
+
+def test_a_small_build_in_one_piece(tmp_path: Path) -> None:
+    assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS
+
+
+def test_pieces_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = checksums(tmp_path / "whole")
+    for size in (1, 1_000, 10_000):
+        monkeypatch.setattr(build, "BYTES_A_SEGMENT", size)
+        monkeypatch.setattr(vectors, "ROWS_A_BLOCK", 1 + size % 7)
+        assert checksums(tmp_path / str(size)) == whole
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
+    monkeypatch.setattr(build, "BYTES_WORTH_PROCESSES", 0)
+    monkeypatch.setattr(build, "processor_count", lambda: processes)
+    assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS

@@ -1,0 +1,28 @@
+"""Single tables of an index, written from what they hold alone."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.lexical import LexicalRun, LexicalTable, write_lexical
+from groundwire_server.index.segment import HeldSegment
+
+TypedEdge = tuple[int, int, int]
+"""From row, to row, edge type."""
+
+
+def lexical_table(directory: Path, documents: Sequence[Sequence[str]]) -> LexicalTable:
+    """The table of tokenised documents, one a row, over files in an empty directory."""
+    run = LexicalRun("code")
+    for document in documents:
+        run.add(document)
+    terms, postings = write_lexical(directory, "code", [HeldSegment(0, len(documents), run.parts())])
+    return LexicalTable(directory, "code", len(documents), terms, postings)
+
+
+def edge_table(edge_types: tuple[str, ...], edges: Iterable[TypedEdge]) -> EdgeTable:
+    """Distinct edges of confidence 1."""
+    from_rows, to_rows, types = np.asarray([*edges], dtype=np.int32).reshape(-1, 3).T
+    return EdgeTable(edge_types, from_rows, to_rows, types, np.ones(len(types), dtype=np.float64))
