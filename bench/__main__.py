@@ -1,0 +1,223 @@
+"""`python -m bench`: latency beside floors and peers, throughput, scale, text queries, ingestion. See `README.md`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from bench.adapters.corpus import Corpus
+from bench.adapters.protocol import Scenario
+from bench.quality.sets import read_corpus, read_queries
+from bench.speed import throughput as loads
+from bench.speed.comparison import Plan, compare
+from bench.speed.embedding import measure_embedding
+from bench.speed.footprint import measure_footprint
+from bench.speed.index import ensure_index
+from bench.speed.ingest import grid as ingest_grid
+from bench.speed.ingest import measure_ingest
+from bench.speed.output import console, explained, write_latency, write_scale, write_tables
+from bench.speed.peers import PEERS, InstallError, install, installed
+from bench.speed.plot import plot_throughput
+from bench.speed.report import (
+    ENGINE,
+    GROUNDWIRE,
+    TRANSPORT,
+    show,
+    write_json,
+)
+from bench.speed.scenarios import SCENARIOS
+from bench.speed.semantic_paths import measure_paths
+from bench.speed.synthesis import Shape, write_corpus
+from bench.speed.systems import System, own_system
+from bench.speed.text_queries import grid as text_grid
+from bench.speed.text_queries import measure_text_queries
+from groundwire_server.embedding.sentence_transformer import DEFAULT_MODEL
+
+SIZES = (20_000, 200_000, 1_000_000)
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+peers_app = typer.Typer(no_args_is_help=True)
+app.add_typer(peers_app, name="peers", help="The systems that Groundwire is compared with.")
+Out = Annotated[Path, typer.Option(help="The folder for corpora, indexes and results.")]
+Nodes = Annotated[int, typer.Option(min=100, help="How many nodes the synthetic corpus has.")]
+Clients = Annotated[list[int] | None, typer.Option("--clients", help="Clients at a time; repeat it for more.")]
+Classes = Annotated[int, typer.Option(min=1, help="How many policy classes the corpus has.")]
+Rounds = Annotated[int, typer.Option(min=1, help="How often every system has its turn.")]
+Calls = Annotated[int, typer.Option(min=1, help="Calls of each kind, system and turn; at least ten a client.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Calls to measure, by their name; all unless given.")]
+
+
+@app.command()
+def latency(
+    out: Out,
+    nodes: Nodes = SIZES[0],
+    policy_classes: Classes = 1_000,
+    peers: Annotated[Path | None, typer.Option(help="Where `peers install` put them; without it, none.")] = None,
+    floors: Annotated[bool, typer.Option(help="Measure the transport floor and the engine floor.")] = True,
+    clients: Clients = None,
+    rounds: Rounds = 4,
+    calls: Calls = 50,
+    only: Only = None,
+) -> None:
+    """Median, p95 and p99 of every call, beside its floors and the peers, and recall@10."""
+    with explained(), Progress(console=console, transient=True) as progress:
+        scenarios = _chosen(only, SCENARIOS)
+        corpus = _corpus(out, nodes, policy_classes, progress)
+        systems = _systems(floors, peers)
+        plan = Plan(scenarios, clients or (1, 8), rounds, calls)
+        comparison = compare(systems, corpus, plan, out / f"run-{nodes}", progress)
+        progress.stop()
+        show(console, comparison)
+        write_latency(out, f"latency-{nodes}", comparison, plan)
+
+
+@app.command()
+def throughput(
+    out: Out,
+    nodes: Nodes = SIZES[0],
+    policy_classes: Classes = 1_000,
+    workers: Annotated[list[int] | None, typer.Option(help="Workers of a server; repeat it for more servers.")] = None,
+    clients: Clients = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long each load lasts.")] = 3.0,
+    only: Only = None,
+) -> None:
+    """Calls a second of closed loops, with the CPU time that server and clients take a call."""
+    with explained(), Progress(console=console, transient=True) as progress:
+        scenarios = _chosen(only, loads.KINDS)
+        corpus = _corpus(out, nodes, policy_classes, progress)
+        measured = loads.measure_throughput(
+            corpus,
+            workers or (1, 2),
+            scenarios,
+            clients or (1, 2, 4, 8, 16, 32),
+            seconds,
+            out / f"run-{nodes}",
+            progress,
+        )
+        progress.stop()
+        name = f"throughput-{nodes}"
+        tables = loads.grids(measured, nodes)
+        write_tables(out / f"{name}.md", tables)
+        content = {"loads": [{**asdict(load), "capacity": load.capacity} for load in measured], "corpus": corpus.shape}
+        write_json(out / f"{name}.json", content)
+        plot_throughput(out / f"{name}.png", f"Closed loops over the wire, {nodes:,} nodes", measured)
+
+
+@app.command()
+def scale(
+    out: Out,
+    nodes: Annotated[list[int] | None, typer.Option(min=100, help="Sizes of corpora; repeat it for more.")] = None,
+    policy_classes: Classes = 1_000,
+    workers: Annotated[list[int] | None, typer.Option(help="Workers of the servers whose memory is told.")] = None,
+    rounds: Rounds = 4,
+    calls: Calls = 50,
+    only: Only = None,
+) -> None:
+    """How the median of every call, the start and the memory of a server follow the number of nodes."""
+    with explained(), Progress(console=console, transient=True) as progress:
+        plan = Plan(_chosen(only, SCENARIOS), (1,), rounds, calls)
+        comparisons, footprints = [], []
+        for size in nodes or SIZES:
+            corpus = _corpus(out, size, policy_classes, progress)
+            folder = out / f"run-{size}"
+            footprints += [measure_footprint(corpus, count, count == 1, folder) for count in workers or (1, 4)]
+            footprints.append(measure_footprint(corpus, 1, False, folder))
+            comparisons.append(compare(_systems(False, None), corpus, plan, folder, progress))
+        progress.stop()
+        write_scale(out, comparisons, footprints)
+
+
+@app.command()
+def text(
+    corpus_file: Annotated[Path, typer.Argument(help="`id` and `text`, one document a line.")],
+    queries_file: Annotated[Path, typer.Argument(help="`query` and its `relevant` ids, one a line.")],
+    out: Out,
+    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = DEFAULT_MODEL,
+    clients: Clients = None,
+    rounds: Rounds = 3,
+    queries: Annotated[int, typer.Option(min=10, help="How many of the queries are asked.")] = 300,
+) -> None:
+    """Text queries over the wire, beside a server that embeds them one at a time and one without the int8 encoder."""
+    with explained(), Progress(console=console, transient=True) as progress:
+        corpus = read_corpus(corpus_file)
+        asked = read_queries(queries_file, corpus)[:queries]
+        embedding = measure_embedding(corpus, asked, embedder)
+        texts = [one.query for one in asked]
+        work = out / "run-text"
+        loads = measure_text_queries(corpus, texts, embedder, clients or (1, 32), rounds, work, progress)
+        progress.stop()
+        write_tables(out / "text.md", [text_grid(loads, len(corpus)), *embedding])
+        write_json(out / "text.json", {"loads": [asdict(one) for one in loads]})
+
+
+@app.command()
+def ingest(
+    out: Out,
+    nodes: Nodes = SIZES[0],
+    words: Annotated[int, typer.Option(min=5, help="How many words a text has in the median.")] = 80,
+    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
+) -> None:
+    """Time, memory and disk of a first build and of one of an unchanged source."""
+    with explained():
+        costs = measure_ingest(nodes, words, embedder)
+        name = f"ingest-{nodes}-{Path(embedder).name}"
+        write_tables(out / f"{name}.md", [ingest_grid(costs, nodes, embedder)])
+        write_json(out / f"{name}.json", {build: asdict(cost) for build, cost in costs.items()})
+
+
+@app.command()
+def paths(out: Out, nodes: Nodes = SIZES[-1], policy_classes: Classes = 1_000, queries: Calls = 50) -> None:
+    """The cost of each path of a semantic search, in process, by how many rows are visible."""
+    with explained(), Progress(console=console, transient=True) as progress:
+        table = measure_paths(_corpus(out, nodes, policy_classes, progress), queries)
+        progress.stop()
+        write_tables(out / f"paths-{nodes}.md", [table])
+
+
+@peers_app.command("install")
+def install_peers(
+    folder: Annotated[Path, typer.Argument(help="Where each peer gets a virtual environment of its own.")],
+    only: Annotated[list[str] | None, typer.Option("--only", help="A peer to install; all unless given.")] = None,
+) -> None:
+    """Install the peers, by exact versions, into environments of their own."""
+    failed = False
+    for peer in PEERS:
+        if only and peer.name not in only:
+            continue
+        console.print(f"installing {peer.name}: {', '.join(peer.packages)}", markup=False)
+        try:
+            install(folder, peer)
+        except InstallError as error:
+            failed = True
+            console.print(str(error), style="red", markup=False)
+    raise typer.Exit(1 if failed else 0)
+
+
+def _chosen(names: Sequence[str] | None, possible: Sequence[Scenario]) -> Sequence[Scenario]:
+    known = {str(scenario): scenario for scenario in possible}
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise typer.BadParameter(f"{', '.join(unknown)}: must be among {'; '.join(known)}", param_hint="--only")
+    return [known[name] for name in names] if names else possible
+
+
+def _corpus(out: Path, nodes: int, policy_classes: int, progress: Progress) -> Corpus:
+    task = progress.add_task(f"corpus and index of {nodes:,} nodes", total=None)
+    corpus = write_corpus(out / f"corpus-{nodes}-{policy_classes}", Shape(nodes, policy_classes=policy_classes))
+    ensure_index(corpus)
+    progress.remove_task(task)
+    return corpus
+
+
+def _systems(floors: bool, peers: Path | None) -> list[System]:
+    systems = [own_system(GROUNDWIRE, "groundwire")]
+    if floors:
+        systems += [own_system(TRANSPORT, "transport"), own_system(ENGINE, "engine")]
+    return [*systems, *(installed(peers) if peers else ())]
+
+
+if __name__ == "__main__":
+    app()

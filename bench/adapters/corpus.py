@@ -1,0 +1,113 @@
+"""A corpus on disk as every measured system reads it: numpy files alone, so that any environment can."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+ANSWERS = 10
+"""How many hits every query asks for, and how many true neighbours are kept of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Passes the rows whose `column` holds `value`: a share of about `passes` of them."""
+
+    column: str
+    value: str
+    passes: float
+
+
+RANDOM, CLUSTERED, EVERY = "random_group", "clustered_group", "language"
+COLUMNS = (RANDOM, CLUSTERED, EVERY)
+"""The text columns that filters name: drawn at random, following the clusters of the vectors, one value for all."""
+GROUPS: Mapping[str, float] = {"permille": 0.001, "percent": 0.01, "tenth": 0.1, "rest": 0.889}
+"""The values of the first two columns, each with its share of the rows."""
+LANGUAGE = "synthetic"
+
+FILTERS: Mapping[str, Filter] = {
+    "100 %": Filter(EVERY, LANGUAGE, 1.0),
+    **{
+        f"{100 * GROUPS[group]:g} % {name}": Filter(column, group, GROUPS[group])
+        for group in ("tenth", "percent", "permille")
+        for name, column in (("random", RANDOM), ("clustered", CLUSTERED))
+    },
+}
+"""By the name that scenarios and tables use."""
+
+
+def truth_file(folder: Path, filter_name: str) -> Path:
+    """Where the true neighbours under a filter stand."""
+    plain = "".join(character for character in filter_name if character.isalnum())
+    return folder / f"truth_{plain or 'unfiltered'}.npy"
+
+
+class Corpus:
+    """Rows, queries and their true neighbours. `vectors` [n, dimension] are mapped; `query_vectors` [q, dimension]."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens what `bench.speed.synthesis` wrote. Raises OSError."""
+        self.folder = folder
+        self.shape: dict[str, int] = json.loads((folder / "shape.json").read_text(encoding="utf-8"))
+        self.vectors: NDArray[np.float32] = np.load(folder / "vectors.npy", mmap_mode="r")
+        self.query_vectors: NDArray[np.float32] = np.load(folder / "query_vectors.npy")
+        self.query_texts: list[str] = json.loads((folder / "query_texts.json").read_text(encoding="utf-8"))
+        self._text_ends: NDArray[np.int64] = np.load(folder / "text_ends.npy", mmap_mode="r")
+        self._texts = np.memmap(folder / "texts.bin", dtype=np.uint8, mode="r")
+        self._groups = {
+            RANDOM: np.load(folder / "random_group.npy", mmap_mode="r"),
+            CLUSTERED: np.load(folder / "clustered_group.npy", mmap_mode="r"),
+        }
+        self.policy_classes: NDArray[np.int32] = np.load(folder / "policy_classes.npy", mmap_mode="r")
+        self.edges: NDArray[np.int32] = np.load(folder / "edges.npy", mmap_mode="r")
+        self._truth = {name: np.load(truth_file(folder, name)) for name in ("", *FILTERS)}
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def dimension(self) -> int:
+        """Components of a vector."""
+        return int(self.vectors.shape[1])
+
+    def text(self, row: int) -> str:
+        """One row's text."""
+        start = int(self._text_ends[row - 1]) if row else 0
+        return self._texts[start : int(self._text_ends[row])].tobytes().decode()
+
+    def column(self, name: str, start: int, stop: int) -> list[str]:
+        """The values of a filter column in a span of rows."""
+        if name == EVERY:
+            return [LANGUAGE] * (stop - start)
+        values = tuple(GROUPS)
+        return [values[code] for code in self._groups[name][start:stop].tolist()]
+
+    def mask(self, filter_name: str) -> NDArray[np.bool_]:
+        """Which rows [n] pass; all for an empty name."""
+        if not filter_name or FILTERS[filter_name].column == EVERY:
+            return np.ones(len(self), dtype=np.bool_)
+        wanted = FILTERS[filter_name]
+        passing: NDArray[np.bool_] = self._groups[wanted.column] == tuple(GROUPS).index(wanted.value)
+        return passing
+
+    def batches(self, size: int) -> Iterator[tuple[int, int]]:
+        """Spans of at most `size` rows that cover the corpus in order."""
+        for start in range(0, len(self), size):
+            yield start, min(start + size, len(self))
+
+    def neighbours(self, filter_name: str) -> NDArray[np.int32]:
+        """The rows [q, up to 10] nearest to each query among those that pass, nearest first."""
+        rows: NDArray[np.int32] = self._truth[filter_name]
+        return rows
+
+    def recall(self, filter_name: str, first: int, answers: Sequence[Sequence[int]]) -> float:
+        """The mean share of a query's true neighbours that its answer holds; answer i is that of query first + i."""
+        truth = self.neighbours(filter_name)
+        shares = []
+        for number, answer in enumerate(answers, start=first):
+            wanted = set(truth[number % len(truth)].tolist())
+            shares.append(len(wanted.intersection(answer)) / len(wanted))
+        return sum(shares) / len(shares)

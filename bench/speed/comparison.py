@@ -1,0 +1,119 @@
+"""Many systems asked the same, in turn: rounds are interleaved, since a machine is never equally quiet twice."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.progress import Progress
+
+from bench.adapters.corpus import Corpus
+from bench.adapters.protocol import Scenario, UnsupportedError
+from bench.speed.statistics import Times, times
+from bench.speed.systems import AdapterError, AdapterProcess, Loaded, System
+
+LEAST_CALLS_A_CLIENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How often is asked: `calls` a round and scenario, and at least ten a client."""
+
+    scenarios: Sequence[Scenario]
+    clients: Sequence[int]
+    rounds: int
+    calls: int
+
+    def count(self, clients: int) -> int:
+        """The calls of one round by so many clients."""
+        return max(self.calls, LEAST_CALLS_A_CLIENT * clients)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One system's times in one scenario; without any, `problem` says why: it has no means for it, or failed."""
+
+    system: str
+    scenario: str
+    clients: int
+    times: Times | None
+    recall: float | None
+    calls_per_second: float | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What all systems made of one corpus; `failed` systems could not load it."""
+
+    corpus: Mapping[str, int]
+    loaded: Mapping[str, Loaded]
+    failed: Mapping[str, str]
+    series: Sequence[Series]
+
+
+@dataclass(slots=True)
+class _Collected:
+    rounds: list[list[float]] = field(default_factory=list)
+    recalls: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    problem: str = ""
+
+
+def compare(systems: Sequence[System], corpus: Corpus, plan: Plan, work: Path, progress: Progress) -> Comparison:
+    """Loads the corpus into every system, then asks A B C A B C. A system that fails is left out from then on."""
+    loaded: dict[str, Loaded] = {}
+    failed: dict[str, str] = {}
+    with ExitStack() as stack:
+        running: list[AdapterProcess] = []
+        task = progress.add_task("loading", total=len(systems))
+        for system in systems:
+            progress.update(task, description=f"loading {system.name}")
+            adapter = stack.enter_context(AdapterProcess(system, work / system.name))
+            try:
+                loaded[system.name] = adapter.load(corpus.folder)
+                running.append(adapter)
+            except AdapterError as error:
+                failed[system.name] = str(error)
+            progress.advance(task)
+        series = _ask(running, corpus, plan, progress)
+    return Comparison(corpus.shape, loaded, failed, series)
+
+
+def _ask(running: Sequence[AdapterProcess], corpus: Corpus, plan: Plan, progress: Progress) -> list[Series]:
+    cases = [(scenario, clients) for clients in plan.clients for scenario in plan.scenarios]
+    collected = {(adapter.name, case): _Collected() for adapter in running for case in cases}
+    task = progress.add_task("asking", total=plan.rounds * len(cases))
+    for number in range(plan.rounds):
+        for case in cases:
+            progress.update(task, description=f"{case[0]}, {case[1]} clients")
+            for adapter in running:
+                _collect(adapter, case, number, corpus, plan, collected[adapter.name, case])
+            progress.advance(task)
+    return [_series(name, *case, found, plan) for (name, case), found in collected.items()]
+
+
+def _collect(
+    adapter: AdapterProcess, case: tuple[Scenario, int], number: int, corpus: Corpus, plan: Plan, into: _Collected
+) -> None:
+    if into.problem:
+        return
+    scenario, clients = case
+    count = plan.count(clients)
+    try:
+        measurement = adapter.ask(scenario, number * count, count, clients)
+    except (UnsupportedError, AdapterError) as error:
+        into.problem = str(error)
+        return
+    into.rounds.append(measurement.milliseconds)
+    into.seconds += measurement.seconds
+    if scenario.kind == "semantic":
+        into.recalls.append(corpus.recall(scenario.filter, number * count, measurement.answers))
+
+
+def _series(name: str, scenario: Scenario, clients: int, found: _Collected, plan: Plan) -> Series:
+    if found.problem:
+        return Series(name, str(scenario), clients, None, None, None, found.problem)
+    recall = sum(found.recalls) / len(found.recalls) if found.recalls else None
+    calls = len(found.rounds) * plan.count(clients)
+    return Series(name, str(scenario), clients, times(found.rounds), recall, calls / found.seconds)

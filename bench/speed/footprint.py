@@ -1,0 +1,96 @@
+"""What serving an index costs before anybody asks: time until ready, memory of one and more workers."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from bench.adapters.corpus import Corpus
+from bench.adapters.protocol import Scenario
+from bench.speed.calls import Calls
+from bench.speed.index import ensure_index
+from bench.speed.programs import Memory, memory, process_tree, running, serve_command
+from bench.speed.report import Grid
+from bench.speed.wire import method
+
+_ASKED = (Scenario("semantic"), Scenario("hybrid", "1 % random"), Scenario("expand"), Scenario("fetch"))
+_WARMING_CALLS = 64
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """A server of so many workers: seconds until it listens and until its first answer, its memory after use.
+
+    `cold` means that the index's pages were not in memory before.
+    """
+
+    nodes: int
+    workers: int
+    cold: bool
+    index_bytes: int
+    listening_seconds: float
+    answered_seconds: float
+    memory: Memory
+
+
+def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> Footprint:
+    """Starts a server, asks some calls of each kind over a channel each, and ends it. Raises RuntimeError."""
+    data = ensure_index(corpus)
+    files = [path for path in data.rglob("*") if path.is_file()]
+    if cold:
+        _evict(files)
+    calls = Calls(corpus)
+    requests = {scenario: calls.requests(scenario) for scenario in _ASKED}
+    options = ("--workers", str(workers)) if workers > 1 else ()
+    work.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    with running(serve_command(data, options), work / f"start-{workers}.log") as server:
+        with grpc.insecure_channel(server.address) as channel:
+            method(channel, "semantic")(requests[_ASKED[0]][0])
+        answered = time.perf_counter() - started
+        # A connection belongs to one worker: only many of them reach all.
+        for number in range(_WARMING_CALLS):
+            with grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+                for scenario, prepared in requests.items():
+                    method(channel, scenario.kind)(prepared[number % len(prepared)])
+        used = memory(process_tree(server.process))
+    size = sum(path.stat().st_size for path in files)
+    return Footprint(len(corpus), workers, cold, size, server.start_seconds, answered, used)
+
+
+def grid(footprints: Sequence[Footprint]) -> Grid:
+    """One row a server."""
+    headings = ["server", "index MiB", "listening s", "first answer s", "resident MiB", "proportional", "private"]
+    rows = [
+        [
+            f"{one.nodes:,} nodes, {one.workers} worker{'s' if one.workers > 1 else ''}, {_pages(one)}",
+            f"{one.index_bytes / _MEBIBYTE:,.0f}",
+            f"{one.listening_seconds:.2f}",
+            f"{one.answered_seconds:.2f}",
+            *(
+                f"{size / _MEBIBYTE:,.0f}"
+                for size in (one.memory.resident, one.memory.proportional, one.memory.private)
+            ),
+        ]
+        for one in footprints
+    ]
+    return Grid("Start and memory", headings, rows)
+
+
+def _pages(footprint: Footprint) -> str:
+    return "cold" if footprint.cold else "warm"
+
+
+def _evict(files: Sequence[Path]) -> None:
+    """Lets the kernel drop the files' pages."""
+    for path in files:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)

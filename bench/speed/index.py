@@ -1,0 +1,110 @@
+"""A synthetic corpus as a Groundwire index, built as every source is."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from bench.adapters.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
+from groundwire_server.domain.scope import Scope
+from groundwire_server.index.errors import IndexDamagedError
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.store import IndexStore
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
+
+SCOPE = Scope("synthetic", "main", "bench")
+KIND = "py"
+_EDGE_TYPES = ("Calls", "Imports", "Inherits", "ReadsFrom")
+_BATCH = 8_192
+_FILES_A_FOLDER = 50
+
+
+class SyntheticSource:
+    """The nodes and edges of a corpus. Row i is the i-th node by id; a policy class is a clearance level."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    @property
+    def description(self) -> str:
+        """See `Source.description`."""
+        return f"synthetic corpus {json.dumps(self._corpus.shape)}"
+
+    def read(self) -> Iterator[SourceRecord]:
+        """See `Source.read`."""
+        for start, stop in self._corpus.batches(_BATCH):
+            yield from self._nodes(start, stop)
+        for number, (origin, target) in enumerate(self._corpus.edges.tolist()):
+            edge_type = _EDGE_TYPES[(origin + target) % len(_EDGE_TYPES)]
+            yield SourceEdge(f"{KIND}::{local_id(origin)}", f"{KIND}::{local_id(target)}", edge_type, f"edge {number}")
+
+    def _nodes(self, start: int, stop: int) -> Iterator[SourceNode]:
+        corpus = self._corpus
+        vectors = corpus.vectors[start:stop].tolist()
+        random_groups, clustered_groups = corpus.column(RANDOM, start, stop), corpus.column(CLUSTERED, start, stop)
+        for place, row in enumerate(range(start, stop)):
+            text = corpus.text(row)
+            first, second, *_ = text.split()
+            yield SourceNode(
+                kind=KIND,
+                local_id=local_id(row),
+                text=text,
+                origin=f"row {row}",
+                path=f"src/part{row // _FILES_A_FOLDER}/file{row}.py",
+                start_line=1,
+                end_line=10,
+                symbol=f"{first}_{second}",
+                language=LANGUAGE,
+                collection_id=random_groups[place],
+                case_id=clustered_groups[place],
+                access=StatedAccess(clearance_level=int(corpus.policy_classes[row])),
+                vector=tuple(vectors[place]),
+            )
+
+
+class _Silence:
+    """Progress that nobody sees."""
+
+    def stage(self, name: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """See `Progress.stage`."""
+        return nullcontext(lambda done, total: None)
+
+
+def ensure_index(corpus: Corpus) -> Path:
+    """The data folder beside the corpus with its index built and active; one of another format is built anew.
+
+    Raises IngestError.
+    """
+    data = corpus.folder / "data"
+    if not _usable(data):
+        shutil.rmtree(data, ignore_errors=True)
+        build_index(SyntheticSource(corpus), BuildOptions(data, SCOPE, embedder=None), _Silence())
+    return data
+
+
+def _usable(data: Path) -> bool:
+    store = IndexStore(data)
+    if not data.is_dir() or store.active(SCOPE) != SCOPE.active_index:
+        return False
+    try:
+        LoadedIndex(store.directory(SCOPE))
+    except IndexDamagedError:
+        return False
+    return True
+
+
+def local_id(row: int) -> str:
+    """Local ids sort as their rows do."""
+    return f"n{row:08d}"
+
+
+def node_id(row: int) -> str:
+    """A row's canonical id."""
+    return f"{SCOPE.repository}::{SCOPE.branch}::{KIND}::{local_id(row)}"
+
+
+def row_of(id_: str) -> int:
+    """The row of a canonical id."""
+    return int(id_.rpartition("::n")[2])

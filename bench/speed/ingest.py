@@ -1,0 +1,167 @@
+"""What a build takes: processor and wall seconds, memory, disk, and how much of it a second build needs.
+
+A JSONL file of synthetic code is indexed twice with the installed `groundwire`, under two versions. `--embedder none`
+(the default) measures all but embedding; name a model to see what the embedding cache saves. Memory is read from
+`/proc`, so this runs on Linux.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from bench.speed.programs import GROUNDWIRE
+from bench.speed.report import Grid
+
+_WORDS = (
+    "user invoice order create delete fetch update handle request response payment tax total line item cart".split()
+)
+_EDGE_TYPES = ("Calls", "Imports", "Inherits")
+_EDGES_A_NODE = 5
+_NODES_A_FILE = 20
+_SECONDS_BETWEEN_SAMPLES = 0.2
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a build took; memory and disk in MiB.
+
+    `largest` is the most that one of its processes had resident, mapped files included; `together` the most that all
+    had for themselves at once, sampled; `scratch` the most that it added to the data folder on its way, sampled.
+    """
+
+    wall: float
+    cpu: float
+    largest: float
+    together: float
+    scratch: float
+    index: float
+
+
+def measure_ingest(nodes: int, words: int, embedder: str) -> dict[str, Cost]:
+    """The cost of the `first` build and of an `unchanged` one. Raises RuntimeError when a build fails."""
+    with TemporaryDirectory() as folder:
+        source, data = Path(folder, "source.jsonl"), Path(folder, "data")
+        with source.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records(nodes, words))
+        return {name: _measured_build(source, data, name, embedder) for name in ("first", "unchanged")}
+
+
+def grid(costs: Mapping[str, Cost], nodes: int, embedder: str) -> Grid:
+    """A row a build; the last column compares its time with the first one's."""
+    first = costs["first"]
+    rows = [
+        [name, *(f"{value:,.1f}" for value in asdict(cost).values()), f"{cost.wall / first.wall:.1%}"]
+        for name, cost in costs.items()
+    ]
+    units = ("wall s", "CPU s", "largest process MiB", "own memory MiB", "scratch MiB", "index MiB")
+    title = f"Building {nodes:,} nodes with {_EDGES_A_NODE} edges each, embedder {embedder}"
+    return Grid(title, ["build", *units, "of the first"], rows)
+
+
+def records(count: int, words: int) -> Iterator[dict[str, object]]:
+    """Nodes with texts of rare and frequent names, then edges, most of them to few nodes. The same on every call."""
+    rng = Random(1)
+    names = [_name(rng, rank) for rank in range(60_000)]
+
+    def draw() -> str:
+        return names[int(len(names) ** rng.random()) - 1]
+
+    for number in range(count):
+        drawn = [draw() for _ in range(max(5, round(words * rng.lognormvariate(0, 0.6))))]
+        file = _path(number)
+        yield {
+            "type": "node",
+            "kind": "py",
+            "local_id": f"{file}#f{number}",
+            "text": f"def {drawn[0]}({', '.join(drawn[1:4])}):\n    {' '.join(drawn[4:])}",
+            "path": file,
+            "symbol": f"{drawn[0]}.{drawn[1]}{number % 70_000}",
+            "language": "python",
+            "acl_tags": [f"team{number % 997}"] if number % 5 == 0 else [],
+            "metadata": {"owner": f"team{number % 40}"},
+        }
+    for number in range(count * _EDGES_A_NODE):
+        from_number, to_number = rng.randrange(count), int(count * rng.random() ** 3)
+        yield {
+            "type": "edge",
+            "from": f"py::{_path(from_number)}#f{from_number}",
+            "to": f"py::{_path(to_number)}#f{to_number}",
+            "edge_type": _EDGE_TYPES[number % len(_EDGE_TYPES)],
+        }
+
+
+def _measured_build(source: Path, data: Path, version: str, embedder: str) -> Cost:
+    """Runs `groundwire index` and watches it."""
+    before, start, known = _processor_seconds(), time.perf_counter(), _bytes_below(data)
+    names = ("--repository", "bench", "--branch", "main", "--version", version)
+    command = [str(GROUNDWIRE), "index", str(source), *names, "--embedder", embedder, "--data", str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    largest = together = scratch = 0
+    while process.poll() is None:
+        sizes = [_memory(pid) for pid in _family(process.pid)]
+        largest = max(largest, *(resident for resident, _ in sizes), 0)
+        together = max(together, sum(own for _, own in sizes))
+        scratch = max(scratch, _bytes_below(data) - known)
+        time.sleep(_SECONDS_BETWEEN_SAMPLES)
+    wall = time.perf_counter() - start
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed")
+    index = _bytes_below(data / "bench" / "main" / version)
+    memory = (size / _MIB for size in (largest, together, scratch, index))
+    return Cost(wall, _processor_seconds() - before, *memory)
+
+
+def _name(rng: Random, rank: int) -> str:
+    first, *others = rng.choices(_WORDS, k=rng.randint(1, 3))
+    name = first + "".join(word.capitalize() for word in others)
+    return name if rank < 2_000 else f"{name}{rank}"
+
+
+def _path(number: int) -> str:
+    # Spread, so that the order of the source is not that of the ids.
+    file = number * 2_654_435_761 % 2**32 // _NODES_A_FILE % 50_000
+    return f"src/module{file % 500}/file{file}.py"
+
+
+def _processor_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from _family(int(child))
+    except OSError:
+        return  # it has ended
+
+
+def _memory(pid: int) -> tuple[int, int]:
+    """Resident bytes of a process, and those that are no file's."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0, 0
+    sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}
+    return sizes["Rss:"], sizes["Pss_Anon:"]
+
+
+def _bytes_below(folder: Path) -> int:
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(parent, name)).st_blocks * 512  # noqa: PTH116, PTH118
+            except FileNotFoundError:
+                continue
+    return total

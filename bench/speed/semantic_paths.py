@@ -1,0 +1,68 @@
+"""What each path of a semantic search costs for so many visible rows; `MEASURED` in the backend follows from this."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.adapters.corpus import ANSWERS, Corpus
+from bench.speed.index import SCOPE, ensure_index
+from bench.speed.report import ABSENT, Grid
+from groundwire_server.backends.embedded.semantic import MEASURED, PathLimits, rank_by_similarity, unit_vector
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.store import IndexStore
+from groundwire_server.index.vectors import VectorTable
+
+VISIBLE = (64, 256, 1_024, 4_096, 16_384, 50_000, 200_000, 1_000_000)
+_MOST_SCORED = 16_384
+"""Beyond, scoring each row takes so long that nobody would choose it."""
+_PATHS = {
+    "each row's score": PathLimits(direct_rows=1 << 40, exact_rows=1 << 40, bands=()),
+    "bytes": PathLimits(direct_rows=0, exact_rows=1 << 40, bands=()),
+    "signs, bytes": PathLimits(direct_rows=0, exact_rows=0, bands=MEASURED.bands),
+}
+
+
+def measure_paths(corpus: Corpus, queries: int) -> Grid:
+    """Median milliseconds of processor time on one thread, and recall@10 of the last path. Raises IngestError."""
+    vectors = LoadedIndex(IndexStore(ensure_index(corpus)).directory(SCOPE)).vectors
+    assert vectors is not None
+    units = [unit_vector(np.asarray(vector)) for vector in corpus.query_vectors[:queries]]
+    rows = []
+    for visible in [count for count in VISIBLE if count < len(corpus)] + [len(corpus)]:
+        for layout, mask in _masks(len(corpus), visible):
+            rows.append([f"{visible:,} {layout}", *_cells(vectors, units, mask, visible)])
+    headings = ["visible rows", *_PATHS, f"recall@{ANSWERS}"]
+    return Grid(f"Paths of a semantic search, ms of CPU: {len(corpus):,} nodes", headings, rows)
+
+
+def _masks(count: int, visible: int) -> list[tuple[str, NDArray[np.bool_]]]:
+    if visible == count:
+        return [("(all)", np.ones(count, dtype=np.bool_))]
+    apart, together = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
+    apart[np.random.default_rng(1).choice(count, visible, replace=False)] = True
+    together[:visible] = True
+    return [("far apart", apart), ("in one piece", together)]
+
+
+def _cells(
+    vectors: VectorTable, queries: Sequence[NDArray[np.float64]], mask: NDArray[np.bool_], visible: int
+) -> list[str]:
+    cells: list[str] = []
+    found: dict[str, list[set[int]]] = {}
+    for name, limits in _PATHS.items():
+        if limits.direct_rows and visible > _MOST_SCORED:
+            cells.append(ABSENT)
+            continue
+        rank_by_similarity(vectors, queries[0], mask, ANSWERS, limits)  # pages and compiled code come to memory
+        spent, found[name] = [], []
+        for query in queries:
+            started = time.thread_time()
+            nearest = rank_by_similarity(vectors, query, mask, ANSWERS, limits)
+            spent.append(1_000.0 * (time.thread_time() - started))
+            found[name].append({hit.row for hit in nearest.hits})
+        cells.append(f"{np.median(spent):.3f}")
+    _, exact, likely = _PATHS
+    recalls = [len(a & b) / len(a) for a, b in zip(found[exact], found[likely], strict=True)]
+    return [*cells, f"{np.mean(recalls):.3f}"]
