@@ -116,6 +116,7 @@ class AdapterProcess:
         except BrokenPipeError:
             line = ""
         if not line:
+            self._process.wait()
             raise AdapterError(f"the adapter ended; its last words: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "unsupported" in answer:

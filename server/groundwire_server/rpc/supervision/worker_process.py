@@ -1,6 +1,7 @@
 """A worker as its supervisor sees it: a process and the pipe to it."""
 
 import asyncio
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -67,8 +68,10 @@ class WorkerProcess:
 
     def send(self, number: signal.Signals) -> None:
         """Sends the signal, if the process still is."""
-        with suppress(ProcessLookupError):
-            self._process.send_signal(number)
+        # Not by the process object: it would ask for the exit code first, and asyncio would then never learn it.
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, number)
 
     async def ended(self) -> int:
         """The exit code once the process has ended, negative for the signal that killed it."""
