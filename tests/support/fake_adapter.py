@@ -23,7 +23,7 @@ class FakeAdapter(ThreadedAdapter):
 
     def load(self, corpus: Corpus, work: Path) -> Mapping[str, str]:
         """See `Adapter.load`."""
-        print("libraries print to stdout")
+        print("libraries print to stdout", flush=True)
         self._corpus = corpus
         return {"fake": "1.0"}
 
