@@ -10,6 +10,8 @@ import pytest
 from bench.quality.measurement import UnknownModeError, chosen_modes
 from bench.quality.modes import MODES
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WORDS = ("amber", "birch", "cedar", "delta")
 NAMES = [f"read_{first}_{second}" for first in WORDS for second in (*WORDS, "ember")]

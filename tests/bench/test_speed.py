@@ -11,6 +11,8 @@ import pytest
 
 from bench.speed.systems import ROOT
 
+pytestmark = pytest.mark.slow
+
 NODES = 200
 CALLS = ("semantic", "semantic, 1 % random", "bm25", "hybrid", "hybrid, 10 % clustered", "expand hub", "fetch", "query")
 QUICK = ("--rounds", "2", "--calls", "3", "--policy-classes", "5")
@@ -43,7 +45,6 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_latency(out: Path, peers: Path) -> None:
     calls = [argument for scenario in CALLS for argument in ("--only", scenario)]
     clients = ("--clients", 1, "--clients", 2)
@@ -58,7 +59,6 @@ def test_latency(out: Path, peers: Path) -> None:
     assert (out / f"latency-{NODES}-2.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
 def test_throughput(out: Path) -> None:
     only = ("--only", "semantic", "--only", "fetch")
     loop = ("--clients", 1, "--clients", 4, "--seconds", 0.1, "--policy-classes", 5)
@@ -70,7 +70,6 @@ def test_throughput(out: Path) -> None:
     assert all(one["calls_per_second"] > 0 and one["server_cpu"] > 0 and one["client_cpu"] > 0 for one in loads)
 
 
-@pytest.mark.slow
 def test_scale(out: Path) -> None:
     sizes = ("--nodes", NODES, "--nodes", NODES + 50, "--workers", 1)
     run("scale", "--out", out, *sizes, "--only", "semantic", "--only", "expand hub", *QUICK)

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.quality.standard_library import standard_library_documents
+
+pytestmark = pytest.mark.slow
 
 MODULE = "class Store:\n    def get(self, key):\n        return self.values[key]\n"
 

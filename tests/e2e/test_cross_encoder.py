@@ -9,6 +9,8 @@ from sentence_transformers import CrossEncoder
 from groundwire_client import GroundwireClient, Rerank, Scope, SearchType
 from support.program import Server, run_ok, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["alpha beta", "gamma delta", "zeta", "omega kappa", "query terms here", "another text", "beta", "delta zeta"]
 SCOPE = Scope("shop", "main")
 QUERY = "find the omega"

@@ -22,6 +22,8 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.compose import compose
+
+pytestmark = pytest.mark.slow
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
 space = snapshot.view.index.manifest.vector_space

@@ -17,6 +17,8 @@ from groundwire_client import (
 )
 from support.program import Server, run_ok, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TEXTS = [f"zeta {LETTERS[place % 26]} {LETTERS[place // 26] * 4}" for place in range(60)]
 SCOPE = Scope("shop", "main")
