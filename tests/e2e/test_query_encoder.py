@@ -11,6 +11,8 @@ import pytest
 from groundwire_client import GroundwireClient, Scope, SearchType
 from support.program import Server, run_ok, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 SCOPE = Scope("shop", "main")
 TEXTS = ["load a user by id", "pay an invoice", "draw a red circle", "parse the date of an order", "open a socket"]
 QUERIES = [f"{verb} {thing}" for verb in ("find", "who pays", "how to draw") for thing in ("users", "bills", "circles")]
@@ -22,8 +24,6 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.compose import compose
-
-pytestmark = pytest.mark.slow
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
 space = snapshot.view.index.manifest.vector_space
