@@ -27,7 +27,7 @@ _COMPOSE_FILE = re.compile(r"(?:docker-)?compose(?:[.-].*)?\.ya?ml", re.IGNORECA
 _DOCUMENT_MARK = re.compile(r"---(?:\s.*)?", re.DOTALL)
 _HELM_KIND = re.compile(r"^kind:[ \t]*[\"']?([A-Za-z][\w.]*)[\"']?[ \t]*\r?$", re.MULTILINE)
 _HELM_NAME = re.compile(
-    r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*\r?$", re.MULTILINE
+    r"^metadata:[ \t]*\r?\n(?:[ \t].*\n)*?[ \t]+name:[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*\r?$", re.MULTILINE
 )
 _HELM_DEFINE = re.compile(r"\s*\{\{-?\s*define\b")
 

@@ -166,6 +166,14 @@ metadata:
     assert not analysis.skipped
 
 
+def test_a_template_without_a_name_takes_no_longer_for_its_depth() -> None:
+    labels = "".join(f"{' ' * 12}label{number}: {{{{ .Values.label }}}}\n" for number in range(200))
+    started = time.monotonic()
+    analysis = _analysis(f"kind: Service\nmetadata:\n{labels}spec: {{}}\n", "chart/templates/a.yaml", "helm")
+    assert time.monotonic() - started < 20
+    assert {symbol for _, symbol, _, _ in _chunks(analysis)} == {"Service"}
+
+
 def test_docker_stages_are_chunks() -> None:
     text = """\
 # syntax=docker/dockerfile:1

@@ -262,3 +262,10 @@ def test_seeds_of_a_megabyte_cost_seconds_and_nesting_never_recurses() -> None:
         "nested too deeply",
     ]
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize("run", ["GO{spaces}x", "a GENERATED b{spaces}x", "GO{spaces};{spaces}1"])
+def test_a_long_run_of_spaces_costs_no_more_than_other_text(run: str) -> None:
+    started = time.monotonic()
+    _analysis("EXEC dbo.Pay;\n" + run.format(spaces=" " * 100_000) + "\n")
+    assert time.monotonic() - started < 20

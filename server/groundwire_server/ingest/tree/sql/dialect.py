@@ -14,7 +14,7 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
     dialect: tuple((weight, re.compile(pattern, _FLAGS)) for weight, pattern in patterns)
     for dialect, patterns in {
         Dialect.TSQL: (
-            (4, r"^[ \t]*GO[ \t]*\d*[ \t]*;?[ \t]*\r?$"),
+            (4, r"^[ \t]*GO[ \t]*+\d*+[ \t]*+;?[ \t]*+\r?$"),
             (3, r"\[\w[\w ]*\]\.\[|(?:FROM|JOIN|INTO|TABLE|PROC|PROCEDURE|VIEW)\s+\[\w"),
             (2, r"\bdbo\."),
             (2, r"\bNVARCHAR\b|\bUNIQUEIDENTIFIER\b|\bDATETIME2\b|\bDATETIMEOFFSET\b"),
@@ -28,7 +28,7 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
             (3, r"\bLANGUAGE\s+'?(?:plpgsql|sql)\b|\bRETURNS\s+(?:SETOF|TRIGGER|VOID)\b"),
             (
                 2,
-                r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+\w+.*\s+AS\s+IDENTITY",
+                r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+\w+.*\sAS\s+IDENTITY",
             ),
             (2, r"\bTIMESTAMPTZ\b|\bJSONB\b|\bBYTEA\b|\bTEXT\s*\[\]|\bnextval\s*\(|\bwith(?:out)?\s+time\s+zone\b"),
             (2, r"\bOWNER\s+TO\b|\bCREATE\s+EXTENSION\b|\bpg_\w+|^\\\w"),

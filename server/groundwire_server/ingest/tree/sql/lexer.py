@@ -59,7 +59,7 @@ _LINE_COMMENT = r"--[^\n]*"
 _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
     Dialect.TSQL: (
         ("COMMENT", _LINE_COMMENT),
-        ("BATCH", r"(?i:GO)(?:[ \t]+\d+)?[ \t]*;?[ \t]*(?:--[^\n]*)?\r?(?=\n|\Z)"),
+        ("BATCH", r"(?i:GO)(?:[ \t]++\d++)?[ \t]*+;?[ \t]*+(?:--[^\n]*)?\r?(?=\n|\Z)"),
         ("CLIENT", r":(?i:r|setvar|on|connect|out|error)\b[^\n]*"),
         ("STRING", _STRING),
         ("QUOTED", f"{_BRACKETED}|{_DOUBLE_QUOTED}"),
