@@ -5,7 +5,8 @@
 #       index /source --repository shop --branch main
 #   docker run --rm -p 50051:50051 --read-only --tmpfs /tmp --stop-timeout 40 -v groundwire-data:/data groundwire
 #
-# --stop-timeout leaves room for the drain: 5 s of pause and up to 30 s of grace unless configured otherwise.
+# --stop-timeout leaves room for the drain: 5 s of pause and up to 30 s of grace unless configured otherwise. /tmp is the
+# one folder beside /data that is written; functions are compiled for the machine's processor into it.
 
 FROM python:3.11-slim AS builder
 
@@ -31,6 +32,7 @@ ENV PATH=/opt/groundwire/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     HF_HUB_OFFLINE=1 \
+    NUMBA_CACHE_DIR=/tmp/numba \
     GROUNDWIRE_DATA=/data \
     GROUNDWIRE_LISTEN=0.0.0.0:50051 \
     GROUNDWIRE_HEALTH_LISTEN=0.0.0.0:50052

@@ -10,15 +10,16 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow lint format stubs clean
+.PHONY: help install demo test test-slow toolchains lint format stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
 	@echo "make test       all tests but the slow ones, linters and type checkers included"
 	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, large inputs"
+	@echo "make toolchains what the slow tests of examples/ need besides Python packages; as root on Debian"
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"
-	@echo "make stubs      generate the Python stubs of the protos"
+	@echo "make stubs      generate the Python stubs of the protos, and their descriptors for Envoy"
 	@echo "make clean      remove the environment and everything that was built"
 
 install: $(INSTALLED)
@@ -36,8 +37,19 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
 
-test-slow: $(INSTALLED)
-	$(BIN)/python -m pytest -m slow
+# The manifests in deploy/ are built with it.
+$(BIN)/kubectl: $(INSTALLED) deploy/install_kubectl.py
+	$(BIN)/python deploy/install_kubectl.py $(BIN)
+
+test-slow: $(INSTALLED) $(BIN)/kubectl
+	$(BIN)/python -m pytest -m "slow and not alone" --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest -m alone
+
+# Node with npm is needed as well.
+toolchains:
+	apt-get update
+	apt-get install --yes --no-install-recommends golang-go golang-google-grpc-dev \
+	    golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc
 
 lint: $(INSTALLED)
 	$(BIN)/python -m pytest tests/project/test_lint.py tests/project/test_stubs.py
@@ -49,6 +61,7 @@ format: $(INSTALLED)
 # protoc finds its plugins for type stubs on the PATH.
 stubs: $(INSTALLED)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python protos/generate.py
+	$(BIN)/python deploy/descriptors.py
 
 clean:
 	rm -rf $(VENV) .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

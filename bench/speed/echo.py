@@ -26,6 +26,7 @@ from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb
 from groundwire_server.config import Settings
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.telemetry.telemetry import Telemetry
 from groundwire_server.rpc.transport import server_options
 
 RECORDED = 16
@@ -72,9 +73,15 @@ class _Echo:
         return self._responses[str(metadata[REQUEST_ID])]
 
 
+def _admit_all(_: str, __: float | None) -> None:
+    """There is no work that a call could wait for."""
+
+
 async def _serve(path: Path) -> None:
     settings = Settings(listen="127.0.0.1:0")
-    server = grpc.aio.server(interceptors=[CallInterceptor()], options=server_options(settings))
+    server = grpc.aio.server(
+        interceptors=[CallInterceptor(Telemetry(settings), _admit_all)], options=server_options(settings)
+    )
     echo: Any = _Echo(path)  # its four methods are one, for whatever messages
     retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(echo, server)
     query_pb2_grpc.add_QueryServiceServicer_to_server(echo, server)

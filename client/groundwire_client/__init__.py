@@ -58,6 +58,7 @@ from groundwire_client._query_types import (
     StageTime,
 )
 from groundwire_client._sync import GroundwireClient
+from groundwire_client._token import TokenFile
 from groundwire_client._types import (
     Access,
     DependencyEdge,
@@ -130,6 +131,7 @@ __all__ = [
     "SourceUse",
     "StageScores",
     "StageTime",
+    "TokenFile",
     "UnauthenticatedError",
     "UnavailableError",
     "UnexpectedStatusError",

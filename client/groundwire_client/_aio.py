@@ -17,6 +17,7 @@ from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
 from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._token import AsyncToken
 from groundwire_client._types import (
     Access,
     ExpandedNode,
@@ -34,6 +35,8 @@ _Response = TypeVar("_Response")
 class AsyncGroundwireClient(BaseClient):
     """An asyncio connection to a Groundwire server: arguments, results and errors are those of `GroundwireClient`.
 
+    What gives the `token` may be a coroutine function here; any other is called in the event loop, and must be quick.
+
     Create it inside the event loop that uses it; tasks of that loop may share it. Use it with `async with`, or await
     its `close`. A cancelled task cancels its call and raises `asyncio.CancelledError`.
     """
@@ -45,10 +48,12 @@ class AsyncGroundwireClient(BaseClient):
         credentials: TLS | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
+        token: AsyncToken | None = None,
         access: Access | None = None,
         wait_for_ready: bool = False,
     ) -> None:
         super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        self._token = token
         address = server_address(target)
         if credentials is None:
             self._channel = grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
@@ -224,6 +229,10 @@ class AsyncGroundwireClient(BaseClient):
         """As `GroundwireClient.delete_index`."""
         await self._call(self._indexes.DeleteIndex, convert.delete_index_request(scope), timeout)
 
+    async def _current_token(self) -> str | None:
+        token = self._token() if callable(self._token) else self._token
+        return token if token is None or isinstance(token, str) else await token
+
     async def _call(
         self, method: "grpc.aio.UnaryUnaryMultiCallable[_Request, _Response]", request: _Request, timeout: float | None
     ) -> _Response:
@@ -231,7 +240,7 @@ class AsyncGroundwireClient(BaseClient):
             return await method(
                 request,
                 timeout=self._seconds(timeout),
-                metadata=self._metadata,
+                metadata=self._metadata(await self._current_token()),
                 wait_for_ready=self._wait_for_ready,
             )
         except grpc.RpcError as error:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from groundwire_client._token import authorization
+from groundwire_client._tracing import trace_metadata
 from groundwire_client._types import Access
 
 DEFAULT_TIMEOUT = 10.0
@@ -17,12 +19,16 @@ class BaseClient:
 
     def __init__(self, *, timeout: float, metadata: Metadata, access: Access | None, wait_for_ready: bool) -> None:
         self._timeout = _checked_timeout(timeout)
-        self._metadata = tuple(metadata)
+        self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
 
     def _seconds(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else _checked_timeout(timeout)
+
+    def _metadata(self, token: str | None) -> tuple[tuple[str, str | bytes], ...]:
+        given = self._own_metadata if token is None else (*self._own_metadata, authorization(token))
+        return (*given, *trace_metadata())
 
     def _access(self, access: Access | None) -> Access | None:
         return self._default_access if access is None else access

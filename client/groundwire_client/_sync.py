@@ -16,6 +16,7 @@ from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
 from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._token import Token
 from groundwire_client._types import (
     Access,
     ExpandedNode,
@@ -37,15 +38,18 @@ class GroundwireClient(BaseClient):
         target: The server's address, such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER.
         credentials: TLS files; None talks plaintext.
         timeout: Seconds until a call gives up, its retries included; each call may set its own.
-        metadata: Sent with every call, such as `[("authorization", "Bearer ...")]`.
-        access: What the caller may see, for calls that do not say; None sees public nodes only.
+        metadata: Sent with every call, such as `[("x-tenant-route", "eu")]`.
+        token: The bearer token that says who calls, or a function that gives one for each call, such as a `TokenFile`.
+            Without `credentials` it travels in the clear: then a mesh must secure the way.
+        access: What the caller may see, for calls that do not say; None leaves it to the token or certificate, and sees
+            public nodes only where the server asks for neither.
         wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
 
     Every call raises a subclass of `GroundwireError` when it fails, and `ValueError` or `TypeError` for arguments
     that cannot be sent. Reading calls are tried up to four times while the server is UNAVAILABLE.
 
     Raises:
-        ValueError: No address, or a timeout that is not positive and finite.
+        ValueError: No address, or a timeout that is not positive and finite; at a call, a token that is none.
         OSError: A TLS file cannot be read.
     """
 
@@ -56,10 +60,12 @@ class GroundwireClient(BaseClient):
         credentials: TLS | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
+        token: Token | None = None,
         access: Access | None = None,
         wait_for_ready: bool = False,
     ) -> None:
         super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        self._token = token
         address = server_address(target)
         if credentials is None:
             self._channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
@@ -306,7 +312,7 @@ class GroundwireClient(BaseClient):
             return method(
                 request,
                 timeout=self._seconds(timeout),
-                metadata=self._metadata,
+                metadata=self._metadata(self._token() if callable(self._token) else self._token),
                 wait_for_ready=self._wait_for_ready,
             )
         except grpc.RpcError as error:

@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast, get_args
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
@@ -54,6 +55,18 @@ def _split_names(value: object) -> object:
     return () if value == NO_EMBEDDER else tuple(name.strip() for name in value.split(","))
 
 
+def _check_keys(keys: str) -> str:
+    """A path, or a URL that nobody on the way can answer in its place."""
+    if "://" not in keys:
+        return keys
+    url = urlsplit(keys)
+    loopback = url.hostname in ("localhost", "127.0.0.1", "::1")
+    secure = url.scheme == "https" or (url.scheme == "http" and loopback)
+    if not (secure and url.hostname and url.port != 0) or url.username is not None:
+        raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
+    return keys
+
+
 def available_cores() -> int:
     """How many cores this process may run on."""
     if sys.platform == "linux":
@@ -66,6 +79,12 @@ def _default_worker_threads(earlier: dict[str, Any]) -> int:
     return max(4, math.ceil(2 * available_cores() / workers))
 
 
+def _default_running_calls(earlier: dict[str, Any]) -> int:
+    worker_threads: int = earlier["worker_threads"]
+    return max(1, worker_threads - 1)
+
+
+SigningAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 DeadlineSeconds = Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)]
 
@@ -98,8 +117,26 @@ class Settings(BaseSettings):
     workers: Annotated[int, Field(ge=1, le=256)] = 1
     """How many processes answer calls at the same address; more than one needs Linux."""
 
-    access_mode: Literal["trusted"] = "trusted"
-    """Where a caller's access comes from; `trusted` is the request itself."""
+    access_mode: Literal["trusted", "jwt", "mtls"] = "trusted"
+    """Where a caller's access comes from: the request itself, a verified token, or a client certificate."""
+    access_mapping: Path | None = None
+    """YAML file that says what claims (`jwt`) or certificates (`mtls`) grant."""
+    jwt_keys: Annotated[str, AfterValidator(_check_keys)] = ""
+    """JSON Web Key Set with the keys that tokens are signed with: a file, or an https URL."""
+    jwt_issuer: str = ""
+    """The `iss` that tokens must have."""
+    jwt_audiences: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
+    ] = ()
+    """The audiences of which a token's `aud` must hold one."""
+    jwt_algorithms: Annotated[
+        tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(_split_names), Field(min_length=1)
+    ] = get_args(SigningAlgorithm)
+    """How tokens may be signed. Symmetric keys and unsigned tokens are never admitted."""
+    jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
+    """How far the issuer's clock may differ from this server's."""
+    jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
+    """How often a URL is asked for its keys: the longest that a withdrawn key is still believed."""
     allow_admin: bool = False
     """Whether callers may activate and delete indexes."""
     reflection: bool = True
@@ -136,8 +173,10 @@ class Settings(BaseSettings):
     """The longest that a call may take, whatever deadline it brings."""
     worker_threads: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_worker_threads)
     """How many calls each worker works on at a time: twice its share of the cores, at least 4, unless given."""
-    max_concurrent_calls: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """How many calls of one method may run or wait in each worker; the next is refused as OVERLOADED."""
+    max_running_calls: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_running_calls)
+    """How many of them may be calls of one method: all but one unless given, so that the others find a thread."""
+    max_waiting_calls: Annotated[int, Field(ge=0, le=100_000)] = 128
+    """How many calls of one method may wait for a thread in each worker; the next is refused as OVERLOADED."""
     max_connection_age_seconds: Seconds = 1_800
     """When a client is asked to connect anew; 0 for never."""
     drain_pause_seconds: Seconds = 5
@@ -145,10 +184,23 @@ class Settings(BaseSettings):
     drain_grace_seconds: Seconds = 30
     """How long calls under way may then take to end."""
 
+    metrics_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
+    tracing: bool = False
+    """Whether calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
+    trace_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.01
+    """The share of calls to trace of those whose caller has not decided it."""
+    channelz_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
+
     log_format: Literal["json", "console"] = "json"
     """How logs are written to stderr."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least level that is logged."""
+    log_peers: bool = False
+    """Whether the log tells the address that each call came from."""
+    log_queries: bool = False
+    """Whether the log tells the text of each query."""
 
     @property
     def limits(self) -> Limits:
@@ -162,6 +214,11 @@ class Settings(BaseSettings):
                 f"default_deadline_seconds: {self.default_deadline_seconds:g}: "
                 f"must be at most max_deadline_seconds, which is {self.max_deadline_seconds:g}"
             )
+        if self.max_running_calls > self.worker_threads:
+            raise ValueError(
+                f"max_running_calls: {self.max_running_calls}: "
+                f"must be at most worker_threads, which is {self.worker_threads}"
+            )
         for setting, path, partner, partner_path in (
             ("tls_certificate", self.tls_certificate, "tls_key", self.tls_key),
             ("tls_key", self.tls_key, "tls_certificate", self.tls_certificate),
@@ -169,6 +226,25 @@ class Settings(BaseSettings):
         ):
             if path is not None and partner_path is None:
                 raise ValueError(f"{setting}: {path}: must be given together with {partner}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_identity(self) -> Self:
+        """Each access mode has all that it needs, and nothing is given that only another one would heed."""
+        needs: Mapping[str, tuple[str, ...]] = {
+            "trusted": (),
+            "jwt": ("access_mapping", "jwt_keys", "jwt_issuer", "jwt_audiences"),
+            "mtls": ("access_mapping", "tls_client_ca"),
+        }
+        for setting in needs[self.access_mode]:
+            if not getattr(self, setting):
+                raise ValueError(f"{setting}: must be given in the access mode {self.access_mode}")
+        for setting in ("access_mapping", "jwt_keys", "jwt_issuer", "jwt_audiences"):
+            value = getattr(self, setting)
+            if value and setting not in needs[self.access_mode]:
+                raise ValueError(
+                    f"{setting}: {value}: has no use in the access mode {self.access_mode}; set access_mode"
+                )
         return self
 
     @classmethod

@@ -174,6 +174,7 @@ class ClientOptions(TypedDict, total=False):
     credentials: TLS | None
     timeout: float
     metadata: Sequence[tuple[str, str | bytes]]
+    token: str | Callable[[], str] | None
     access: Access | None
     wait_for_ready: bool
 

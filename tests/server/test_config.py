@@ -10,6 +10,15 @@ from groundwire_server import config
 from groundwire_server.config import Settings, SettingsError, available_cores, load_settings, split_address
 from groundwire_server.domain.limits import Limits
 
+JWT = {
+    "access_mode": "jwt",
+    "access_mapping": "a.yaml",
+    "jwt_keys": "k.json",
+    "jwt_issuer": "https://issuer.example",
+    "jwt_audiences": "groundwire",
+}
+KEYS_RULE = "must be a path or an https URL without user name; http is for localhost alone"
+
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,6 +60,11 @@ def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch, cores: int, wo
     monkeypatch.setattr(config, "available_cores", lambda: cores)
     assert load_settings(None, workers=workers).worker_threads == threads
     assert load_settings(None, workers=workers, worker_threads=3).worker_threads == 3
+
+
+@pytest.mark.parametrize(("threads", "running"), [(1, 1), (2, 1), (4, 3), (32, 31)])
+def test_a_thread_is_left_to_other_methods_where_there_is_more_than_one(threads: int, running: int) -> None:
+    assert load_settings(None, worker_threads=threads).max_running_calls == running
 
 
 def test_cores_are_those_that_this_process_may_run_on() -> None:
@@ -136,11 +150,40 @@ def test_settings_do_not_change() -> None:
         ),
         ({"workers": 0}, "workers: 0: must be greater than or equal to 1"),
         ({"worker_threads": 0}, "worker_threads: 0: must be greater than or equal to 1"),
+        ({"max_running_calls": 0}, "max_running_calls: 0: must be greater than or equal to 1"),
+        (
+            {"worker_threads": 4, "max_running_calls": 5},
+            "max_running_calls: 5: must be at most worker_threads, which is 4",
+        ),
+        ({"max_waiting_calls": -1}, "max_waiting_calls: -1: must be greater than or equal to 0"),
         ({"reflection": "maybe"}, "reflection: 'maybe': must be a valid boolean, unable to interpret input"),
         ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),
         ({"default_deadline_seconds": 0}, "default_deadline_seconds: 0: must be greater than 0"),
         ({"drain_grace_seconds": float("inf")}, "drain_grace_seconds: inf: must be a finite number"),
-        ({"access_mode": "jwt"}, "access_mode: 'jwt': must be 'trusted'"),
+        ({"access_mode": "jws"}, "access_mode: 'jws': must be 'trusted', 'jwt' or 'mtls'"),
+        ({"access_mode": "jwt"}, "access_mapping: must be given in the access mode jwt"),
+        ({"access_mode": "mtls", "access_mapping": "a.yaml"}, "tls_client_ca: must be given in the access mode mtls"),
+        ({**JWT, "jwt_keys": ""}, "jwt_keys: must be given in the access mode jwt"),
+        ({**JWT, "jwt_issuer": ""}, "jwt_issuer: must be given in the access mode jwt"),
+        ({**JWT, "jwt_audiences": "none"}, "jwt_audiences: must be given in the access mode jwt"),
+        (
+            {"access_mapping": "a.yaml"},
+            "access_mapping: a.yaml: has no use in the access mode trusted; set access_mode",
+        ),
+        ({"jwt_keys": "k.json"}, "jwt_keys: k.json: has no use in the access mode trusted; set access_mode"),
+        *(
+            ({**JWT, "jwt_keys": url}, f"jwt_keys: {url!r}: {KEYS_RULE}")
+            for url in (
+                "http://issuer.example/keys",
+                "http://localhost.example/keys",
+                "https://user:secret@issuer.example/keys",
+                "ftp://issuer.example/keys",
+                "https:///keys",
+            )
+        ),
+        ({**JWT, "jwt_keys": "https://a:99999/"}, "jwt_keys: 'https://a:99999/': Port out of range 0-65535"),
+        ({"jwt_leeway_seconds": 301}, "jwt_leeway_seconds: 301: must be less than or equal to 300"),
+        ({"jwt_refresh_seconds": 1}, "jwt_refresh_seconds: 1: must be greater than or equal to 10"),
         ({"log_format": "xml"}, "log_format: 'xml': must be 'json' or 'console'"),
         (
             {"default_deadline_seconds": 20, "max_deadline_seconds": 10},
@@ -155,6 +198,22 @@ def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> No
     with pytest.raises(SettingsError) as caught:
         load_settings(None, **flags)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["k.json", "https://issuer.example/keys", "http://localhost:8080/keys", "http://127.0.0.1/k", "http://[::1]/k"],
+)
+def test_keys_are_a_path_or_a_url_that_nobody_else_can_answer(keys: str) -> None:
+    settings = load_settings(None, **{**JWT, "jwt_keys": keys, "jwt_audiences": "a, b"})
+    assert (settings.jwt_keys, settings.jwt_audiences) == (keys, ("a", "b"))
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256", "HS512", "ES256K", ""])
+def test_tokens_are_signed_with_private_keys_alone(algorithm: str) -> None:
+    with pytest.raises(SettingsError, match=r"^jwt_algorithms"):
+        load_settings(None, **JWT, jwt_algorithms=algorithm)
+    assert not {"none", "HS256", "HS384", "HS512"} & {*map(str, Settings().jwt_algorithms)}
 
 
 def test_every_broken_rule_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from groundwire_client._base import DEFAULT_TIMEOUT
 from groundwire_client._channel import SERVER_VARIABLE, TLS
 from groundwire_client._errors import GroundwireError, InvalidRequestError
 from groundwire_client._sync import GroundwireClient
+from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client._types import Access, Scope
 from groundwire_client.cli._text import printable
 
@@ -57,6 +58,16 @@ class CallOptions:
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION),
     ] = None
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=TOKEN_FILE_VARIABLE,
+            exists=True,
+            dir_okay=False,
+            help="File of the bearer token that says who calls.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = None
 
     @property
     def scope(self) -> Scope:
@@ -72,7 +83,11 @@ class CallOptions:
         """
         try:
             with GroundwireClient(
-                self.server, credentials=self._credentials(), timeout=self.timeout, access=self._access()
+                self.server,
+                credentials=self._credentials(),
+                timeout=self.timeout,
+                token=TokenFile(self.token_file) if self.token_file else None,
+                access=self._access(),
             ) as client:
                 return action(client)
         except GroundwireError as error:
@@ -86,7 +101,10 @@ class CallOptions:
             return None
         return TLS(self.tls_ca, self.tls_cert, self.tls_key)
 
-    def _access(self) -> Access:
+    def _access(self) -> Access | None:
+        """None without any of its options, which narrows nothing where a token or certificate says who calls."""
+        if not (self.tenant or self.acl_tag or self.label or self.clearance):
+            return None
         return Access(self.tenant, tuple(self.acl_tag or ()), tuple(self.label or ()), self.clearance)
 
 

@@ -79,3 +79,13 @@ TlsCert = Annotated[
 TlsKey = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION)
 ]
+TokenPath = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="GROUNDWIRE_TOKEN_FILE",
+        exists=True,
+        dir_okay=False,
+        help="File of the bearer token that says who calls.",
+        rich_help_panel=_CONNECTION,
+    ),
+]

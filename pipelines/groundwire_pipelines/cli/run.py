@@ -14,7 +14,7 @@ import typer
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import TLS, Access, AsyncGroundwireClient
+from groundwire_client import TLS, Access, AsyncGroundwireClient, TokenFile
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
@@ -50,6 +50,7 @@ def run(
     tls_ca: options.TlsCa = None,
     tls_cert: options.TlsCert = None,
     tls_key: options.TlsKey = None,
+    token_file: options.TokenPath = None,
 ) -> None:
     """Answer a question with a pipeline.
 
@@ -78,7 +79,8 @@ def run(
             answer = AnswerOutput(progress, streams=sys.stdout.isatty() and not as_json)
             if answer.streams:
                 given["on_answer"] = answer.feed
-            result = asyncio.run(_ask(loaded, question, _Connection(server, tls_ca, tls_cert, tls_key), given))
+            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file)
+            result = asyncio.run(_ask(loaded, question, connection, given))
     except PipelineError as error:
         fail(error)
     if as_json:
@@ -112,18 +114,20 @@ class AnswerOutput:
 
 @dataclass(frozen=True, slots=True)
 class _Connection:
-    """The server, and the files of TLS where it is used."""
+    """The server, and the files of TLS and token where they are used."""
 
     server: str
     ca: Path | None
     certificate: Path | None
     key: Path | None
+    token: Path | None
 
     def open(self, timeout: float) -> AsyncGroundwireClient:
         try:
             secured = self.ca or self.certificate or self.key
             credentials = TLS(self.ca, self.certificate, self.key) if secured else None
-            return AsyncGroundwireClient(self.server, credentials=credentials, timeout=timeout)
+            token = TokenFile(self.token) if self.token else None
+            return AsyncGroundwireClient(self.server, credentials=credentials, token=token, timeout=timeout)
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
 

@@ -75,8 +75,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
     """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 15
-    """RESOURCE_EXHAUSTED. More calls are running or waiting than the server admits. RetryInfo says when to
-    try again. Metadata: `method`.
+    """RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
+    try again. Metadata: `method`; `rule`, which is one of
+    - `waiting`: as many calls of the method wait as may;
+    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do.
     """
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 16
     """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done."""
@@ -92,6 +94,32 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: _ErrorReason.ValueType  # 21
     """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
+    ERROR_REASON_IDENTITY_REQUIRED: _ErrorReason.ValueType  # 22
+    """UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
+    certificate nor trusted proxy in `mtls`.
+    """
+    ERROR_REASON_IDENTITY_REFUSED: _ErrorReason.ValueType  # 23
+    """UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
+    - `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
+    - `algorithm`: the token is signed by a method that is not admitted, or unsigned;
+    - `key`: it names no key that is known, or none at all;
+    - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
+    - `claims`: one of its claims is absent or not of the type that is asked for;
+    - `certificate`: no caller is known by the certificate's names;
+    - `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
+    """
+    ERROR_REASON_IDENTITY_UNAVAILABLE: _ErrorReason.ValueType  # 24
+    """UNAVAILABLE. The server has not got the keys yet that tokens are verified with. Try again."""
+    ERROR_REASON_SCOPE_NOT_GRANTED: _ErrorReason.ValueType  # 25
+    """PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
+    exist. Metadata: `repository`, `branch`.
+    """
+    ERROR_REASON_TENANT_NOT_GRANTED: _ErrorReason.ValueType  # 26
+    """PERMISSION_DENIED. The caller's identity does not grant the tenant that the request names. Metadata: `field`."""
+    ERROR_REASON_ADMINISTRATION_NOT_GRANTED: _ErrorReason.ValueType  # 27
+    """PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
+    Metadata: `repository`, `branch`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -157,8 +185,10 @@ Metadata: `active_index`, `embedder`, `fingerprint`.
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
 """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
-"""RESOURCE_EXHAUSTED. More calls are running or waiting than the server admits. RetryInfo says when to
-try again. Metadata: `method`.
+"""RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
+try again. Metadata: `method`; `rule`, which is one of
+- `waiting`: as many calls of the method wait as may;
+- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do.
 """
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 16
 """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done."""
@@ -174,4 +204,30 @@ ERROR_REASON_NO_MATCHES: ErrorReason.ValueType  # 20
 """
 ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: ErrorReason.ValueType  # 21
 """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
+ERROR_REASON_IDENTITY_REQUIRED: ErrorReason.ValueType  # 22
+"""UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
+certificate nor trusted proxy in `mtls`.
+"""
+ERROR_REASON_IDENTITY_REFUSED: ErrorReason.ValueType  # 23
+"""UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
+- `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
+- `algorithm`: the token is signed by a method that is not admitted, or unsigned;
+- `key`: it names no key that is known, or none at all;
+- `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
+- `claims`: one of its claims is absent or not of the type that is asked for;
+- `certificate`: no caller is known by the certificate's names;
+- `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
+"""
+ERROR_REASON_IDENTITY_UNAVAILABLE: ErrorReason.ValueType  # 24
+"""UNAVAILABLE. The server has not got the keys yet that tokens are verified with. Try again."""
+ERROR_REASON_SCOPE_NOT_GRANTED: ErrorReason.ValueType  # 25
+"""PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
+exist. Metadata: `repository`, `branch`.
+"""
+ERROR_REASON_TENANT_NOT_GRANTED: ErrorReason.ValueType  # 26
+"""PERMISSION_DENIED. The caller's identity does not grant the tenant that the request names. Metadata: `field`."""
+ERROR_REASON_ADMINISTRATION_NOT_GRANTED: ErrorReason.ValueType  # 27
+"""PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
+Metadata: `repository`, `branch`.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -107,7 +107,7 @@ class ListIndexesRequest(_message.Message):
     """Only this branch. Empty: all."""
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class GetIndexRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ if _version_not_supported:
 class IndexServiceStub(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """
@@ -64,13 +64,14 @@ class IndexServiceStub(object):
 class IndexServiceServicer(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """
 
     def ListIndexes(self, request, context):
-        """Lists indexes, ordered by repository, branch and version.
+        """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+        are left out.
 
         Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
         """
@@ -94,7 +95,8 @@ class IndexServiceServicer(object):
         version they started with. Activating the active version does nothing.
 
         Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version was deleted or is damaged).
+        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        was deleted or is damaged).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -104,7 +106,8 @@ class IndexServiceServicer(object):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version is active, or was deleted).
+        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        is active, or was deleted).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -144,7 +147,7 @@ def add_IndexServiceServicer_to_server(servicer, server):
 class IndexService(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """

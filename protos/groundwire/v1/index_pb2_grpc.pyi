@@ -29,7 +29,7 @@ GRPC_VERSION: str
 class IndexServiceStub:
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """
@@ -39,7 +39,8 @@ class IndexServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> IndexServiceAsyncStub: ...
     ListIndexes: _grpc.UnaryUnaryMultiCallable[_index_pb2.ListIndexesRequest, _index_pb2.ListIndexesResponse]
-    """Lists indexes, ordered by repository, branch and version.
+    """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+    are left out.
 
     Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
     """
@@ -55,27 +56,30 @@ class IndexServiceStub:
     version they started with. Activating the active version does nothing.
 
     Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version was deleted or is damaged).
+    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version is active, or was deleted).
+    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    is active, or was deleted).
     """
 
 @_typing.type_check_only
 class IndexServiceAsyncStub(IndexServiceStub):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListIndexes: _aio.UnaryUnaryMultiCallable[_index_pb2.ListIndexesRequest, _index_pb2.ListIndexesResponse]  # type: ignore[assignment]
-    """Lists indexes, ordered by repository, branch and version.
+    """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+    are left out.
 
     Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
     """
@@ -91,19 +95,21 @@ class IndexServiceAsyncStub(IndexServiceStub):
     version they started with. Activating the active version does nothing.
 
     Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version was deleted or is damaged).
+    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version is active, or was deleted).
+    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    is active, or was deleted).
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`).
+    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
     """
@@ -114,7 +120,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.ListIndexesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.ListIndexesResponse, _abc.Awaitable[_index_pb2.ListIndexesResponse]]:
-        """Lists indexes, ordered by repository, branch and version.
+        """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+        are left out.
 
         Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
         """
@@ -142,7 +149,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         version they started with. Activating the active version does nothing.
 
         Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version was deleted or is damaged).
+        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        was deleted or is damaged).
         """
 
     @_abc_1.abstractmethod
@@ -154,7 +162,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version is active, or was deleted).
+        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        is active, or was deleted).
         """
 
 def add_IndexServiceServicer_to_server(servicer: IndexServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

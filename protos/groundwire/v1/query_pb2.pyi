@@ -303,7 +303,7 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
     def filter(self) -> _scope_pb2.Filter:

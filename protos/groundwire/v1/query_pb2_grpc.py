@@ -35,8 +35,9 @@ class QueryServiceStub(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-    method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 
@@ -63,8 +64,9 @@ class QueryServiceServicer(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-    method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 
@@ -111,8 +113,9 @@ class QueryService(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-    method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 

@@ -36,8 +36,9 @@ class QueryServiceStub:
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-      method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 
@@ -70,8 +71,9 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-      method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 
@@ -100,8 +102,9 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured, or as the
-      method says.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists; or as the method says.
     - INTERNAL: a defect of the server.
     """
 

@@ -262,7 +262,7 @@ class SearchNodesRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
     def filter(self) -> _scope_pb2.Filter:
@@ -489,7 +489,7 @@ class ExpandDependencyTreeRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -733,7 +733,7 @@ class FetchNodeTextsRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see. Absent: public nodes only."""
+        """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

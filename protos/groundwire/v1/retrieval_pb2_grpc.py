@@ -36,7 +36,9 @@ class RetrievalServiceStub(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 
@@ -74,7 +76,9 @@ class RetrievalServiceServicer(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 
@@ -162,7 +166,9 @@ class RetrievalService(object):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+    whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 

@@ -37,7 +37,9 @@ class RetrievalServiceStub:
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 
@@ -93,7 +95,9 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 
@@ -145,7 +149,9 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
-    - UNAUTHENTICATED, PERMISSION_DENIED: only where an access mode other than `trusted` is configured.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
+      whether or not the scope exists.
     - INTERNAL: a defect of the server.
     """
 

@@ -61,9 +61,13 @@ class AccessContext(_message.Message):
     """What the caller may see. A node is visible when all four rules hold.
 
     Where a caller's access comes from is the server's configuration. In the access mode `trusted`
-    it is this message, set by a mesh that has authenticated the caller; in any other mode it may only
-    narrow what the caller's identity grants. An absent AccessContext holds nothing: it sees public
-    nodes only, never everything.
+    it is this message, set by a mesh that has authenticated the caller; an absent one holds nothing and
+    sees public nodes only, never everything.
+
+    In the modes `jwt` and `mtls` it comes from the caller's identity, and this message may only narrow it:
+    of tags, labels and level the caller holds what both grant, and a tenant that the identity does not
+    grant is PERMISSION_DENIED. An absent AccessContext narrows nothing; one without fields leaves public
+    nodes only.
 
     What a caller may not see has no influence on any response: not on hits, ranks, scores, edges,
     counts, `truncated`, error texts or NOT_FOUND.

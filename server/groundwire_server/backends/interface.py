@@ -118,6 +118,10 @@ class GraphProvider(Protocol):
 class IndexDirectory(Protocol):
     """Which versions there are and which answers."""
 
+    def check_readable(self) -> None:
+        """Raises OSError when no version can be read, whichever it is. May block for as long as the storage does."""
+        ...
+
     def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
         """Versions of which the caller sees at least one node; "" for a name means any."""
         ...

@@ -14,6 +14,7 @@ def serve(
     data: Annotated[Path | None, typer.Option(help="The folder that holds the indexes.")] = None,
     listen: Annotated[str | None, typer.Option(help="HOST:PORT to answer calls at; port 0 takes a free one.")] = None,
     health_listen: Annotated[str | None, typer.Option(help="HOST:PORT that answers health alone, as well.")] = None,
+    metrics_listen: Annotated[str | None, typer.Option(help="HOST:PORT that shows metrics to Prometheus.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that answer calls at the same address.")] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML file of settings; flags and GROUNDWIRE_* variables win over it.")
@@ -43,6 +44,7 @@ def serve(
             data=data,
             listen=listen,
             health_listen=health_listen,
+            metrics_listen=metrics_listen,
             workers=workers,
             embedders=",".join(embedder) if embedder else None,
             cross_encoder=cross_encoder,

@@ -32,6 +32,12 @@ class Reason(StrEnum):
     ADMINISTRATION_DISABLED = "ADMINISTRATION_DISABLED"
     NO_MATCHES = "NO_MATCHES"
     VISIBILITY_OVERRIDE_DENIED = "VISIBILITY_OVERRIDE_DENIED"
+    IDENTITY_REQUIRED = "IDENTITY_REQUIRED"
+    IDENTITY_REFUSED = "IDENTITY_REFUSED"
+    IDENTITY_UNAVAILABLE = "IDENTITY_UNAVAILABLE"
+    SCOPE_NOT_GRANTED = "SCOPE_NOT_GRANTED"
+    TENANT_NOT_GRANTED = "TENANT_NOT_GRANTED"
+    ADMINISTRATION_NOT_GRANTED = "ADMINISTRATION_NOT_GRANTED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +76,16 @@ class NotFoundError(GroundwireError):
     """The scope or index does not exist, or the caller may not know that it does."""
 
 
+class UnauthenticatedError(GroundwireError):
+    """Who makes the call is not known. Messages say which rule failed and never what was presented."""
+
+
+class IdentityUnavailableError(GroundwireError):
+    """The server cannot tell at present who makes the call; another try makes sense."""
+
+
 class PermissionDeniedError(GroundwireError):
-    """The server's configuration does not admit the call, whoever makes it."""
+    """The server's configuration, or what the caller's identity grants, does not admit the call."""
 
 
 class PreconditionError(GroundwireError):

@@ -10,6 +10,7 @@ from threading import Event, Lock
 from typing import Generic, TypeVar, cast
 
 from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.observation import observer
 from groundwire_server.embedding.embedder import EmbedderError
 
 Item = TypeVar("Item")
@@ -84,6 +85,7 @@ class Batches(Generic[Item, Result]):
         """Runs the batch of the longest waiting call, which is the caller's own, and appoints who runs the next."""
         with self._lock:
             batch = self._take()
+        observer().embedded_batch(len(batch))
         try:
             for call, result in zip(batch, self._work([call.item for call in batch]), strict=True):
                 call.result = result

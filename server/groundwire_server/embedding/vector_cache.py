@@ -7,6 +7,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.domain.observation import observer
+
 DEFAULT_CAPACITY = 4_096
 
 
@@ -27,7 +29,9 @@ class QueryVectorCache:
             known = self._vectors.get(key)
             if known is not None:
                 self._vectors.move_to_end(key)
-                return known
+        observer().looked_up_vector(known is not None)
+        if known is not None:
+            return known
         vector = compute()
         vector.setflags(write=False)
         with self._lock:

@@ -7,6 +7,7 @@ from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.packing import Budget, pack
 from groundwire_server.domain.prioritization import prioritize
 from groundwire_server.domain.query import QueryRequest
@@ -52,18 +53,24 @@ class RetrievalEngine:
             direction=request.direction,
             max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
         )
-        return self.graph.open_graph(request.scope, request.access).expand(walk, checkpoint)
+        with stage("open"):
+            graph = self.graph.open_graph(request.scope, request.access)
+        with stage("walk"):
+            return graph.expand(walk, checkpoint)
 
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        snapshot = self.backend.open(request.scope, request.access)
-        candidates = prioritize(request.seed_ids, request.nodes, request.mode)
-        sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
-        checkpoint()
-        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - _HEADROOM_BYTES)
-        packing = pack(candidates, sizes, budget)
-        texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])
+        with stage("open"):
+            snapshot = self.backend.open(request.scope, request.access)
+        with stage("pack"):
+            candidates = prioritize(request.seed_ids, request.nodes, request.mode)
+            sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
+            checkpoint()
+            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - _HEADROOM_BYTES)
+            packing = pack(candidates, sizes, budget)
+        with stage("texts"):
+            texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])
         checkpoint()
         fetched = tuple(
             FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, texts[chosen.id])

@@ -6,6 +6,7 @@ from groundwire_server.backends.interface import BackendSearch, RetrievalBackend
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
 from groundwire_server.domain.search_validation import check_search
 from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers
@@ -16,7 +17,8 @@ def search_nodes(
 ) -> SearchResult:
     """Selects nodes. Raises InvalidRequestError, NotFoundError, PreconditionError or what the checkpoint raises."""
     search_type = check_search(request, limits)
-    snapshot = backend.open(request.scope, request.access)
+    with stage("open"):
+        snapshot = backend.open(request.scope, request.access)
     reranker = _reranker(request.rerank, rerankers)
     backend_search = BackendSearch(
         search_type=search_type,
@@ -27,11 +29,13 @@ def search_nodes(
         filter=request.filter,
         explain=request.explain,
     )
-    result = snapshot.search(backend_search, checkpoint)
+    with stage("search"):
+        result = snapshot.search(backend_search, checkpoint)
     if reranker is None:
         return result
     checkpoint()
-    hits = _rerank(request.query, result.hits, snapshot, reranker, checkpoint)
+    with stage("rerank"):
+        hits = _rerank(request.query, result.hits, snapshot, reranker, checkpoint)
     return replace(
         result, hits=tuple(_place(hit, rank, request.explain) for rank, hit in enumerate(hits[: request.top_k], 1))
     )

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query_result import StageTime
 
 
@@ -20,7 +21,8 @@ class StageTimer:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Times what runs while the context is open."""
+        """Times what runs while the context is open, and tells the call's observer of it."""
         start = time.perf_counter()
-        yield
+        with stage(name):
+            yield
         self._took.append(StageTime(name, (time.perf_counter() - start) * 1000.0))

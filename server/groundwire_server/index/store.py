@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.scope import Scope, escaped
+from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import make_durable, replace_durably
 from groundwire_server.index.loaded import open_version, verify
 from groundwire_server.index.policies import POLICIES_FILE
@@ -33,6 +34,10 @@ class IndexStore:
 
     def __init__(self, data: Path) -> None:
         self.data = data
+
+    def check_readable(self) -> None:
+        """Raises OSError when the data directory cannot be listed: it is gone, or its volume is."""
+        os.scandir(self.data).close()
 
     def scopes(self) -> list[Scope]:
         """Every repository and branch that has a directory, sorted."""
@@ -115,7 +120,11 @@ class IndexStore:
         Raises NotFoundError, PreconditionError when it was deleted, IndexDamagedError when it is not sound.
         """
         directory = self.require(scope)
-        verify(directory)
+        try:
+            verify(directory)
+        except IndexDamagedError:
+            self.require(scope)  # what is deleted while it is read misses files, but is gone rather than damaged
+            raise
         with self._writing(scope):
             open_version(self.require(scope), scope)
             previous = self.active(scope)

@@ -1,73 +1,81 @@
-"""Runs the blocking work of calls beside the event loop: admission, worker threads, deadlines, cancellation."""
+"""Runs the blocking work of calls beside the event loop: worker threads, deadlines, cancellation."""
 
 import asyncio
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from functools import partial
+from typing import TypeVar
 
 import grpc.aio
 import structlog
 
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError, LimitError, Reason
+from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
+from groundwire_server.domain.observation import observed_by, observer
+from groundwire_server.rpc.admission.admission import Admission, AdmissionBounds, MethodLoad
+from groundwire_server.rpc.admission.method_queue import Turn
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
-
-RETRY_AFTER_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CallBounds:
     """How much work is taken on, and for how long.
 
-    `max_calls` counts running and waiting calls of one method. `default_seconds` is the deadline of a call that
-    brings none, `max_seconds` the longest that any call may take.
+    `default_seconds` is the deadline of a call that brings none, `max_seconds` the longest that any call may take.
     """
 
-    worker_threads: int
-    max_calls: int
+    admission: AdmissionBounds
     default_seconds: float
     max_seconds: float
 
 
 class RunningCall:
-    """The deadline of one call, and whether somebody still waits for its answer."""
+    """The deadline of one call, in seconds of `time.monotonic`, and whether somebody still waits for its answer."""
 
-    __slots__ = ("_abandoned", "_deadline")
+    __slots__ = ("abandoned", "deadline")
 
     def __init__(self, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._abandoned = False
+        self.deadline = time.monotonic() + seconds
+        self.abandoned = False
 
     def abandon(self) -> None:
         """Nobody waits any more: the work stops at its next checkpoint."""
-        self._abandoned = True
+        self.abandoned = True
 
     def checkpoint(self) -> None:
         """Returns while the call is worth its work; raises DeadlineError or CancelledError otherwise."""
-        if time.monotonic() >= self._deadline:
+        if time.monotonic() >= self.deadline:
             raise DeadlineError
-        if self._abandoned:
+        if self.abandoned:
             raise CancelledError
 
 
-class CallRunner:
-    """Takes calls on, up to a limit for each method, and runs their work in a pool of threads.
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """How a call ended that has no response."""
 
-    A call that nobody waits for any more keeps its place until a worker has dropped it, so that the limit also
-    bounds the memory that waiting requests hold.
+    error: BaseException
+
+
+class CallRunner:
+    """Takes calls on as its admission allows, and runs their work in a pool of threads.
+
+    A call that nobody waits for any more leaves its queue at once; when it runs already, it keeps its thread until
+    its work has come to the next checkpoint. Make calls in one event loop.
     """
 
     def __init__(self, bounds: CallBounds) -> None:
         self._bounds = bounds
-        self._pool = ThreadPoolExecutor(bounds.worker_threads, thread_name_prefix="groundwire-worker")
-        self._taken: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._admission = Admission(bounds.admission)
+        self._pool = ThreadPoolExecutor(bounds.admission.worker_threads, thread_name_prefix="groundwire-worker")
+
+    def check(self, method: str, remaining: float | None) -> None:
+        """Raises LimitError when `run` would refuse a call now that has `remaining` seconds, None for no deadline."""
+        self._admission.check(method, self._seconds_allowed(remaining))
 
     async def run(
         self,
@@ -77,61 +85,93 @@ class CallRunner:
     ) -> Response:
         """What `work` returns or raises.
 
-        Raises LimitError when too many calls of `method` are running or waiting, and DeadlineError at the deadline,
-        whether or not the work has noticed it by then.
+        Raises LimitError when the call is not taken on, and DeadlineError at the deadline, whether or not the work
+        has noticed it by then.
         """
-        seconds = self._seconds_allowed(context)
+        seconds = self._seconds_allowed(context.time_remaining())
+        loop = asyncio.get_running_loop()
         call = RunningCall(seconds)
-        self._admit(method)
-        answer = asyncio.wrap_future(self._pool.submit(self._work, method, call, work))
-        deadline = asyncio.timeout(seconds)
+        answer: asyncio.Future[Response] = loop.create_future()
+        heard_by = observer()
+
+        def attempt(refusal: GroundwireError | None) -> Callable[[], None]:
+            with observed_by(heard_by):
+                heard_by.started()
+                outcome = _attempt(call, work, refusal)
+            turn.cut_short = isinstance(outcome, _Failure) and isinstance(outcome.error, DeadlineError | CancelledError)
+            return partial(_tell, loop, method, call, answer, outcome)
+
+        turn = Turn(method, call.deadline, attempt)
+        heard_by.queued()
+        if self._admission.enter(turn):
+            self._pool.submit(self._take_turns, turn)
+        timer = loop.call_later(seconds, _settle, method, answer, _Failure(DeadlineError()))
         try:
-            async with deadline:
-                return await asyncio.shield(answer)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            _abandon(call, method, answer)
-            raise DeadlineError from None
-        except asyncio.CancelledError:
-            _abandon(call, method, answer)
+            return await answer
+        except (asyncio.CancelledError, DeadlineError):
+            if not self._admission.leave(turn):
+                call.abandon()
             raise
+        finally:
+            timer.cancel()
+
+    def loads(self) -> Mapping[str, MethodLoad]:
+        """How many calls of each method run and wait."""
+        return self._admission.loads()
 
     def close(self) -> None:
         """Takes no more calls; the workers end after the calls they are at."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False)
 
-    def _seconds_allowed(self, context: grpc.aio.ServicerContext[Request, Response]) -> float:
-        remaining = cast("float | None", context.time_remaining())  # its stubs know no call without a deadline
+    def _seconds_allowed(self, remaining: float | None) -> float:
         return min(self._bounds.default_seconds if remaining is None else remaining, self._bounds.max_seconds)
 
-    def _admit(self, method: str) -> None:
-        with self._lock:
-            if self._taken[method] >= self._bounds.max_calls:
-                raise LimitError(
-                    Reason.OVERLOADED,
-                    f"{self._bounds.max_calls} calls of {method} are running or waiting; try again later",
-                    RETRY_AFTER_SECONDS,
-                    {"method": method},
-                )
-            self._taken[method] += 1
-
-    def _work(self, method: str, call: RunningCall, work: Callable[[Checkpoint], Response]) -> Response:
-        try:
-            call.checkpoint()
-            return work(call.checkpoint)
-        finally:
-            with self._lock:
-                self._taken[method] -= 1
+    def _take_turns(self, first: Turn) -> None:
+        """Works until no call waits for this thread."""
+        turn: Turn | None = first
+        while turn is not None:
+            tell = turn.attempt(turn.refusal)
+            turn = self._admission.finish(turn)
+            tell()
 
 
-def _abandon(call: RunningCall, method: str, answer: asyncio.Future[Response]) -> None:
-    """Lets the work stop, and sees to it that a defect it still runs into is logged."""
+def _attempt(
+    call: RunningCall, work: Callable[[Checkpoint], Response], refusal: GroundwireError | None
+) -> Response | _Failure:
+    """How the call ends, in its worker thread."""
+    if refusal is not None:
+        return _Failure(refusal)
+    try:
+        call.checkpoint()
+        return work(call.checkpoint)
+    except BaseException as error:  # noqa: BLE001 - raised where the call is awaited
+        return _Failure(error)
 
-    def end(answer: asyncio.Future[Response]) -> None:
-        error = answer.exception()
-        if error is not None and not isinstance(error, GroundwireError):
-            structlog.get_logger().error("abandoned call failed", method=method, exc_info=error)
 
-    call.abandon()
-    answer.add_done_callback(end)
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    method: str,
+    call: RunningCall,
+    answer: asyncio.Future[Response],
+    outcome: Response | _Failure,
+) -> None:
+    """Brings the outcome from the worker thread to the event loop, which may be gone when nobody waits there."""
+    if call.abandoned:
+        _log_defect(method, outcome)
+    else:
+        loop.call_soon_threadsafe(_settle, method, answer, outcome)
+
+
+def _settle(method: str, answer: asyncio.Future[Response], outcome: Response | _Failure) -> None:
+    if answer.done():
+        _log_defect(method, outcome)
+    elif isinstance(outcome, _Failure):
+        answer.set_exception(outcome.error)
+    else:
+        answer.set_result(outcome)
+
+
+def _log_defect(method: str, outcome: object) -> None:
+    """Of calls that nobody waits for any more, the log gets what is no refusal and no missed deadline."""
+    if isinstance(outcome, _Failure) and not isinstance(outcome.error, GroundwireError):
+        structlog.get_logger().error("abandoned call failed", method=method, exc_info=outcome.error)

@@ -5,27 +5,22 @@ import grpc.aio
 from groundwire.v1 import index_pb2, index_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.rpc.access import AccessResolver
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.indexes import (
     decode_index_scope,
     decode_listing,
-    decode_version_scope,
     encode_index,
 )
+from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class IndexServicer(index_pb2_grpc.IndexServiceServicer):
     """What is indexed; changing it only where the configuration admits that."""
 
-    def __init__(
-        self, indexes: IndexDirectory, access: AccessResolver, calls: CallRunner, *, allow_admin: bool
-    ) -> None:
+    def __init__(self, indexes: IndexDirectory, access: AccessControl, calls: CallRunner) -> None:
         self._indexes = indexes
         self._access = access
         self._calls = calls
-        self._allow_admin = allow_admin
 
     async def ListIndexes(
         self,
@@ -33,12 +28,13 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ListIndexesRequest, index_pb2.ListIndexesResponse],
     ) -> index_pb2.ListIndexesResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access, scopes = await self._access.admit_listing(request, context)
         repository, branch = decode_listing(request)
 
         def list_indexes(_: Checkpoint) -> index_pb2.ListIndexesResponse:
             summaries = self._indexes.list_indexes(repository, branch, access)
-            return index_pb2.ListIndexesResponse(indexes=[encode_index(summary) for summary in summaries])
+            granted = [summary for summary in summaries if scopes.admit(summary.repository, summary.branch)]
+            return index_pb2.ListIndexesResponse(indexes=map(encode_index, granted))
 
         return await self._calls.run("ListIndexes", context, list_indexes)
 
@@ -48,7 +44,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.GetIndexRequest, index_pb2.GetIndexResponse],
     ) -> index_pb2.GetIndexResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access = await self._access.admit(request, context)
         scope = decode_index_scope(request)
 
         def get_index(_: Checkpoint) -> index_pb2.GetIndexResponse:
@@ -62,8 +58,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ActivateIndexRequest, index_pb2.ActivateIndexResponse],
     ) -> index_pb2.ActivateIndexResponse:
         """See the contract."""
-        self._require_administration()
-        scope = decode_version_scope(request)
+        scope = await self._access.admit_administration(request, context)
 
         def activate(_: Checkpoint) -> index_pb2.ActivateIndexResponse:
             return index_pb2.ActivateIndexResponse(previous_version=self._indexes.activate(scope))
@@ -76,18 +71,10 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.DeleteIndexRequest, index_pb2.DeleteIndexResponse],
     ) -> index_pb2.DeleteIndexResponse:
         """See the contract."""
-        self._require_administration()
-        scope = decode_version_scope(request)
+        scope = await self._access.admit_administration(request, context)
 
         def delete(_: Checkpoint) -> index_pb2.DeleteIndexResponse:
             self._indexes.delete(scope)
             return index_pb2.DeleteIndexResponse()
 
         return await self._calls.run("DeleteIndex", context, delete)
-
-    def _require_administration(self) -> None:
-        if not self._allow_admin:
-            raise PermissionDeniedError(
-                Reason.ADMINISTRATION_DISABLED,
-                "this server does not allow index administration over the wire (setting allow_admin)",
-            )

@@ -11,6 +11,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
+_GRPC_LOGGER = "grpc._cython.cygrpc"
+
 
 def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | None = None) -> None:
     """Sends this process's logs, those of libraries included, to stderr; those of a `worker` tell its number.
@@ -39,6 +41,12 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | 
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.getLogger(_GRPC_LOGGER).addFilter(_tells_no_metadata)
+
+
+def _tells_no_metadata(record: logging.LogRecord) -> bool:
+    """False for what gRPC says of metadata that is no UTF-8: it quotes the value, which may be a credential."""
+    return not str(record.msg).startswith("Invalid encoding on")
 
 
 def _add_worker(number: int, _: WrappedLogger, __: str, event: EventDict) -> EventDict:

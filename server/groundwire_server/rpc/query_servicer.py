@@ -7,12 +7,13 @@ import grpc.aio
 
 from groundwire.v1 import query_pb2, query_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import QueryResult
-from groundwire_server.rpc.access import AccessResolver
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query
+from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class QueryActions(Protocol):
@@ -26,7 +27,7 @@ class QueryActions(Protocol):
 class QueryServicer(query_pb2_grpc.QueryServiceServicer):
     """The whole flow over the wire. The server's clock is read here and nowhere below."""
 
-    def __init__(self, engine: QueryActions, access: AccessResolver, calls: CallRunner) -> None:
+    def __init__(self, engine: QueryActions, access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
         self._access = access
         self._calls = calls
@@ -37,10 +38,14 @@ class QueryServicer(query_pb2_grpc.QueryServiceServicer):
         context: grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse],
     ) -> query_pb2.QueryResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access = await self._access.admit(request, context)
         now = datetime.now(UTC)
 
         def query(checkpoint: Checkpoint) -> query_pb2.QueryResponse:
-            return encode_query(self._engine.query(decode_query(request, access, now), checkpoint))
+            with stage("decode"):
+                asked = decode_query(request, access, now)
+            result = self._engine.query(asked, checkpoint)
+            with stage("encode"):
+                return encode_query(result)
 
         return await self._calls.run("Query", context, query)

@@ -7,13 +7,14 @@ import grpc.aio
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchRequest, FetchResult
-from groundwire_server.rpc.access import AccessResolver
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
+from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class RetrievalActions(Protocol):
@@ -35,7 +36,7 @@ class RetrievalActions(Protocol):
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     """The three actions over the wire."""
 
-    def __init__(self, engine: RetrievalActions, access: AccessResolver, calls: CallRunner) -> None:
+    def __init__(self, engine: RetrievalActions, access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
         self._access = access
         self._calls = calls
@@ -46,10 +47,14 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse],
     ) -> retrieval_pb2.SearchNodesResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access = await self._access.admit(request, context)
 
         def search(checkpoint: Checkpoint) -> retrieval_pb2.SearchNodesResponse:
-            return encode_search(self._engine.search(decode_search(request, access), checkpoint))
+            with stage("decode"):
+                asked = decode_search(request, access)
+            result = self._engine.search(asked, checkpoint)
+            with stage("encode"):
+                return encode_search(result)
 
         return await self._calls.run("SearchNodes", context, search)
 
@@ -61,10 +66,14 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         ],
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access = await self._access.admit(request, context)
 
         def expand(checkpoint: Checkpoint) -> retrieval_pb2.ExpandDependencyTreeResponse:
-            return encode_expansion(self._engine.expand(decode_expand(request, access), checkpoint))
+            with stage("decode"):
+                asked = decode_expand(request, access)
+            result = self._engine.expand(asked, checkpoint)
+            with stage("encode"):
+                return encode_expansion(result)
 
         return await self._calls.run("ExpandDependencyTree", context, expand)
 
@@ -74,9 +83,13 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.FetchNodeTextsRequest, retrieval_pb2.FetchNodeTextsResponse],
     ) -> retrieval_pb2.FetchNodeTextsResponse:
         """See the contract."""
-        access = self._access.resolve(request, context)
+        access = await self._access.admit(request, context)
 
         def fetch(checkpoint: Checkpoint) -> retrieval_pb2.FetchNodeTextsResponse:
-            return encode_fetch(self._engine.fetch(decode_fetch(request, access), checkpoint))
+            with stage("decode"):
+                asked = decode_fetch(request, access)
+            result = self._engine.fetch(asked, checkpoint)
+            with stage("encode"):
+                return encode_fetch(result)
 
         return await self._calls.run("FetchNodeTexts", context, fetch)

@@ -13,7 +13,9 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.exit_codes import cannot_start, exit_code
 from groundwire_server.rpc.logs import configure_logging
 from groundwire_server.rpc.server import Engine, GroundwireServer
-from groundwire_server.rpc.threads import bound_native_threads
+from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
+from groundwire_server.rpc.telemetry.telemetry import Telemetry
+from groundwire_server.rpc.threads import bound_native_threads, keep_event_loop_prompt
 
 Announce: TypeAlias = Callable[[GroundwireServer], None]
 
@@ -26,7 +28,12 @@ def serve(settings: Settings) -> int:
 
     def announce(server: GroundwireServer) -> None:
         structlog.get_logger().info(
-            "listening", address=server.address, health_address=server.health_address, data=str(settings.data)
+            "listening",
+            address=server.address,
+            health_address=server.health_address,
+            metrics_address=server.telemetry.metrics_address,
+            channelz_address=server.telemetry.channelz_address,
+            data=str(settings.data),
         )
 
     try:
@@ -35,32 +42,46 @@ def serve(settings: Settings) -> int:
         return cannot_start(error)
 
 
-def serve_indexes(settings: Settings, announce: Announce, worker: int | None = None) -> int:
-    """As `serve_engine`, over an engine for the indexes of `settings.data`; logs tell the number of the `worker`."""
+def serve_indexes(
+    settings: Settings, announce: Announce, worker: int | None = None, metrics: MetricsShare | None = None
+) -> int:
+    """As `serve_engine`, over an engine for the indexes of `settings.data`.
+
+    Logs tell the number of the `worker`; `metrics` is where it keeps its share of them.
+    """
     bound_native_threads()
+    keep_event_loop_prompt()
     # Not at the top: this loads the numeric libraries, which read their thread counts when they are loaded.
     from groundwire_server.rpc.compose import compose
 
     configure_logging(settings.log_format, settings.log_level, worker)
     engine, indexes = compose(settings)
-    return serve_engine(settings, engine, indexes, announce)
+    return serve_engine(settings, engine, indexes, announce, metrics)
 
 
-def serve_engine(settings: Settings, engine: Engine, indexes: IndexDirectory, announce: Announce) -> int:
+def serve_engine(
+    settings: Settings,
+    engine: Engine,
+    indexes: IndexDirectory,
+    announce: Announce,
+    metrics: MetricsShare | None = None,
+) -> int:
     """Serves until SIGTERM or SIGINT and returns the exit code. Call from the main thread.
 
     `announce` is called once calls are answered, when the server knows its addresses. The first signal drains and
     gives 0; a second one stops at once and gives 128 plus its number. Raises SettingsError when it cannot start.
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_serve(settings, engine, indexes, announce))
+        return runner.run(_serve(settings, engine, indexes, announce, metrics))
 
 
-async def _serve(settings: Settings, engine: Engine, indexes: IndexDirectory, announce: Announce) -> int:
+async def _serve(
+    settings: Settings, engine: Engine, indexes: IndexDirectory, announce: Announce, metrics: MetricsShare | None
+) -> int:
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
-    server = GroundwireServer(settings, engine, indexes)
+    server = GroundwireServer(settings, engine, indexes, Telemetry(settings, metrics))
     await server.start()
     announce(server)
     first = await signals.get()

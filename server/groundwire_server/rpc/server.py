@@ -10,13 +10,17 @@ from grpc_reflection.v1alpha import reflection
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.rpc.access import TrustedAccess
+from groundwire_server.rpc.admission.admission import AdmissionBounds
 from groundwire_server.rpc.calls import CallBounds, CallRunner
 from groundwire_server.rpc.health_servicer import HealthServicer
+from groundwire_server.rpc.identity.access_control import AccessControl
+from groundwire_server.rpc.identity.compose import make_authenticator
 from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.query_servicer import QueryActions, QueryServicer
+from groundwire_server.rpc.readiness import Readiness
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.telemetry.telemetry import Telemetry
 from groundwire_server.rpc.transport import bind, load_credentials, server_options
 
 SERVICES = (
@@ -35,20 +39,27 @@ class GroundwireServer:
 
     Make it, start it and end it in one event loop. `address` and `health_address` are known once it is started;
     the latter stays empty when health has no port of its own (it is always answered on the main port too).
+    A worker brings its own telemetry.
     """
 
-    def __init__(self, settings: Settings, engine: Engine, indexes: IndexDirectory) -> None:
+    def __init__(
+        self, settings: Settings, engine: Engine, indexes: IndexDirectory, telemetry: Telemetry | None = None
+    ) -> None:
         self._settings = settings
+        self.telemetry = telemetry or Telemetry(settings)
         self._calls = CallRunner(
             CallBounds(
-                worker_threads=settings.worker_threads,
-                max_calls=settings.max_concurrent_calls,
+                AdmissionBounds(settings.worker_threads, settings.max_running_calls, settings.max_waiting_calls),
                 default_seconds=settings.default_deadline_seconds,
                 max_seconds=settings.max_deadline_seconds,
             )
         )
+        self._authenticator = make_authenticator(settings)
         self._health = HealthServicer(SERVICES)
-        self._server = grpc.aio.server(interceptors=[CallInterceptor()], options=server_options(settings))
+        self._readiness = Readiness(indexes.check_readable, self._health.set_readable)
+        self._server = grpc.aio.server(
+            interceptors=[CallInterceptor(self.telemetry, self._calls.check)], options=server_options(settings)
+        )
         self._health_server = grpc.aio.server(options=server_options(settings))
         self._add_services(engine, indexes)
         self.address = ""
@@ -56,6 +67,8 @@ class GroundwireServer:
 
     async def start(self) -> None:
         """Listens and reports SERVING. Raises SettingsError when an address or a TLS file cannot be used."""
+        await self._authenticator.start()
+        await self.telemetry.start(self._calls.loads)
         credentials, shared = load_credentials(self._settings), self._settings.workers > 1
         self.address = bind(self._server, "listen", self._settings.listen, credentials, shared=shared)
         if self._settings.health_listen:
@@ -65,6 +78,7 @@ class GroundwireServer:
             )
             await self._health_server.start()
         await self._server.start()
+        self._readiness.start()
 
     async def drain(self) -> None:
         """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
@@ -83,18 +97,19 @@ class GroundwireServer:
         await self._stop_rest()
 
     async def _stop_rest(self) -> None:
+        self._readiness.stop()
         await self._health_server.stop(None)
+        await self._authenticator.stop()
+        await self.telemetry.stop()
         self._calls.close()
 
     def _add_services(self, engine: Engine, indexes: IndexDirectory) -> None:
-        access = TrustedAccess()
+        access = AccessControl(self._authenticator, allow_admin=self._settings.allow_admin)
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
             RetrievalServicer(engine, access, self._calls), self._server
         )
         query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access, self._calls), self._server)
-        index_pb2_grpc.add_IndexServiceServicer_to_server(
-            IndexServicer(indexes, access, self._calls, allow_admin=self._settings.allow_admin), self._server
-        )
+        index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access, self._calls), self._server)
         for server in (self._server, self._health_server):
             health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:

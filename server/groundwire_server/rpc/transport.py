@@ -8,6 +8,7 @@ import grpc.aio
 
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.addresses import check_free
+from groundwire_server.rpc.identity.bearer_token import MAX_TOKEN_BYTES
 
 # Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
 # them with GOAWAY "too_many_pings" within a minute; 5 s leaves room for jitter.
@@ -15,6 +16,9 @@ MIN_CLIENT_PING_INTERVAL_MS = 5_000
 # Finds callers that vanished without a FIN within about a minute, so that their work is cancelled.
 SERVER_PING_INTERVAL_MS = 40_000
 SERVER_PING_TIMEOUT_MS = 20_000
+# gRPC refuses some calls beyond its default of 8 KiB, by chance. Tokens that list many groups are longer, and one that
+# is too long shall be told so.
+MAX_METADATA_BYTES = 2 * MAX_TOKEN_BYTES
 
 
 def server_options(settings: Settings) -> list[tuple[str, int]]:
@@ -27,11 +31,13 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
     options = [
         ("grpc.max_receive_message_length", settings.max_receive_bytes),
         ("grpc.max_send_message_length", -1),
+        ("grpc.max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", MIN_CLIENT_PING_INTERVAL_MS),
         ("grpc.keepalive_time_ms", SERVER_PING_INTERVAL_MS),
         ("grpc.keepalive_timeout_ms", SERVER_PING_TIMEOUT_MS),
         ("grpc.so_reuseport", int(settings.workers > 1)),
+        ("grpc.enable_channelz", int(settings.channelz_listen != "")),
     ]
     if settings.max_connection_age_seconds > 0:
         options.append(("grpc.max_connection_age_ms", round(settings.max_connection_age_seconds * 1000)))

@@ -112,6 +112,21 @@ def test_tls_files_secure_the_call(tls_server: FakeServer, command: Command, cer
     assert tls_server.methods == ["SearchNodes"]
 
 
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_the_token_comes_from_a_file(
+    server: FakeServer, run: Run, tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "token"
+    path.write_text("aa.bb.cc\n")
+    if by == "environment":
+        monkeypatch.setenv("GROUNDWIRE_TOKEN_FILE", str(path))
+    assert run("search", "vat", *(["--token-file", str(path)] if by == "option" else [])).code == 0
+    (attempt,) = server.attempts
+    assert attempt.metadata["authorization"] == "Bearer aa.bb.cc"
+    assert isinstance(attempt.request, retrieval_pb2.SearchNodesRequest)
+    assert not attempt.request.HasField("access")
+
+
 def test_the_commands_join_another_app(server: FakeServer) -> None:
     other = typer.Typer()
     register(other)

@@ -61,7 +61,7 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     run("query", "vat")
     request = server.attempts[0].request
     assert isinstance(request, query_pb2.QueryRequest)
-    assert set_fields(request) == {"scope", "access", "query", "filter", "hybrid", "visibility", "fusion"}
+    assert set_fields(request) == {"scope", "query", "filter", "hybrid", "visibility", "fusion"}
     assert set_fields(request.hybrid) == set()
     assert request.fusion == query_pb2.FUSION_MODE_ADAPTIVE
     assert request.visibility == query_pb2.VISIBILITY_ACTIVE

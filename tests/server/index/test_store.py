@@ -14,7 +14,7 @@ from groundwire_server.domain.errors import GroundwireError, IngestError, NotFou
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.loaded import LoadedIndex, verify
 from groundwire_server.index.policies import POLICIES_FILE
 from groundwire_server.index.store import IndexStore
 
@@ -243,3 +243,18 @@ def test_a_deletion_and_an_activation_at_a_time_never_leave_a_pointer_to_nothing
     outcomes = race(store, monkeypatch, lambda: store.delete(V1), lambda: store.activate(V1))
     assert outcomes.count("done") == 1
     assert store.versions(V1) == ([store.active(V1)] if store.active(V1) else [])
+
+
+def test_a_version_that_is_deleted_while_its_activation_reads_it_is_gone_not_damaged(
+    store: IndexStore, put: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(V1)
+
+    def verify_what_is_deleted(directory: Path) -> None:
+        store.delete(V1)
+        verify(directory)
+
+    monkeypatch.setattr("groundwire_server.index.store.verify", verify_what_is_deleted)
+    with pytest.raises(PreconditionError, match="was deleted") as caught:
+        store.activate(V1)
+    assert caught.value.reason is Reason.INDEX_GONE

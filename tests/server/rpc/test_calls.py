@@ -5,7 +5,7 @@ import gc
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from unittest.mock import Mock
 
 import grpc
@@ -22,6 +22,10 @@ from groundwire_server.rpc.calls import RunningCall
 if TYPE_CHECKING:
     from server.rpc.conftest import Failed, HealthOf, Serving
 
+
+Search: TypeAlias = (
+    "grpc.aio.UnaryUnaryMultiCallable[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse]"
+)
 
 LONG_SECONDS = 20.0
 SOON_SECONDS = 5.0
@@ -60,6 +64,19 @@ def work(engine: Mock) -> Iterator[Work]:
 
 async def happens(event: threading.Event) -> bool:
     return await asyncio.to_thread(event.wait, SOON_SECONDS)
+
+
+async def taken_on(search: Search, request: retrieval_pb2.SearchNodesRequest) -> grpc.StatusCode:
+    """How a call ends that is made again until it is taken on."""
+    while (code := await search(request).code()) is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        await asyncio.sleep(0.01)
+    return code
+
+
+async def becomes_full(search: Search, request: retrieval_pb2.SearchNodesRequest) -> None:
+    """Returns once a call is refused for load."""
+    while await search(request, timeout=0.01).code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+        pass
 
 
 async def has_started(work: Work) -> bool:
@@ -163,7 +180,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
     search_request: retrieval_pb2.SearchNodesRequest,
 ) -> None:
     async with (
-        serving(worker_threads=2, max_concurrent_calls=3) as server,
+        serving(worker_threads=3, max_running_calls=2, max_waiting_calls=1) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -173,37 +190,46 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
         failure = await failed(stub.SearchNodes(search_request))
         assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert failure.info.reason == "ERROR_REASON_OVERLOADED"
-        assert dict(failure.info.metadata) == {"method": "SearchNodes"}
-        assert failure.retry_seconds == 1.0
+        assert dict(failure.info.metadata) == {"method": "SearchNodes", "rule": "waiting"}
+        assert failure.retry_seconds is not None
+        assert 1 <= failure.retry_seconds <= 2
         assert await health_of(channel) == health_pb2.HealthCheckResponse.SERVING
-        other_method = asyncio.ensure_future(
-            stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope))
-        )
+        no_message: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+        no_message = channel.unary_unary("/groundwire.v1.RetrievalService/SearchNodes")
+        assert (await failed(no_message(b"\xff"))).code is grpc.StatusCode.RESOURCE_EXHAUSTED, "it is not even read"
+        walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
+        assert (await stub.ExpandDependencyTree(walk)).index == "v1"
         work.release.set()
         assert [response.index for response in await asyncio.gather(*admitted)] == ["v1"] * 3
-        assert (await other_method).index == "v1"
         assert (await stub.SearchNodes(search_request)).index == "v1"
 
 
 @pytest.mark.asyncio
-async def test_a_call_given_up_while_it_waits_is_never_worked_on_and_frees_its_place(
-    serving: "Serving", work: Work, engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
+@pytest.mark.parametrize("timeout", [0.2, None], ids=["expired", "cancelled"])
+async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
+    serving: "Serving",
+    work: Work,
+    engine: Mock,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    timeout: float | None,
 ) -> None:
     async with (
-        serving(worker_threads=1, max_concurrent_calls=2) as server,
+        serving(worker_threads=1, max_waiting_calls=1) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
-        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        for _ in range(2):
-            work.release.clear()
-            running = asyncio.ensure_future(stub.SearchNodes(search_request))
-            assert await has_started(work)
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await stub.SearchNodes(search_request, timeout=0.1)
-            assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-            assert (await failed(stub.SearchNodes(search_request))).info.reason == "ERROR_REASON_OVERLOADED"
-            work.release.set()
-            assert (await running).index == "v1"
+        search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
+        running = search(search_request)
+        assert await has_started(work)
+        waiting = search(search_request, timeout=timeout)
+        await becomes_full(search, search_request)
+        if timeout is None:
+            waiting.cancel()
+        assert await waiting.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
+        next_waiting = asyncio.ensure_future(taken_on(search, search_request))
+        await becomes_full(search, search_request)
+        assert not running.done()
+        work.release.set()
+        assert await running.code() is await next_waiting is grpc.StatusCode.OK
     assert engine.search.call_count == 2
 
 

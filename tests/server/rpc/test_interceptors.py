@@ -87,11 +87,12 @@ async def test_a_call_is_one_line(serving: "Serving", search_request: retrieval_
             "method": METHOD,
             "code": "OK",
             "duration_ms": ANY,
+            "queue_ms": ANY,
             "request_id": "r-1",
             "index": "v1",
         }
     ]
-    assert 0 < lines[0]["duration_ms"] < 5_000
+    assert 0 < lines[0]["queue_ms"] < lines[0]["duration_ms"] < 5_000
 
 
 async def test_a_query_is_one_line_without_what_was_asked(
@@ -102,7 +103,7 @@ async def test_a_query_is_one_line_without_what_was_asked(
             await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)
     (line,) = lines
     assert (line["method"], line["code"], line["index"]) == ("groundwire.v1.QueryService/Query", "OK", "v1")
-    assert set(line) == {"event", "log_level", "method", "code", "duration_ms", "request_id", "index"}
+    assert set(line) == {"event", "log_level", "method", "code", "duration_ms", "queue_ms", "request_id", "index"}
 
 
 async def test_a_refused_call_is_one_line_with_its_reason(
@@ -194,7 +195,7 @@ async def test_the_log_never_holds_what_was_asked(
             await failed(stub.SearchNodes(search_request))
     assert len(lines) == 3
     assert needle not in json.dumps(list(lines))
-    assert "0.123" not in json.dumps([{**line, "duration_ms": 0} for line in lines])
+    assert "0.123" not in json.dumps([{**line, "duration_ms": 0, "queue_ms": 0} for line in lines])
 
 
 async def test_bytes_that_are_no_message_are_an_invalid_request(serving: "Serving", failed: "Failed") -> None:

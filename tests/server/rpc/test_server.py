@@ -41,7 +41,7 @@ async def listed_services(address: str) -> list[str]:
     return [service.name for service in answers[0].list_services_response.service]
 
 
-@pytest.mark.parametrize("service", ["", *OWN_SERVICES])
+@pytest.mark.parametrize("service", ["", *OWN_SERVICES, "readiness", "liveness"])
 async def test_health_is_told_for_each_service_on_both_ports(
     serving: "Serving", health_of: "HealthOf", service: str
 ) -> None:
@@ -92,7 +92,7 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
         return SearchResult((), "v1")
 
     engine.search.side_effect = slow_search
-    settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 0.5, "drain_grace_seconds": 20}
+    settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 1, "drain_grace_seconds": 20}
     async with (
         serving(**settings) as server,
         grpc.aio.insecure_channel(server.address) as channel,
@@ -103,12 +103,13 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
         assert await asyncio.to_thread(started.wait, 5)
         draining = asyncio.create_task(server.drain())
         await asyncio.sleep(0.1)
-        for service in ("", *OWN_SERVICES):
+        for service in ("", *OWN_SERVICES, "readiness"):
             assert await health_of(health_channel, service) == NOT_SERVING
             assert await health_of(channel, service) == NOT_SERVING
+        assert await health_of(channel, "liveness") == SERVING
         walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
         assert (await stub.ExpandDependencyTree(walk)).index == "v1"
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(1.1)
         assert not draining.done()
         assert await health_of(health_channel) == NOT_SERVING
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -160,7 +161,7 @@ async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(servin
 
     settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 60}
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
-        watches = {service: watch(channel, service) for service in ("", OWN_SERVICES[0], "unknown")}
+        watches = {service: watch(channel, service) for service in ("", OWN_SERVICES[0], "liveness", "unknown")}
         leaver = watch(channel, "")
         first = {service: (await anext(aiter(call))).status for service, call in watches.items()}
         await anext(aiter(leaver))
@@ -168,8 +169,27 @@ async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(servin
         await asyncio.wait_for(server.drain(), 5)
         rest = {service: [response.status async for response in call] for service, call in watches.items()}
     unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
-    assert first == {"": SERVING, OWN_SERVICES[0]: SERVING, "unknown": unknown}
-    assert rest == {"": [NOT_SERVING], OWN_SERVICES[0]: [NOT_SERVING], "unknown": [unknown]}
+    assert first == {"": SERVING, OWN_SERVICES[0]: SERVING, "liveness": SERVING, "unknown": unknown}
+    assert rest == {"": [NOT_SERVING], OWN_SERVICES[0]: [NOT_SERVING], "liveness": [], "unknown": []}
+
+
+async def test_a_server_whose_indexes_cannot_be_read_is_alive_but_not_ready_and_says_when_it_is_again(
+    serving: "Serving", health_of: "HealthOf", indexes: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groundwire_server.rpc.readiness.CHECK_SECONDS", 0.01)
+
+    async def becomes(channel: grpc.aio.Channel, status: int) -> None:
+        while await health_of(channel, "readiness") != status:
+            await asyncio.sleep(0.01)
+
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        indexes.check_readable.side_effect = FileNotFoundError(2, "No such file or directory", "/data")
+        await asyncio.wait_for(becomes(channel, NOT_SERVING), 10)
+        for service in ("", *OWN_SERVICES):
+            assert await health_of(channel, service) == NOT_SERVING
+        assert await health_of(channel, "liveness") == SERVING
+        indexes.check_readable.side_effect = None
+        await asyncio.wait_for(becomes(channel, SERVING), 10)
 
 
 async def test_the_health_of_an_unknown_service_is_not_found(serving: "Serving", health_of: "HealthOf") -> None:

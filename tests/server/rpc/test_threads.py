@@ -1,4 +1,4 @@
-"""Native libraries get one thread a call, unless the operator says otherwise, before any of them is loaded."""
+"""Native libraries get one thread a call, before any of them is loaded; the event loop gets its turn soon."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from groundwire_server.rpc.threads import bound_native_threads
+from groundwire_server.rpc.threads import bound_native_threads, keep_event_loop_prompt
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 
@@ -27,6 +27,15 @@ def test_what_the_operator_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     bound_native_threads()
     assert os.environ["OMP_NUM_THREADS"] == "3"
+
+
+def test_the_event_loop_waits_half_a_millisecond_for_a_thread_at_work() -> None:
+    before = sys.getswitchinterval()
+    try:
+        keep_event_loop_prompt()
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_the_server_modules_load_no_numeric_library() -> None:

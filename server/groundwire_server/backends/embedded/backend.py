@@ -22,6 +22,7 @@ from groundwire_server.domain.expansion import Expansion
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import SearchResult
@@ -123,11 +124,16 @@ class EmbeddedBackend:
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""
         view = self._pool.view(scope, access, lifecycle)
+        observer().saw_nodes(view.visibility.count)
         return EmbeddedSnapshot(view, self._query_vectors, KnownRows(view.visibility))
 
     def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""
         return self.open(scope, access)
+
+    def check_readable(self) -> None:
+        """See `IndexDirectory.check_readable`."""
+        self._store.check_readable()
 
     def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""

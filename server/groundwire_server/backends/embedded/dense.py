@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.proposal import Proposal
 from groundwire_server.backends.embedded.semantic import rank_by_similarity, similarities
 from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
 from groundwire_server.index.vectors import VectorTable
 
@@ -23,7 +24,8 @@ class DenseSource:
 
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`. A row without a vector cannot be scored."""
-        nearest = rank_by_similarity(self.vectors, self.query, allowed, self.limit)
+        with stage(Source.DENSE.value):
+            nearest = rank_by_similarity(self.vectors, self.query, allowed, self.limit)
         hits = [hit for hit in nearest.hits if hit.score >= self.min_similarity]
         return Proposal(Source.DENSE, hits, self._scores, nearest.exact)
 

@@ -14,6 +14,7 @@ from groundwire_server.backends.embedded.visibility import CallerVisibility, Vis
 from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.observation import observer
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.loaded import LoadedIndex, open_version
@@ -96,6 +97,7 @@ class IndexPool:
             self._openings.move_to_end(pinned)
             if len(self._openings) > MAX_OPEN_INDEXES:
                 self._openings.popitem(last=False)
+            observer().opened_indexes(len(self._openings))
         try:
             return opening.opened(directory, pinned)
         except IndexDamagedError:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.semantic import unit_vector
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.observation import stage
 from groundwire_server.embedding.deferred import EmbedderUnavailableError
 from groundwire_server.embedding.query_encoders import EmbedQuery, QueryEncoders
 from groundwire_server.embedding.vector_cache import QueryVectorCache
@@ -43,7 +44,8 @@ class QueryVectors:
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
         try:
-            return unit_vector(self._embed(space, index)(query, checkpoint))
+            with stage("embed"):
+                return unit_vector(self._embed(space, index)(query, checkpoint))
         except EmbedderUnavailableError as error:
             _LOG.error("queries of index %s cannot be embedded: %s", index, error)
             raise _mismatch(space, index) from error

@@ -16,6 +16,7 @@ from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.fusion import reciprocal_rank_fusion
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import Leg, LegScore, SearchDebug, SearchHit, SearchPath, SearchResult, SearchType
 from groundwire_server.index.lexical import LexicalTable
 from groundwire_server.text.code_tokenizer import tokenize
@@ -62,7 +63,7 @@ class ViewSearch:
         semantic = self._semantic(search, allowed) if semantic_asked else None
         checkpoint()
         tokens = tokenize(search.query) if lexical else []
-        bm25 = Bm25(lexical, tokens, self._visibility).rank(allowed, search.top_k) if lexical else None
+        bm25 = self._bm25(lexical, tokens, allowed, search.top_k) if lexical else None
         checkpoint()
         legs = _Legs(semantic.hits if semantic else None, bm25, tokens)
         ranked = legs.ranked(search.rrf_k, search.top_k)
@@ -74,7 +75,14 @@ class ViewSearch:
     def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> Nearest:
         space, vectors = vectors_of(self._index, "search it with BM25")
         query = self._query_vectors.vector(search.query, search.query_vector, space, self._index.manifest.version)
-        return rank_by_similarity(vectors, query, allowed, search.top_k)
+        with stage(Leg.SEMANTIC.value):
+            return rank_by_similarity(vectors, query, allowed, search.top_k)
+
+    def _bm25(
+        self, lexical: LexicalTable, tokens: Sequence[str], allowed: NDArray[np.bool_], top_k: int
+    ) -> Sequence[RankedRow]:
+        with stage(Leg.BM25.value):
+            return Bm25(lexical, tokens, self._visibility).rank(allowed, top_k)
 
     def _plain(self, ranked: Sequence[RankedRow]) -> Iterable[SearchHit]:
         ids = self._visibility.ids_of([hit.row for hit in ranked])

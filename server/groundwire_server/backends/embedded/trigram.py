@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.proposal import Proposal
 from groundwire_server.backends.embedded.ranking import top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.names import NameTable
@@ -38,10 +39,11 @@ class TrigramSource:
 
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`."""
-        rows = self._contenders(allowed)
-        similar = self._similarities.of_rows(rows)
-        listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
-        ranked = top_rows(rows[listed], similar[listed], self._limit)
+        with stage(Source.TRIGRAM.value):
+            rows = self._contenders(allowed)
+            similar = self._similarities.of_rows(rows)
+            listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
+            ranked = top_rows(rows[listed], similar[listed], self._limit)
         return Proposal(Source.TRIGRAM, ranked, self._similarities.of_rows)
 
     @cached_property

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.bm25 import Bm25
 from groundwire_server.backends.embedded.proposal import Proposal
 from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
 from groundwire_server.index.lexical import LexicalTable
 
@@ -25,4 +26,6 @@ class WordSource:
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`."""
         bm25 = Bm25(self.lexical, self.tokens, visibility)
-        return Proposal(self.source, bm25.rank(allowed, self.limit), bm25.scores)
+        with stage(self.source.value):
+            ranked = bm25.rank(allowed, self.limit)
+        return Proposal(self.source, ranked, bm25.scores)

@@ -3,14 +3,19 @@
 from dataclasses import dataclass
 
 from groundwire_server.config import Settings
+from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Supervisor to worker, first and once: who it is and what to serve, at an address that is held for it."""
+    """Supervisor to worker, first and once: who it is and what to serve, at an address that is held for it.
+
+    `metrics` is where it keeps its share of the metrics, None where nobody asks for them.
+    """
 
     number: int
     settings: Settings
+    metrics: MetricsShare | None
 
 
 @dataclass(frozen=True, slots=True)

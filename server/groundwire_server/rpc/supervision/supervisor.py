@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 
@@ -23,9 +24,10 @@ from groundwire_server.rpc.exit_codes import (
     exit_code,
 )
 from groundwire_server.rpc.logs import configure_logging
-from groundwire_server.rpc.supervision.messages import CannotStart, Listening
+from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 from groundwire_server.rpc.supervision.restart_delay import RestartDelay
 from groundwire_server.rpc.supervision.worker_process import WorkerProcess
+from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
 
 STOP_SECONDS = 5.0
 # How a worker ends that was told to: by SIGTERM itself when it was still loading, and the last when told twice.
@@ -58,8 +60,8 @@ def supervise(settings: Settings) -> int:
     """
     configure_logging(settings.log_format, settings.log_level)
     try:
-        with _shared(settings) as shared:
-            return asyncio.run(Supervisor(shared).run())
+        with _shared(settings) as shared, metrics_folder(settings) as metrics:
+            return asyncio.run(Supervisor(shared, metrics).run())
     except SettingsError as error:
         return cannot_start(error)
 
@@ -74,8 +76,8 @@ def _shared(settings: Settings) -> Iterator[Settings]:
     with ExitStack() as stack:
         addresses = {
             setting: stack.enter_context(held(setting, address))
-            for setting, address in (("listen", settings.listen), ("health_listen", settings.health_listen))
-            if address
+            for setting in ("listen", "health_listen", "metrics_listen", "channelz_listen")
+            if (address := getattr(settings, setting))
         }
         yield settings.model_copy(update=addresses)
 
@@ -83,8 +85,10 @@ def _shared(settings: Settings) -> Iterator[Settings]:
 class Supervisor:
     """Keeps workers alive until it is told to end. Make and run it in one event loop, once."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Path | None = None) -> None:
+        """`metrics` is the folder of the workers' metrics, None where nobody asks for them."""
         self._settings = settings
+        self._metrics = metrics
         self._log = structlog.get_logger()
         self._running: dict[int, WorkerProcess] = {}
         self._awaited = set(range(1, settings.workers + 1))  # those that have never listened
@@ -133,7 +137,9 @@ class Supervisor:
                 await self._pause(seconds)
 
     async def _run_worker(self, number: int) -> WorkerEnd:
-        worker = self._running[number] = await WorkerProcess.start(number, self._settings)
+        metrics = None if self._metrics is None else MetricsShare(self._metrics, number)
+        worker = await WorkerProcess.start(Assignment(number, self._settings, metrics))
+        self._running[number] = worker
         if self._ending.is_set():
             worker.send(signal.SIGTERM)  # it was not there when the others were told
         report = await worker.report()
@@ -141,6 +147,8 @@ class Supervisor:
             self._note_listening(number, worker)
         code = await worker.ended()
         del self._running[number]
+        if metrics is not None:
+            forget_gauges(metrics)
         return WorkerEnd(code, report.reason if isinstance(report, CannotStart) else "")
 
     def _note_listening(self, number: int, worker: WorkerProcess) -> None:
@@ -152,6 +160,8 @@ class Supervisor:
                     "listening",
                     address=self._settings.listen,
                     health_address=self._settings.health_listen,
+                    metrics_address=self._settings.metrics_listen,
+                    channelz_address=self._settings.channelz_listen,
                     data=str(self._settings.data),
                     workers=self._settings.workers,
                 )

@@ -21,7 +21,9 @@ def main(descriptor: int) -> int:
         return EXIT_DRAINED  # the supervisor is gone, and nothing was begun
     threading.Thread(target=_drain_when_alone, args=(pipe,), name="groundwire-supervisor", daemon=True).start()
     try:
-        return serve_indexes(assignment.settings, lambda _: pipe.send(Listening()), assignment.number)
+        return serve_indexes(
+            assignment.settings, lambda _: pipe.send(Listening()), assignment.number, assignment.metrics
+        )
     except SettingsError as error:
         pipe.send(CannotStart(str(error)))
         return EXIT_CANNOT_START

@@ -9,7 +9,6 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Self
 
-from groundwire_server.config import Settings
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 
 WORKER_MODULE = "groundwire_server.rpc.supervision.worker"
@@ -28,7 +27,7 @@ class WorkerProcess:
         self._pipe = pipe
 
     @classmethod
-    async def start(cls, number: int, settings: Settings) -> Self:
+    async def start(cls, assignment: Assignment) -> Self:
         """Starts a new interpreter: gRPC and torch do not survive a fork.
 
         It is not in the supervisor's process group, so that a Ctrl-C at the terminal reaches the supervisor alone.
@@ -46,7 +45,7 @@ class WorkerProcess:
                 process_group=0,
             )
         with suppress(BrokenPipeError):  # it died at once, which `ended` tells
-            pipe.send(Assignment(number, settings))
+            pipe.send(assignment)
         return cls(process, pipe)
 
     @property

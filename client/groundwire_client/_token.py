@@ -1,0 +1,39 @@
+"""The bearer token that says who calls, for servers in the access mode `jwt`."""
+
+import os
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeAlias
+
+TOKEN_FILE_VARIABLE = "GROUNDWIRE_TOKEN_FILE"
+
+Token: TypeAlias = str | Callable[[], str]
+"""A token, or what gives one for each call."""
+AsyncToken: TypeAlias = Token | Callable[[], Awaitable[str]]
+"""As `Token`; what gives one may be awaited."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+
+
+class TokenFile:
+    """Gives the token that a file holds when it is asked: whoever renews tokens, such as Kubernetes, replaces the file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def __call__(self) -> str:
+        return self._path.read_text(encoding="utf-8").strip()
+
+
+def authorization(token: str) -> tuple[str, str]:
+    """The token as gRPC metadata. Raises ValueError, which does not show it, when it is none (RFC 6750 §2.1)."""
+    if not _TOKEN.fullmatch(token):
+        raise ValueError(
+            "token must be letters, digits and ._~+/- alone, with `=` at its end; pass it without `Bearer`"
+        )
+    return "authorization", f"Bearer {token}"

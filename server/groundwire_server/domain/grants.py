@@ -1,0 +1,127 @@
+"""What a caller's identity grants, and how a request narrows it (design §4). Pure rules."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import PermissionDeniedError, Reason
+from groundwire_server.domain.scope import SEPARATOR
+
+ANY = "*"
+MAX_CLEARANCE_LEVEL = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A set of names: those listed, and all that start with one of `prefixes`."""
+
+    listed: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, patterns: Iterable[str]) -> Self:
+        """Names as an operator writes them: a trailing `*` stands for any ending, elsewhere it is a character."""
+        texts = set(patterns)
+        starts = sorted(text.removesuffix(ANY) for text in texts if text.endswith(ANY))
+        return cls(frozenset(text for text in texts if not text.endswith(ANY)), tuple(starts))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.listed or name.startswith(self.prefixes)
+
+    def among(self, names: frozenset[str]) -> frozenset[str]:
+        """Those of `names` that are in this set."""
+        if not self.prefixes:
+            return names & self.listed
+        return frozenset(name for name in names if name in self)
+
+    def united(self, other: Self) -> Self:
+        """The names of both."""
+        return type(self)(self.listed | other.listed, (*self.prefixes, *other.prefixes))
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """A set of repositories and branches: the pairs listed, and the pairs of names in one of `patterns`."""
+
+    listed: frozenset[tuple[str, str]] = frozenset()
+    patterns: tuple[tuple[Names, Names], ...] = ()
+
+    @classmethod
+    def parse(cls, patterns: Iterable[str]) -> Self:
+        """Scopes as an operator writes them, such as `shop::feature/*`. Raises ValueError."""
+        pairs = [split_scope(pattern) for pattern in patterns]
+        return cls(patterns=tuple((Names.parse([repository]), Names.parse([branch])) for repository, branch in pairs))
+
+    def admit(self, repository: str, branch: str) -> bool:
+        """Whether the pair is in this set."""
+        return (repository, branch) in self.listed or any(
+            repository in repositories and branch in branches for repositories, branches in self.patterns
+        )
+
+    def united(self, other: Self) -> Self:
+        """The scopes of both."""
+        return type(self)(self.listed | other.listed, (*self.patterns, *other.patterns))
+
+
+def split_scope(text: str) -> tuple[str, str]:
+    """Repository and branch of `<repository>::<branch>`. Raises ValueError."""
+    repository, separator, branch = text.partition(SEPARATOR)
+    if not (repository and separator and branch) or SEPARATOR in branch:
+        raise ValueError("must be <repository>::<branch>")
+    return repository, branch
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The most that one identity may see, name and do. The default grants public nodes of no scope."""
+
+    tenants: Names = Names()
+    acl_tags: Names = Names()
+    classification_labels: Names = Names()
+    clearance_level: int = 0
+    scopes: Scopes = Scopes()
+    administration: Scopes = Scopes()
+
+
+_ANY_NAME = Names(prefixes=("",))
+_ANY_SCOPE = Scopes(patterns=((_ANY_NAME, _ANY_NAME),))
+
+UNLIMITED = Grant(_ANY_NAME, _ANY_NAME, _ANY_NAME, MAX_CLEARANCE_LEVEL, _ANY_SCOPE, _ANY_SCOPE)
+"""Every request holds what it says that it holds."""
+
+
+def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:
+    """What a caller holds that asks with `requested`: never more than is granted, and never more than it asks for.
+
+    A tag, label or level counts as far as both have it. Raises PermissionDeniedError for a tenant that is not granted.
+    """
+    if requested is None:
+        return _held(grant)
+    if requested.tenant_id and requested.tenant_id not in grant.tenants:
+        raise PermissionDeniedError(
+            Reason.TENANT_NOT_GRANTED,
+            "access.tenant_id: your identity does not grant this tenant; name one that it grants, or none",
+            {"field": "access.tenant_id"},
+        )
+    return AccessContext(
+        tenant_id=requested.tenant_id,
+        acl_tags_any=grant.acl_tags.among(requested.acl_tags_any),
+        classification_labels_all=grant.classification_labels.among(requested.classification_labels_all),
+        clearance_level=min(grant.clearance_level, requested.clearance_level),
+    )
+
+
+def _held(grant: Grant) -> AccessContext:
+    """What the caller of a request without an access context holds.
+
+    Endings left open are not held: they bound what a request may name, and this one names nothing. For the same reason
+    no tenant is chosen among several, and no level where any is granted.
+    """
+    only_tenant = len(grant.tenants.listed) == 1 and not grant.tenants.prefixes
+    return AccessContext(
+        tenant_id=next(iter(grant.tenants.listed)) if only_tenant else "",
+        acl_tags_any=grant.acl_tags.listed,
+        classification_labels_all=grant.classification_labels.listed,
+        clearance_level=0 if grant.clearance_level == MAX_CLEARANCE_LEVEL else grant.clearance_level,
+    )

@@ -1,0 +1,37 @@
+"""What a call is told that is not taken on."""
+
+from random import Random
+
+from groundwire_server.domain.errors import LimitError, Reason
+from groundwire_server.rpc.admission.method_queue import MethodQueue
+
+LEAST_RETRY_SECONDS = 0.1
+MOST_RETRY_SECONDS = 20.0
+_UNKNOWN_WAIT_SECONDS = 1.0
+
+
+class Refusals:
+    """Makes the errors of calls that are refused for load.
+
+    The time after which to try again is what the queue takes to drain, within 0.1 to 10 seconds, and up to as long
+    again by chance: callers that were refused together come back apart.
+    """
+
+    def __init__(self) -> None:
+        self._chance = Random()
+
+    def full(self, method: str, queue: MethodQueue, now: float) -> LimitError:
+        """No place is left in the queue."""
+        message = f"{queue.running} calls of {method} are running and {len(queue.waiting)} waiting; try again later"
+        return self._refusal("waiting", method, queue.wait_seconds(now), message)
+
+    def too_late(self, method: str, queue: MethodQueue, now: float) -> LimitError:
+        """The call would likely miss its deadline."""
+        message = f"this call of {method} would not be done by its deadline; give it longer, or try again later"
+        return self._refusal("deadline", method, queue.wait_seconds(now), message)
+
+    def _refusal(self, rule: str, method: str, wait: float | None, message: str) -> LimitError:
+        seconds = _UNKNOWN_WAIT_SECONDS if wait is None else wait
+        bounded = min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS / 2)
+        retry_seconds = bounded * self._chance.uniform(1, 2)
+        return LimitError(Reason.OVERLOADED, message, retry_seconds, {"method": method, "rule": rule})

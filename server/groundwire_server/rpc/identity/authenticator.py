@@ -1,0 +1,39 @@
+"""What every access mode does: from a call to what its caller is granted."""
+
+from abc import ABC, abstractmethod
+from typing import TypeVar
+
+import grpc.aio
+
+from groundwire_server.domain.errors import Reason, UnauthenticatedError
+from groundwire_server.domain.grants import UNLIMITED, Grant
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+class Authenticator(ABC):
+    """Decides who calls. Use it in one event loop, which it must never block."""
+
+    async def start(self) -> None:  # noqa: B027 - most modes have nothing to keep up to date
+        """Begins to keep up to date what callers are verified with."""
+
+    @abstractmethod
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
+        """What the caller is granted. Raises UnauthenticatedError, IdentityUnavailableError."""
+
+    async def stop(self) -> None:  # noqa: B027
+        """Ends what `start` began."""
+
+
+class TrustedCallers(Authenticator):
+    """Mode `trusted`: requests state their access themselves, for a mesh that has authenticated the caller."""
+
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
+        """Everything, to everyone."""
+        return UNLIMITED
+
+
+def refused(rule: str, message: str) -> UnauthenticatedError:
+    """The error for an identity that breaks `rule`; what was presented must have no part in the message."""
+    return UnauthenticatedError(Reason.IDENTITY_REFUSED, message, {"rule": rule})

@@ -1,0 +1,105 @@
+"""Which certificates are known, and what they grant, by the operator's file (access mode `mtls`)."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from groundwire_server.domain.grants import ANY, Grant, Names, Scopes
+from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
+from groundwire_server.rpc.identity.mapping_file import STRICT
+
+_URI = re.compile(r"[a-z][a-z0-9+.-]*://[^/*]+(?:/[^*]*\*?)?")
+_DNS = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateNames:
+    """The alternative names that a certificate was signed for; DNS names in lower case."""
+
+    uris: tuple[str, ...] = ()
+    dns_names: tuple[str, ...] = ()
+
+
+def _check_uri(uri: str) -> str:
+    if not _URI.fullmatch(uri):
+        raise ValueError("must be scheme://authority/path; `*` may stand at the end of the path alone")
+    return uri
+
+
+def _check_dns(name: str) -> str:
+    if not _DNS.fullmatch(name.lower()):
+        raise ValueError("must be a DNS name; `*.` may stand before it")
+    return name.lower()
+
+
+class CertificatePattern(BaseModel):
+    """A URI, of which the end may be left open, or a DNS name, of which the first label may be.
+
+    A wildcard never covers the part of a name that says which authority gave it.
+    """
+
+    model_config = STRICT
+
+    uri: Annotated[str, AfterValidator(_check_uri)] | None = None
+    dns: Annotated[str, AfterValidator(_check_dns)] | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.uri is None) == (self.dns is None):
+            raise ValueError("must have either `uri` or `dns`")
+        return self
+
+    def matches(self, names: CertificateNames) -> bool:
+        """Whether one of the names is meant."""
+        if self.uri is not None:
+            uris = Names.parse([self.uri])
+            return any(uri in uris for uri in names.uris)
+        return any(name == self.dns or self._covers(name) for name in names.dns_names)
+
+    def _covers(self, name: str) -> bool:
+        first, dot, parent = name.partition(".")
+        return bool(first and dot) and f"{ANY}.{parent}" == self.dns
+
+
+class _Caller(BaseModel):
+    """A caller, or all whose certificates match, and what they are granted."""
+
+    model_config = STRICT
+
+    certificate: CertificatePattern
+    tenants: list[Name] = []
+    acl_tags: list[Name] = []
+    classification_labels: list[Name] = []
+    clearance_level: Level = 0
+    scopes: Annotated[list[ScopePattern], Field(min_length=1)]
+    administration: list[ScopePattern] = []
+
+    @property
+    def grant(self) -> Grant:
+        return Grant(
+            tenants=Names.parse(self.tenants),
+            acl_tags=Names.parse(self.acl_tags),
+            classification_labels=Names.parse(self.classification_labels),
+            clearance_level=self.clearance_level,
+            scopes=Scopes.parse(self.scopes),
+            administration=Scopes.parse(self.administration),
+        )
+
+
+class CertificateMapping(BaseModel):
+    """The file. Of several callers whose certificates match, the first counts."""
+
+    model_config = STRICT
+
+    callers: Annotated[list[_Caller], Field(min_length=1)]
+    trusted_proxies: list[CertificatePattern] = []
+
+    def grant(self, names: CertificateNames) -> Grant | None:
+        """What the first caller that matches is granted; None when none does."""
+        return next((caller.grant for caller in self.callers if caller.certificate.matches(names)), None)
+
+    def is_proxy(self, names: CertificateNames) -> bool:
+        """Whether the certificate is of a proxy that may tell whose call it forwards."""
+        return any(pattern.matches(names) for pattern in self.trusted_proxies)

@@ -1,0 +1,43 @@
+"""The authenticator that the settings ask for."""
+
+from pathlib import Path
+from typing import cast
+
+from groundwire_server.config import Settings, SettingsError
+from groundwire_server.rpc.identity.authenticator import Authenticator, TrustedCallers
+from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping
+from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
+from groundwire_server.rpc.identity.json_web_keys import KeySetError, parse_keys
+from groundwire_server.rpc.identity.jwt_callers import TokenCallers
+from groundwire_server.rpc.identity.key_sources import KeyFile, KeySource, KeyUrl
+from groundwire_server.rpc.identity.mapping_file import read_mapping
+from groundwire_server.rpc.identity.mtls_callers import CertifiedCallers
+from groundwire_server.rpc.identity.token_verifier import TokenRules
+
+
+def make_authenticator(settings: Settings) -> Authenticator:
+    """Raises SettingsError when a file that the access mode needs cannot be used.
+
+    A URL is not asked here: that it is out of reach for a while must not keep a server from starting again.
+    """
+    if settings.access_mode == "trusted":
+        return TrustedCallers()
+    mapping_file = cast("Path", settings.access_mapping)  # which all other modes demand
+    if settings.access_mode == "mtls":
+        return CertifiedCallers(read_mapping(mapping_file, CertificateMapping))
+    mapping = read_mapping(mapping_file, ClaimMapping)
+    rules = TokenRules(
+        settings.jwt_issuer, settings.jwt_audiences, settings.jwt_algorithms, settings.jwt_leeway_seconds
+    )
+    return TokenCallers(rules, _key_source(settings), mapping)
+
+
+def _key_source(settings: Settings) -> KeySource:
+    if "://" in settings.jwt_keys:
+        return KeyUrl(settings.jwt_keys, settings.jwt_refresh_seconds)
+    source = KeyFile(Path(settings.jwt_keys))
+    try:
+        parse_keys(source.read(), settings.jwt_algorithms)
+    except KeySetError as error:
+        raise SettingsError(f"jwt_keys: {settings.jwt_keys}: {error}") from None
+    return source

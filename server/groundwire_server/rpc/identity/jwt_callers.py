@@ -1,0 +1,54 @@
+"""Mode `jwt`: callers are known by the bearer tokens that they send."""
+
+import time
+from typing import TypeVar, cast
+
+import grpc.aio
+
+from groundwire_server.domain.grants import Grant
+from groundwire_server.rpc.identity.authenticator import Authenticator
+from groundwire_server.rpc.identity.bearer_token import bearer_token
+from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims
+from groundwire_server.rpc.identity.key_ring import KeyRing
+from groundwire_server.rpc.identity.key_sources import KeySource
+from groundwire_server.rpc.identity.token_verifier import TokenRules, TokenVerifier
+from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+MAX_REMEMBERED_SECONDS = 3_600
+"""How long a token is believed without being verified anew, however late it expires."""
+
+
+class TokenCallers(Authenticator):
+    """Grants by the claims of a verified token."""
+
+    def __init__(self, rules: TokenRules, source: KeySource, mapping: ClaimMapping) -> None:
+        self._mapping = mapping
+        self._leeway = rules.leeway_seconds
+        self._verified = VerifiedTokens()
+        self._keys = KeyRing(source, rules.algorithms, changed=self._verified.clear)
+        self._verifier = TokenVerifier(rules, self._keys)
+
+    async def start(self) -> None:
+        """Reads the keys, and keeps reading them."""
+        await self._keys.start()
+
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
+        """What the call's token grants. Raises UnauthenticatedError, IdentityUnavailableError."""
+        token = bearer_token(context.invocation_metadata())
+        grant = self._verified.find(token)
+        if grant is None:
+            claims = await self._verifier.claims(token)
+            grant = self._mapping.grant(claims)
+            self._verified.add(token, grant, self._until(claims))
+        return grant
+
+    async def stop(self) -> None:
+        """Reads the keys no more."""
+        await self._keys.stop()
+
+    def _until(self, claims: Claims) -> float:
+        expires = int(cast("float | str", claims["exp"]))  # as the verifier has read it
+        return min(expires, int(time.time()) + MAX_REMEMBERED_SECONDS) + self._leeway

@@ -1,0 +1,96 @@
+"""The keys that tokens are verified with, kept up to date beside the calls."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import structlog
+from jwt import PyJWK
+
+from groundwire_server.domain.errors import IdentityUnavailableError, Reason
+from groundwire_server.rpc.identity.json_web_keys import KeySetError, KeyTable, parse_keys
+from groundwire_server.rpc.identity.key_sources import KeySource
+
+MAX_WAITING = 256
+"""How many calls may wait for a refresh at a time; a call with an unknown key beyond that is refused at once."""
+
+
+class KeyRing:
+    """Keys by id and algorithm, from a source that is read again and again.
+
+    A key that the source no longer holds is no longer known after the next reading. While the source cannot be read,
+    the last keys that could be stay. A key that is not known has the source read at once, for issuers publish a key
+    before they sign with it. One reading serves all who wait, and none begins before the source's pause is over:
+    whoever invents key ids cannot make this server ask more often than that.
+    """
+
+    def __init__(self, source: KeySource, algorithms: Sequence[str], changed: Callable[[], None]) -> None:
+        """`changed` is called when keys have come or gone, before any of them is used."""
+        self._source = source
+        self._algorithms = algorithms
+        self._changed = changed
+        self._log = structlog.get_logger()
+        self._content = b""
+        self._keys: KeyTable = {}
+        self._began = -source.pause_seconds
+        self._reading: asyncio.Task[None] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._waiting = 0
+
+    async def start(self) -> None:
+        """Reads the keys once, whether or not that succeeds, and keeps reading them until `stop`."""
+        await self._refreshed()
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def stop(self) -> None:
+        """Reads no more."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+
+    async def find(self, key_id: str, algorithm: str) -> PyJWK | None:
+        """The key, or None when there is none. Raises IdentityUnavailableError while no keys are known at all."""
+        place = (key_id, algorithm)
+        if place not in self._keys and self._may_wait():
+            self._waiting += 1
+            try:
+                await asyncio.shield(self._refreshed())
+            finally:
+                self._waiting -= 1
+        if not self._keys:
+            raise IdentityUnavailableError(
+                Reason.IDENTITY_UNAVAILABLE, "the keys to verify tokens with are not known yet; try again later"
+            )
+        return self._keys.get(place)
+
+    def _may_wait(self) -> bool:
+        if self._reading is not None and not self._reading.done():
+            return self._waiting < MAX_WAITING
+        return time.monotonic() - self._began >= self._source.pause_seconds
+
+    def _refreshed(self) -> asyncio.Task[None]:
+        """The reading that is under way, or a new one."""
+        if self._reading is None or self._reading.done():
+            self._began = time.monotonic()
+            self._reading = asyncio.create_task(self._refresh())
+        return self._reading
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(self._source.period_seconds if self._keys else self._source.pause_seconds)
+            await asyncio.shield(self._refreshed())
+
+    async def _refresh(self) -> None:
+        try:
+            content = await asyncio.to_thread(self._source.read)
+            if content != self._content:
+                self._use(content, parse_keys(content, self._algorithms))
+        except KeySetError as error:
+            self._log.error("signing keys not refreshed", problem=str(error), keys_known=len(self._keys))
+
+    def _use(self, content: bytes, keys: KeyTable) -> None:
+        self._changed()
+        self._content, self._keys = content, keys
+        self._log.info("signing keys read", keys=sorted({key_id for key_id, _ in keys}))

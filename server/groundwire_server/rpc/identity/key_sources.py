@@ -1,0 +1,104 @@
+"""Where a JSON Web Key Set comes from. Reading blocks, within bounds: run it beside the event loop."""
+
+import ssl
+import time
+from http.client import HTTPException
+from pathlib import Path
+from typing import Protocol
+from urllib.error import HTTPError
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    getproxies,
+)
+
+from groundwire_server.rpc.identity.json_web_keys import KeySetError
+
+MAX_SET_BYTES = 1_048_576
+READ_SECONDS = 5.0
+"""How long one read of a socket may take, and how long all of an answer may."""
+_CHUNK_BYTES = 65_536
+
+
+class KeySource(Protocol):
+    """A place to read keys from: every `period_seconds`, and for unknown keys not before `pause_seconds` are over."""
+
+    period_seconds: float
+    pause_seconds: float
+
+    def read(self) -> bytes:
+        """The set as it is now. Raises KeySetError."""
+        ...
+
+
+class KeyFile:
+    """A file; a change to it counts within seconds."""
+
+    period_seconds = 2.0
+    pause_seconds = 1.0
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> bytes:
+        """The file's content. Raises KeySetError."""
+        try:
+            with self._path.open("rb") as file:
+                content = file.read(MAX_SET_BYTES + 1)
+        except OSError as error:
+            raise KeySetError(f"{error.strerror}; give a readable JSON Web Key Set") from None
+        return _bounded(content)
+
+
+class KeyUrl:
+    """An HTTP resource. It must answer itself: a redirect is not followed."""
+
+    pause_seconds = 10.0
+
+    def __init__(self, url: str, period_seconds: float) -> None:
+        self.period_seconds = period_seconds
+        self._url = url
+        self._opener = _opener()
+
+    def read(self) -> bytes:
+        """The resource's content. Raises KeySetError."""
+        end = time.monotonic() + READ_SECONDS
+        request = Request(self._url, headers={"Accept": "application/jwk-set+json, application/json"})
+        content = bytearray()
+        try:
+            with self._opener.open(request, timeout=READ_SECONDS) as answer:
+                while len(content) <= MAX_SET_BYTES and (chunk := answer.read1(_CHUNK_BYTES)):
+                    content += chunk
+                    if time.monotonic() > end:
+                        raise KeySetError(f"takes longer than {READ_SECONDS:g} s to answer")
+        except HTTPError as error:
+            raise KeySetError(f"answers with HTTP status {error.code}") from None
+        except (OSError, HTTPException) as error:
+            raise KeySetError(f"cannot be read: {' '.join(str(error).split())}") from None
+        return _bounded(bytes(content))
+
+
+def _opener() -> OpenerDirector:
+    """Without a handler of redirects, which might lead to plain HTTP, and without a proxy between it and localhost."""
+    opener = OpenerDirector()
+    https_proxies = {scheme: proxy for scheme, proxy in getproxies().items() if scheme == "https"}
+    for handler in (
+        ProxyHandler(https_proxies),
+        HTTPHandler(),
+        HTTPSHandler(context=ssl.create_default_context()),
+        HTTPDefaultErrorHandler(),
+        HTTPErrorProcessor(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _bounded(content: bytes) -> bytes:
+    if len(content) > MAX_SET_BYTES:
+        raise KeySetError(f"is longer than {MAX_SET_BYTES} bytes")
+    return content

@@ -1,0 +1,86 @@
+"""Verifies a token (RFC 7519, under the advice of RFC 8725)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import jwt
+from jwt import exceptions as broken
+
+from groundwire_server.rpc.identity.authenticator import refused
+from groundwire_server.rpc.identity.claim_mapping import Claims
+from groundwire_server.rpc.identity.key_ring import KeyRing
+
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
+"""Header, claims and signature; the last is empty for unsigned tokens, which are refused for that."""
+_NEEDED = ("iss", "aud", "exp")
+_RULES: Mapping[type[Exception], tuple[str, str]] = {
+    broken.ExpiredSignatureError: ("expired", "the token has expired; get a new one"),
+    broken.ImmatureSignatureError: ("not_yet_valid", "the token is not valid yet"),
+    broken.InvalidIssuerError: ("issuer", "the token is of another issuer than this server trusts"),
+    broken.InvalidAudienceError: ("audience", "the token is for another audience than this server"),
+    broken.MissingRequiredClaimError: ("claims", f"the token must have the claims {', '.join(_NEEDED)}"),
+    broken.InvalidSignatureError: ("signature", "the token's signature is not that of the key it names"),
+}
+_MALFORMED = ("malformed", "the token is not a signed JSON Web Token in compact form")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRules:
+    """What a token must be; `leeway_seconds` is how far the clocks of issuer and server may differ."""
+
+    issuer: str
+    audiences: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    leeway_seconds: float
+
+
+class TokenVerifier:
+    """Accepts tokens that keep the rules and are signed with a key of the ring."""
+
+    def __init__(self, rules: TokenRules, keys: KeyRing) -> None:
+        self._rules = rules
+        self._keys = keys
+
+    async def claims(self, token: str) -> Claims:
+        """The token's claims, `exp` among them. Raises UnauthenticatedError, IdentityUnavailableError.
+
+        Waits only for a key that is not known yet; of the verdict nothing is awaited after the key was looked up.
+        """
+        key_id, algorithm = self._header(token)
+        key = await self._keys.find(key_id, algorithm)
+        if key is None:
+            raise refused("key", f"the token names no key that this server knows for {algorithm}")
+        try:
+            return cast(
+                "Claims",
+                jwt.decode(
+                    token,
+                    key,
+                    [algorithm],
+                    audience=self._rules.audiences,
+                    issuer=self._rules.issuer,
+                    leeway=self._rules.leeway_seconds,
+                    options={"require": list(_NEEDED)},
+                ),
+            )
+        except (broken.PyJWTError, ValueError, OverflowError, RecursionError) as error:
+            raise refused(*_RULES.get(type(error), _MALFORMED)) from None
+
+    def _header(self, token: str) -> tuple[str, str]:
+        """The key id and the algorithm that the token names, the latter one of those that are admitted."""
+        if not _COMPACT.fullmatch(token):
+            raise refused(*_MALFORMED)
+        try:
+            header: Mapping[str, Any] = jwt.get_unverified_header(token)
+        except (broken.PyJWTError, ValueError, RecursionError):
+            raise refused(*_MALFORMED) from None
+        algorithm, key_id = header.get("alg"), header.get("kid")
+        if algorithm not in self._rules.algorithms:
+            raise refused("algorithm", f"the token must be signed with {', '.join(self._rules.algorithms)}")
+        if not isinstance(key_id, str):
+            raise refused("key", "the token must name its key (header `kid`)")
+        if "crit" in header or "b64" in header:
+            raise refused("malformed", "the token's header asks for extensions that this server does not know")
+        return key_id, str(algorithm)

@@ -1,0 +1,53 @@
+"""Remembers which tokens were verified, and what they grant."""
+
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from groundwire_server.domain.grants import Grant
+
+MAX_TOKENS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    grant: Grant
+    until: float
+
+
+class VerifiedTokens:
+    """What the tokens that were used last grant, until each expires.
+
+    Tokens are known by their digest, so that none lies in memory longer than its call. Only tokens that were verified
+    get in: those that are refused cannot push others out.
+    """
+
+    def __init__(self) -> None:
+        self._tokens: OrderedDict[bytes, _Verified] = OrderedDict()
+
+    def find(self, token: str) -> Grant | None:
+        """What the token grants, if that is known and the token has not expired."""
+        digest = _digest(token)
+        known = self._tokens.get(digest)
+        if known is None:
+            return None
+        if known.until <= time.time():
+            del self._tokens[digest]
+            return None
+        self._tokens.move_to_end(digest)
+        return known.grant
+
+    def add(self, token: str, grant: Grant, until: float) -> None:
+        """Remembers a token until it expires, at `until` in seconds since 1970."""
+        self._tokens[_digest(token)] = _Verified(grant, until)
+        if len(self._tokens) > MAX_TOKENS:
+            self._tokens.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forgets all: the keys that they were verified with may be withdrawn."""
+        self._tokens.clear()
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

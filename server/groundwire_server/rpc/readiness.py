@@ -1,0 +1,68 @@
+"""Whether this server can answer at all, asked again and again beside the event loop."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+CHECK_SECONDS = 1.0
+STALE_SECONDS = 5.0
+
+
+class Readiness:
+    """Reports when the indexes stop being readable, and when they are again.
+
+    A thread of its own asks, since a volume that hangs would take whoever asks along; an answer that has not come for
+    5 s counts as a no. `check` raises OSError when the indexes cannot be read; `report` is called on the event loop,
+    once for each change, and first when the answer is no for the first time.
+    """
+
+    def __init__(self, check: Callable[[], None], report: Callable[[bool], None]) -> None:
+        self._check = check
+        self._report = report
+        self._problem = ""
+        self._answered = time.monotonic()
+        self._over = threading.Event()
+        self._watch: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to ask. Call on the event loop."""
+        self._answered = time.monotonic()
+        threading.Thread(target=self._ask, name="groundwire-readiness", daemon=True).start()
+        self._watch = asyncio.get_running_loop().create_task(self._watch_answers())
+
+    def stop(self) -> None:
+        """Ends the asking; a check that hangs is left behind."""
+        self._over.set()
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def _ask(self) -> None:
+        while not self._over.wait(CHECK_SECONDS):
+            try:
+                self._check()
+            except OSError as error:
+                self._problem = str(error)
+            else:
+                self._problem = ""
+            self._answered = time.monotonic()
+
+    async def _watch_answers(self) -> None:
+        ready = True
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            hangs = time.monotonic() - self._answered > STALE_SECONDS
+            problem = "the check has not come back" if hangs else self._problem
+            if ready == bool(problem):
+                ready = not problem
+                self._tell(problem)
+
+    def _tell(self, problem: str) -> None:
+        log = structlog.get_logger()
+        if problem:
+            log.error("indexes cannot be read", problem=problem)
+        else:
+            log.info("indexes can be read again")
+        self._report(not problem)

@@ -1,0 +1,62 @@
+"""The access log: one line a call, but for those that are refused for load, of which there may be too many.
+
+A line says how the call ended, how long it took and waited, and by which ids it is found elsewhere. It never holds
+what was answered, a vector, an id, a credential, or an error's message, which may quote the request. The caller's
+address and the query's text are in it only where the settings ask for them. Only an unexpected exception is logged
+with its traceback.
+"""
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from groundwire_server.domain.errors import PreconditionError
+from groundwire_server.rpc.error_table import INTERNAL_REASON, OVERLOADED_REASON
+from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
+from groundwire_server.rpc.telemetry.refused_calls import RefusedCalls
+
+
+class AccessLog:
+    """Writes the lines."""
+
+    def __init__(self) -> None:
+        self._log: FilteringBoundLogger = structlog.get_logger()
+        self._refused = RefusedCalls()
+
+    def write(self, call: CallRecord, outcome: Outcome, nanoseconds: int, trace_id: str) -> None:
+        """Logs a call that has ended after so long; of a defect the log gets everything, its caller the request id.
+
+        Calls that were refused for load are counted together.
+        """
+        if outcome.reason == OVERLOADED_REASON:
+            self._refused.note(call.method)
+            return
+        fields = _fields(call, outcome, nanoseconds, trace_id)
+        if outcome.reason == INTERNAL_REASON:
+            self._log.error("call", **fields, exc_info=outcome.error)
+        elif isinstance(outcome.error, PreconditionError) and outcome.error.__cause__ is not None:
+            self._log.error("call", **fields, cause=str(outcome.error.__cause__))
+        else:
+            self._log.info("call", **fields)
+
+
+def _fields(call: CallRecord, outcome: Outcome, nanoseconds: int, trace_id: str) -> dict[str, str | float]:
+    fields: dict[str, str | float] = {"method": call.method, "code": outcome.code.name}
+    if outcome.reason:
+        fields["reason"] = outcome.reason
+    fields["duration_ms"] = _milliseconds(nanoseconds)
+    if call.queue_nanoseconds is not None:
+        fields["queue_ms"] = _milliseconds(call.queue_nanoseconds)
+    fields["request_id"] = call.headers.request_id
+    if trace_id:
+        fields["trace_id"] = trace_id
+    if outcome.index:
+        fields["index"] = outcome.index
+    if call.peer:
+        fields["peer"] = call.peer
+    if call.query:
+        fields["query"] = call.query
+    return fields
+
+
+def _milliseconds(nanoseconds: int) -> float:
+    return round(nanoseconds / 1e6, 3)

@@ -1,0 +1,104 @@
+"""One call as telemetry sees it: when its stages ran, what it told of itself, and how it ended."""
+
+import time
+from dataclasses import dataclass, field
+
+import grpc
+
+from groundwire_server.domain.observation import CallObserver
+from groundwire_server.rpc.telemetry.headers import CallHeaders
+
+
+@dataclass(slots=True)
+class Stage:
+    """A part of a call, in nanoseconds of `time.perf_counter_ns`; `ended` is 0 while it lasts.
+
+    `parent` is the place of the stage that it is a part of, -1 for the call itself.
+    """
+
+    name: str
+    parent: int
+    began: int
+    ended: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended. `reason` is an ErrorReason's full name or "", `index` the version that answered or ""."""
+
+    code: grpc.StatusCode
+    reason: str = ""
+    index: str = ""
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class CallRecord(CallObserver):
+    """What a call tells, for those who report it when it has ended.
+
+    A call that is given up is reported at once, while its worker thread may still tell of it: reporters take what is
+    there. `method` is `package.Service/Method`. `peer` is the caller's address and `query` the query's text where the
+    log shall have them, else "". Where nobody reports stages, `times_stages` is False.
+    """
+
+    method: str
+    headers: CallHeaders
+    times_stages: bool = True
+    peer: str = ""
+    query: str = ""
+    began: int = field(default_factory=time.perf_counter_ns)
+    stages: list[Stage] = field(default_factory=list[Stage])
+    queue_began: int = 0
+    queue_ended: int = 0
+    visible_nodes: list[int] = field(default_factory=list[int])
+    open_indexes: int | None = None
+    vector_look_ups: list[bool] = field(default_factory=list[bool])
+    batches: list[int] = field(default_factory=list[int])
+    _open_stages: list[int] = field(default_factory=list[int])
+
+    @property
+    def method_name(self) -> str:
+        """The method without its service; no two services share one."""
+        return self.method.rpartition("/")[2]
+
+    @property
+    def queue_nanoseconds(self) -> int | None:
+        """How long the call waited for a worker thread; None when it never got one."""
+        return self.queue_ended - self.queue_began if self.queue_ended else None
+
+    def queued(self) -> None:
+        """See `CallObserver.queued`."""
+        self.queue_began = time.perf_counter_ns()
+
+    def started(self) -> None:
+        """See `CallObserver.started`."""
+        self.queue_ended = time.perf_counter_ns()
+
+    def stage_began(self, name: str) -> None:
+        """See `CallObserver.stage_began`."""
+        if not self.times_stages:
+            return
+        parent = self._open_stages[-1] if self._open_stages else -1
+        self._open_stages.append(len(self.stages))
+        self.stages.append(Stage(name, parent, time.perf_counter_ns()))
+
+    def stage_ended(self) -> None:
+        """See `CallObserver.stage_ended`."""
+        if self.times_stages:
+            self.stages[self._open_stages.pop()].ended = time.perf_counter_ns()
+
+    def saw_nodes(self, count: int) -> None:
+        """See `CallObserver.saw_nodes`."""
+        self.visible_nodes.append(count)
+
+    def opened_indexes(self, count: int) -> None:
+        """See `CallObserver.opened_indexes`."""
+        self.open_indexes = count
+
+    def looked_up_vector(self, known: bool) -> None:
+        """See `CallObserver.looked_up_vector`."""
+        self.vector_look_ups.append(known)
+
+    def embedded_batch(self, queries: int) -> None:
+        """See `CallObserver.embedded_batch`."""
+        self.batches.append(queries)

@@ -1,0 +1,31 @@
+"""The log of calls that are refused for load: one line a second and method in place of one for each."""
+
+import asyncio
+from collections import Counter
+
+import structlog
+
+PERIOD_SECONDS = 1.0
+
+
+class RefusedCalls:
+    """Counts refusals and tells their number a second after the first. Use it in one event loop.
+
+    A line costs more than the rest of a refusal that is Groundwire's; under a flood that would come out of the calls
+    that are answered.
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def note(self, method: str) -> None:
+        """A call of the method was refused."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(PERIOD_SECONDS, self.tell)
+        self._counts[method] += 1
+
+    def tell(self) -> None:
+        """Logs what was noted and not yet told."""
+        for method, count in self._counts.items():
+            structlog.get_logger().warning("calls refused", method=method, count=count)
+        self._counts.clear()

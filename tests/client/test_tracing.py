@@ -1,0 +1,38 @@
+"""Calls hand the current trace on, through both clients, and nothing where there is none."""
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import format_span_id, format_trace_id
+
+if TYPE_CHECKING:
+    from client.conftest import Caller, FakeServer
+
+TRACER = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
+
+
+def test_the_current_span_is_the_callers(server: "FakeServer", call: "Caller") -> None:
+    with TRACER.start_as_current_span("question") as span:
+        call(server.target, lambda client: client.list_indexes())
+    own = span.get_span_context()
+    expected = f"00-{format_trace_id(own.trace_id)}-{format_span_id(own.span_id)}-{own.trace_flags:02x}"
+    assert server.attempts[0].metadata["traceparent"] == expected
+
+
+def test_without_a_span_nothing_is_sent(server: "FakeServer", call: "Caller") -> None:
+    call(server.target, lambda client: client.list_indexes())
+    assert "traceparent" not in server.attempts[0].metadata
+
+
+@pytest.mark.parametrize("module", ["groundwire_client", "groundwire_client._tracing"])
+def test_the_client_does_not_load_opentelemetry(module: str) -> None:
+    script = f"""
+import sys, {module}
+from groundwire_client._tracing import trace_metadata
+assert trace_metadata() == ()
+assert not [name for name in sys.modules if name.startswith("opentelemetry")]
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)

@@ -1,0 +1,173 @@
+"""What a server shows Prometheus: what happened, and nothing of what was asked."""
+
+import asyncio
+import socket
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+from unittest.mock import Mock
+
+import grpc
+import pytest
+
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.config import Settings, SettingsError
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import NotFoundError, Reason
+from groundwire_server.domain.observation import observer, stage
+from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.rpc.server import GroundwireServer
+from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from support.scrapes import Scrape, scrape
+
+if TYPE_CHECKING:
+    from server.rpc.conftest import Failed, Serving
+
+pytestmark = pytest.mark.asyncio
+METRICS = {"metrics_listen": "127.0.0.1:0"}
+
+
+async def scraped(server: GroundwireServer) -> Scrape:
+    return await asyncio.to_thread(scrape, server.telemetry.metrics_address)
+
+
+async def search(server: GroundwireServer, request: retrieval_pb2.SearchNodesRequest, times: int = 1) -> None:
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        for _ in range(times):
+            await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(request)
+
+
+async def test_calls_are_counted_by_method_code_and_reason(
+    serving: "Serving",
+    engine: Mock,
+    failed: "Failed",
+    search_request: retrieval_pb2.SearchNodesRequest,
+    query_request: query_pb2.QueryRequest,
+) -> None:
+    async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
+        await search(server, search_request, times=3)
+        await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)
+        engine.search.side_effect = NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
+        await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
+        shown = await scraped(server)
+    calls = "groundwire_calls_total"
+    assert shown.value(calls) == 5
+    assert shown.value(calls, method="SearchNodes", code="OK", reason="") == 3
+    assert shown.value(calls, method="Query", code="OK") == 1
+    assert shown.value(calls, code="NOT_FOUND", reason="ERROR_REASON_SCOPE_NOT_FOUND") == 1
+    assert shown.value("groundwire_call_seconds_count", method="SearchNodes") == 4
+    assert shown.value("groundwire_queue_seconds_count", method="SearchNodes") == 4
+    assert 0 < shown.value("groundwire_queue_seconds_sum") < shown.value("groundwire_call_seconds_sum")
+
+
+async def test_what_a_call_tells_of_itself_is_counted(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        with stage("search"), stage("embed"):
+            observer().looked_up_vector(known=False)
+            observer().embedded_batch(3)
+        observer().looked_up_vector(known=True)
+        observer().saw_nodes(5_000)
+        observer().opened_indexes(2)
+        return SearchResult(hits=(), index="v1")
+
+    engine.search.side_effect = answer
+    async with serving(**METRICS) as server:
+        await search(server, search_request, times=2)
+        shown = await scraped(server)
+    stages = "groundwire_stage_seconds"
+    assert shown.labels(f"{stages}_count", "stage") == {"decode", "search", "embed", "encode"}
+    assert shown.value(f"{stages}_count", method="SearchNodes", stage="embed") == 2
+    assert shown.value(f"{stages}_sum", stage="embed") <= shown.value(f"{stages}_sum", stage="search")
+    assert shown.value("groundwire_query_vector_look_ups_total", known="true") == 2
+    assert shown.value("groundwire_query_vector_look_ups_total", known="false") == 2
+    assert shown.value("groundwire_embedding_batch_size_sum") == 6
+    assert shown.value("groundwire_visible_nodes_bucket", method="SearchNodes", le="10000.0") == 2
+    assert shown.value("groundwire_visible_nodes_bucket", method="SearchNodes", le="1000.0") == 0
+    assert shown.value("groundwire_open_indexes") == 2
+
+
+async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    def answer(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        while True:
+            checkpoint()
+
+    engine.search.side_effect = answer
+    async with (
+        serving(**METRICS, worker_threads=1) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        calls = [stub.SearchNodes(search_request, timeout=60) for _ in range(3)]
+        codes = [asyncio.ensure_future(call.code()) for call in calls]
+        shown = await scraped(server)
+        while shown.value("groundwire_waiting_calls", method="SearchNodes") < 2:
+            await asyncio.sleep(PERIOD_SECONDS / 5)
+            shown = await scraped(server)
+        for call in calls:
+            call.cancel()
+        assert [(await code).name for code in codes] == ["CANCELLED"] * 3
+    assert shown.value("groundwire_running_calls", method="SearchNodes") == 1
+    assert shown.value("groundwire_waiting_calls", method="SearchNodes") == 2
+    assert shown.value("groundwire_event_loop_lag_seconds_count") >= 1
+
+
+async def test_no_series_tells_what_was_asked_or_by_whom(
+    serving: "Serving", engine: Mock, failed: "Failed", search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    needle = "needle7f3a"
+    search_request.query = search_request.scope.repository = search_request.access.tenant_id = needle
+    engine.search.return_value = SearchResult(hits=(), index=needle)
+    async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        await stub.SearchNodes(search_request, metadata=(("x-request-id", needle),))
+        await failed(stub.SearchNodes(retrieval_pb2.SearchNodesRequest(query=needle)))
+        unknown: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/groundwire.v1.Needle/{needle}")
+        with pytest.raises(grpc.aio.AioRpcError):
+            await unknown(b"")
+        shown = await scraped(server)
+    assert needle not in shown.text
+    assert shown.labels("groundwire_calls_total", "method") == {"SearchNodes"}
+    labels = {label for sample in shown.samples for label in sample.labels}
+    assert labels == {"method", "code", "reason", "stage", "le", "known", "version", "python", "grpc"}
+
+
+async def test_the_build_is_told(serving: "Serving") -> None:
+    async with serving(**METRICS) as server:
+        shown = await scraped(server)
+    (sample,) = (sample for sample in shown.samples if sample.name == "groundwire_build_info")
+    assert sample.labels["grpc"] == grpc.__version__
+    assert shown.value("groundwire_workers") == 1
+
+
+async def test_the_port_only_shows(serving: "Serving") -> None:
+    async with serving(**METRICS) as server:
+        post = urllib.request.Request(f"http://{server.telemetry.metrics_address}/metrics", data=b"x")
+        with pytest.raises(urllib.error.HTTPError, match="405"):
+            await asyncio.to_thread(urllib.request.urlopen, post, timeout=5)
+
+
+async def test_without_the_setting_there_is_no_port_and_nothing_is_counted(serving: "Serving") -> None:
+    async with serving() as server:
+        assert server.telemetry.metrics_address == ""
+
+
+async def test_two_servers_in_a_process_count_for_themselves(
+    serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with serving(**METRICS) as one, serving(**METRICS) as other:
+        await search(one, search_request)
+        assert (await scraped(one)).value("groundwire_calls_total") == 1
+        assert (await scraped(other)).value("groundwire_calls_total") == 0
+
+
+async def test_an_address_that_is_taken_is_an_error_of_the_settings(engine: Mock, indexes: Mock) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        server = GroundwireServer(Settings(listen="127.0.0.1:0", metrics_listen=address), engine, indexes)
+        with pytest.raises(SettingsError, match=f"metrics_listen: {address}"):
+            await server.start()
+        await server.stop()

@@ -1,0 +1,68 @@
+"""Readiness follows what the storage says, also when it says nothing at all."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from groundwire_server.rpc.readiness import Readiness
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Seconds become hundredths, and the log is out of the way."""
+    monkeypatch.setattr("groundwire_server.rpc.readiness.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("groundwire_server.rpc.readiness.STALE_SECONDS", 0.2)
+    with structlog.testing.capture_logs():
+        yield
+
+
+async def test_each_change_is_told_once() -> None:
+    failing, told = threading.Event(), asyncio.Queue[bool]()
+
+    def check() -> None:
+        if failing.is_set():
+            raise PermissionError(13, "Permission denied", "/data")
+
+    readiness = Readiness(check, told.put_nowait)
+    readiness.start()
+    await asyncio.sleep(0.1)
+    assert told.empty()
+    failing.set()
+    assert await asyncio.wait_for(told.get(), 10) is False
+    await asyncio.sleep(0.1)
+    failing.clear()
+    assert await asyncio.wait_for(told.get(), 10) is True
+    assert told.empty()
+    readiness.stop()
+
+
+async def test_a_storage_that_hangs_is_not_ready_until_it_answers() -> None:
+    hanging, told = threading.Event(), asyncio.Queue[bool]()
+
+    def check() -> None:
+        hanging.wait(20)
+
+    readiness = Readiness(check, told.put_nowait)
+    readiness.start()
+    assert await asyncio.wait_for(told.get(), 10) is False
+    hanging.set()
+    assert await asyncio.wait_for(told.get(), 10) is True
+    readiness.stop()
+
+
+async def test_nothing_is_told_after_the_end() -> None:
+    told = asyncio.Queue[bool]()
+
+    def check() -> None:
+        raise OSError("gone")
+
+    readiness = Readiness(check, told.put_nowait)
+    readiness.start()
+    readiness.stop()
+    await asyncio.sleep(0.1)
+    assert told.empty()

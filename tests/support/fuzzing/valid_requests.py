@@ -1,0 +1,138 @@
+"""Requests that are in order, of every method of the contract, about the platform corpus; mutations start from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+
+from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import retrieval_pb2 as messages
+from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire_server.domain.scope import Scope as IndexScope
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.jsonl import JsonlSource
+from support.builds import Stages
+from support.platform import NOW, timestamp
+from support.platform_corpus import AUTH, FINANCE_TAG, ORDERS, PLATFORM, TENANT
+from support.program import write_jsonl
+
+RETRIEVAL, QUERIES, INDEXES = (
+    f"/groundwire.v1.{service}/" for service in ("RetrievalService", "QueryService", "IndexService")
+)
+MAIN = Scope(repository="platform", branch="main")
+VERSIONS = ("v1", "v2", "v3")
+SPARE = [Scope(repository="platform", branch="spare", active_index=version) for version in VERSIONS]
+ACCESS = AccessContext(tenant_id=TENANT, acl_tags_any=[FINANCE_TAG], classification_labels_all=["a"], clearance_level=3)
+IDS = [f"platform::main::{key}" for key in ("go::order/CreateOrder", "go::auth/GetUser", "md::runbook", "md::readme")]
+EVERY_FILTER = Filter(
+    kinds=["go", "md"],
+    data_types=["regular_code", "doc"],
+    languages=["go", "markdown"],
+    path_prefixes=["order", "docs/"],
+    is_latest=True,
+)
+METADATA_FILTER = Filter(collection_ids=["policies"])
+METADATA_FILTER.metadata.update({"level": 2, "teams": ["ops", "care"], "draft": None, "ünï": "ß"})
+
+
+@dataclass(frozen=True, slots=True)
+class ValidRequest:
+    """A request and the full name of its method. An `administration` request changes the spare scope alone."""
+
+    method: str
+    message: Message
+    administration: bool = False
+
+    @property
+    def descriptor(self) -> Descriptor:
+        """Of the request."""
+        return cast("Descriptor", self.message.DESCRIPTOR)
+
+
+def _search(kind: messages.SearchType.ValueType, **fields: object) -> ValidRequest:
+    request = messages.SearchNodesRequest(scope=MAIN, search_type=kind, top_k=5, **fields)  # type: ignore[arg-type]
+    return ValidRequest(RETRIEVAL + "SearchNodes", request)
+
+
+def _query(**fields: object) -> ValidRequest:
+    asked = {"scope": MAIN, "query": "create order", "query_vector": ORDERS, "now": timestamp(NOW)}
+    given = {"hybrid": query_pb2.HybridParameters(), **asked, **fields}
+    return ValidRequest(QUERIES + "Query", query_pb2.QueryRequest(**given))  # type: ignore[arg-type]
+
+
+READS: Sequence[ValidRequest] = (
+    _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, access=ACCESS, explain=True),
+    _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, query="user", rerank=messages.RERANK_KEYWORD),
+    _search(messages.SEARCH_TYPE_BM25, query="checkout latency", filter=EVERY_FILTER, explain=True),
+    _search(messages.SEARCH_TYPE_HYBRID, query="refund receipt", query_vector=ORDERS, filter=METADATA_FILTER, rrf_k=9),
+    ValidRequest(
+        RETRIEVAL + "ExpandDependencyTree",
+        messages.ExpandDependencyTreeRequest(
+            scope=MAIN, access=ACCESS, seed_ids=IDS[:2], max_depth=3, max_nodes=50, edge_allowlist=["*"],
+            direction=messages.DIRECTION_BOTH,
+        ),
+    ),
+    ValidRequest(
+        RETRIEVAL + "ExpandDependencyTree",
+        messages.ExpandDependencyTreeRequest(
+            scope=MAIN, seed_ids=IDS, max_depth=1, max_nodes=5, edge_allowlist=["calls", "Contains"]
+        ),
+    ),
+    ValidRequest(
+        RETRIEVAL + "FetchNodeTexts",
+        messages.FetchNodeTextsRequest(
+            scope=MAIN, access=ACCESS, seed_ids=IDS[:2], budget_tokens=1_000,
+            nodes=[messages.GraphNode(id=id_, depth=1, parent_id=IDS[0]) for id_ in IDS[2:]],
+        ),
+    ),
+    ValidRequest(
+        RETRIEVAL + "FetchNodeTexts",
+        messages.FetchNodeTextsRequest(
+            scope=MAIN, seed_ids=IDS, max_chars=100, prioritization_mode=messages.PRIORITIZATION_MODE_GRAPH_FIRST
+        ),
+    ),
+    _query(access=ACCESS, include_parents=True, include_neighbors=True, expand_graph=True),
+    _query(
+        query="GetUsr roll-back 'the runbook' auth/GetUser.go",
+        hybrid=query_pb2.HybridParameters(
+            alpha=0.5, min_sim=0.1, top_k=9, vec_limit=20, lex_limit=20, trgm_limit=0.2, max_candidates=50,
+            diversify_strength=0.4,
+        ),
+        fusion=query_pb2.FUSION_MODE_WEIGHTED,
+        sources=[query_pb2.SOURCE_TRIGRAM, query_pb2.SOURCE_DENSE, query_pb2.SOURCE_BM25_NLP],
+        filter=EVERY_FILTER, freshness_half_life_days=7.0, freshness_weight=0.5,
+    ),
+    _query(
+        query="refund receipt", fusion=query_pb2.FUSION_MODE_RRF, rrf_k=10, process="billing", top_k=3,
+        not_found_when_empty=True,
+    ),
+    ValidRequest(
+        INDEXES + "ListIndexes", index_pb2.ListIndexesRequest(repository="platform", branch="main", access=ACCESS)
+    ),
+    ValidRequest(INDEXES + "GetIndex", index_pb2.GetIndexRequest(scope=MAIN, access=ACCESS)),
+)  # fmt: skip
+ADMINISTRATION: Sequence[ValidRequest] = tuple(
+    ValidRequest(INDEXES + method, message(scope=scope), True)
+    for method, message in (
+        ("ActivateIndex", index_pb2.ActivateIndexRequest),
+        ("DeleteIndex", index_pb2.DeleteIndexRequest),
+    )
+    for scope in SPARE
+)
+KNOWN: Sequence[str] = (
+    "platform", "main", "v1", TENANT, FINANCE_TAG, "*", "calls", *IDS, "go", "md", "level", "teams", "policies",
+    "billing", "GetUser", "order", "docs/", "checkout latency", "order-service", "runbook",
+)  # fmt: skip
+"""Strings that mean something to the server."""
+KNOWN_TO_ADMINISTRATION: Sequence[str] = ("platform", "spare", *VERSIONS)
+
+
+def build_platform(data: Path, folder: Path) -> None:
+    """The platform as `main`, and as versions of `spare`."""
+    data.mkdir()
+    source = JsonlSource(write_jsonl(folder / "platform.jsonl", PLATFORM))
+    for branch, version in (("main", "v1"), *(("spare", version) for version in VERSIONS)):
+        build_index(source, BuildOptions(data, IndexScope("platform", branch, version), None), Stages())

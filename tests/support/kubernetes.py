@@ -1,0 +1,52 @@
+"""Kubernetes manifests as `kubectl` builds them from `deploy`, and ways to look into them."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+Manifest = Mapping[str, Any]
+
+
+@lru_cache
+def manifests(folder: str) -> tuple[Manifest, ...]:
+    """What `kubectl apply -k deploy/FOLDER` would send."""
+    program = Path(sys.executable).with_name("kubectl")
+    assert program.exists(), f"no {program}; run `python deploy/install_kubectl.py {program.parent}`"
+    built = subprocess.run(
+        [program, "kustomize", DEPLOY / folder], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (built.returncode, built.stderr) == (0, ""), built.stderr
+    return tuple(yaml.safe_load_all(built.stdout))
+
+
+def of_kind(built: tuple[Manifest, ...], kind: str) -> dict[str, Manifest]:
+    """The manifests of that kind by name."""
+    return {_name(manifest): manifest for manifest in built if manifest["kind"] == kind}
+
+
+def pod_templates(built: tuple[Manifest, ...]) -> dict[str, Manifest]:
+    """The pod templates by the name of what makes pods of them."""
+    return {_name(each): each["spec"]["template"] for each in built if each["kind"] in {"Deployment", "Job"}}
+
+
+def containers(built: tuple[Manifest, ...]) -> Iterator[tuple[Manifest, Manifest]]:
+    """Each container with the pod that it is in."""
+    for template in pod_templates(built).values():
+        for container in template["spec"]["containers"]:
+            yield template["spec"], container
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a selector, as labels or as `matchLabels` alone, matches; an empty one matches everything."""
+    wanted = selector.get("matchLabels", {} if "matchLabels" in selector else selector)
+    return bool(wanted.items() <= labels.items())
+
+
+def _name(manifest: Manifest) -> str:
+    return str(manifest["metadata"]["name"])

@@ -1,0 +1,83 @@
+"""What a server's process holds, and whether its health is told in time."""
+
+import json
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health_pb2
+
+from support.program import Server
+
+HEALTH_TIMEOUT_SECONDS = 1.0
+
+
+def resident_mib(server: Server) -> float:
+    """The memory that the process holds."""
+    return _status(server, "VmRSS") / 1024
+
+
+def thread_count(server: Server) -> int:
+    """Its threads, native ones included."""
+    return _status(server, "Threads")
+
+
+def open_files(server: Server) -> int:
+    """Its file descriptors, sockets included."""
+    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+
+
+def calls_at_work(server: Server) -> float:
+    """How many calls run or wait, after the metrics of the server."""
+    with urllib.request.urlopen(f"http://{_listening(server)['metrics_address']}/metrics", timeout=10) as response:
+        lines = response.read().decode().splitlines()
+    gauges = ("groundwire_running_calls{", "groundwire_waiting_calls{")
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(gauges))
+
+
+@contextmanager
+def health_watched(server: Server) -> Iterator[list[str]]:
+    """Yields what went wrong with health, on both ports and by every name, while the context lasts."""
+    problems, over = list[str](), threading.Event()
+    addresses = (server.address, _listening(server)["health_address"])
+    threads = [threading.Thread(target=_watch, args=(address, problems, over)) for address in addresses]
+    for thread in threads:
+        thread.start()
+    try:
+        yield problems
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def _watch(address: str, problems: list[str], over: threading.Event) -> None:
+    with grpc.insecure_channel(address) as channel:
+        check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
+        while not over.wait(0.1):
+            for service in ("", "liveness", "readiness"):
+                request, started = health_pb2.HealthCheckRequest(service=service), time.monotonic()
+                try:
+                    answer = check(request.SerializeToString(), timeout=HEALTH_TIMEOUT_SECONDS)
+                except grpc.RpcError as error:
+                    seconds = time.monotonic() - started
+                    problems.append(f"{service!r} at {address}: {error.code()} after {seconds:.2f} s")
+                    continue
+                status = health_pb2.HealthCheckResponse.FromString(answer).status
+                if status != health_pb2.HealthCheckResponse.SERVING:
+                    problems.append(f"{service!r} at {address}: {status}")
+
+
+def _listening(server: Server) -> dict[str, str]:
+    line = next(line for line in server.log if '"listening"' in line)
+    addresses: dict[str, str] = json.loads(line)
+    return addresses
+
+
+def _status(server: Server, name: str) -> int:
+    lines = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1])
