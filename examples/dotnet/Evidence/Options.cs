@@ -1,0 +1,127 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+
+namespace Groundwire.Evidence;
+
+/// <summary>The command line.</summary>
+public sealed class Options
+{
+    public const string Usage = @"usage: dotnet run --project PROJECT --
+    --server HOST:PORT --ca FILE --cert FILE --key FILE --repository NAME --branch NAME --query TEXT [options]
+
+  --search-type TYPE    hybrid, semantic or bm25 (default hybrid)
+  --top-k N             most hits (default 5)
+  --max-depth N         edges from a hit (default 1)
+  --max-nodes N         most nodes of the walk (default 50)
+  --budget-tokens N     most tokens of text (default 2000)
+  --deadline SECONDS    for each call, its retries included (default 10)
+  --token-file FILE     bearer token, read anew for each attempt";
+
+    private static readonly HashSet<string> Names = new()
+    {
+        "server", "ca", "cert", "key", "repository", "branch", "query", "search-type", "top-k", "max-depth",
+        "max-nodes", "budget-tokens", "deadline", "token-file",
+    };
+
+    private readonly Dictionary<string, string> values = new();
+
+    /// <exception cref="UsageException">
+    /// An option cannot be used; numbers out of range are the server's to refuse.
+    /// </exception>
+    public Options(string[] arguments)
+    {
+        for (var index = 0; index < arguments.Length; index += 2)
+        {
+            var argument = arguments[index];
+            if (!argument.StartsWith("--", StringComparison.Ordinal) || !Names.Contains(argument[2..]))
+            {
+                throw new UsageException($"{argument}: is no option");
+            }
+            if (index + 1 == arguments.Length)
+            {
+                throw new UsageException($"{argument}: needs a value");
+            }
+            values[argument[2..]] = arguments[index + 1];
+        }
+        Server = Required("server");
+        Ca = Required("ca");
+        Cert = Required("cert");
+        Key = Required("key");
+        Repository = Required("repository");
+        Branch = Required("branch");
+        Query = Required("query");
+        TokenFile = values.GetValueOrDefault("token-file");
+        SearchType = ReadSearchType(values.GetValueOrDefault("search-type", "hybrid"));
+        TopK = Number("top-k", 5);
+        MaxDepth = Number("max-depth", 1);
+        MaxNodes = Number("max-nodes", 50);
+        BudgetTokens = Number("budget-tokens", 2000);
+        Deadline = ReadDeadline(values.GetValueOrDefault("deadline", "10"));
+    }
+
+    public string Server { get; }
+
+    public string Ca { get; }
+
+    public string Cert { get; }
+
+    public string Key { get; }
+
+    public string? TokenFile { get; }
+
+    public string Repository { get; }
+
+    public string Branch { get; }
+
+    public string Query { get; }
+
+    public SearchType SearchType { get; }
+
+    public int TopK { get; }
+
+    public int MaxDepth { get; }
+
+    public int MaxNodes { get; }
+
+    public int BudgetTokens { get; }
+
+    public TimeSpan Deadline { get; }
+
+    private string Required(string name) =>
+        values.TryGetValue(name, out var value) ? value : throw new UsageException($"--{name} is required");
+
+    private int Number(string name, int otherwise)
+    {
+        if (!values.TryGetValue(name, out var text))
+        {
+            return otherwise;
+        }
+        return int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number)
+            ? number
+            : throw new UsageException($"--{name}: {text}: must be a whole number of 32 bits");
+    }
+
+    private static SearchType ReadSearchType(string text) => text switch
+    {
+        "semantic" => SearchType.Semantic,
+        "bm25" => SearchType.Bm25,
+        "hybrid" => SearchType.Hybrid,
+        _ => throw new UsageException($"--search-type: {text}: must be hybrid, semantic or bm25"),
+    };
+
+    private static TimeSpan ReadDeadline(string text) =>
+        double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out var seconds)
+        && seconds is > 0 and <= 3600
+            ? TimeSpan.FromSeconds(seconds)
+            : throw new UsageException($"--deadline: {text}: must be a number above 0 and at most 3600");
+}
+
+/// <summary>The program was called wrongly.</summary>
+public sealed class UsageException : Exception
+{
+    public UsageException(string message)
+        : base(message)
+    {
+    }
+}

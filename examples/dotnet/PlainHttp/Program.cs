@@ -1,0 +1,3 @@
+using Groundwire.Evidence;
+
+return await EvidenceProgram.RunAsync(args, HttpRetrieval.Connect);

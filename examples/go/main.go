@@ -1,0 +1,142 @@
+// Evidence for a question: search -> expand -> fetch, printed as JSON lines.
+package main
+
+//go:generate protoc --proto_path=../../protos --go_out=. --go_opt=module=groundwire --go-grpc_out=. --go-grpc_opt=module=groundwire groundwire/v1/scope.proto groundwire/v1/retrieval.proto
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	groundwirev1 "groundwire/v1"
+)
+
+type hitLine struct {
+	Type  string  `json:"type"`
+	Rank  int32   `json:"rank"`
+	Score float64 `json:"score"`
+	ID    string  `json:"id"`
+}
+
+type edgeLine struct {
+	Type     string `json:"type"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	EdgeType string `json:"edge_type"`
+}
+
+type textLine struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	IsSeed     bool   `json:"is_seed"`
+	Depth      int32  `json:"depth"`
+	Path       string `json:"path"`
+	StartLine  int32  `json:"start_line"`
+	TokenCount int32  `json:"token_count"`
+	Text       string `json:"text"`
+}
+
+type doneLine struct {
+	Type       string `json:"type"`
+	Index      string `json:"index"`
+	UsedTokens int64  `json:"used_tokens"`
+}
+
+func main() {
+	settings := parseOptions()
+	client, err := connect(settings)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	defer client.close()
+	err = printEvidence(context.Background(), client, settings)
+	var failure *callFailure
+	switch {
+	case errors.As(err, &failure):
+		print(failure)
+		os.Exit(1)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+func printEvidence(ctx context.Context, client *client, settings options) error {
+	scope := &groundwirev1.Scope{Repository: settings.repository, Branch: settings.branch}
+	found, err := call(ctx, client, "SearchNodes", client.retrieval.SearchNodes, &groundwirev1.SearchNodesRequest{
+		Scope:      scope,
+		SearchType: settings.searchType,
+		Query:      settings.query,
+		TopK:       settings.topK,
+	})
+	if err != nil {
+		return err
+	}
+	var seeds []string
+	for _, hit := range found.GetHits() {
+		print(hitLine{"hit", hit.GetRank(), hit.GetScore(), hit.GetId()})
+		seeds = append(seeds, hit.GetId())
+	}
+	var usedTokens int64
+	if len(seeds) > 0 {
+		// The next calls read the index version that the search read.
+		scope.ActiveIndex = found.GetIndex()
+		if usedTokens, err = printNeighbourhood(ctx, client, settings, scope, seeds); err != nil {
+			return err
+		}
+	}
+	print(doneLine{"done", found.GetIndex(), usedTokens})
+	return nil
+}
+
+func printNeighbourhood(
+	ctx context.Context, client *client, settings options, scope *groundwirev1.Scope, seeds []string,
+) (int64, error) {
+	graph, err := call(ctx, client, "ExpandDependencyTree", client.retrieval.ExpandDependencyTree,
+		&groundwirev1.ExpandDependencyTreeRequest{
+			Scope:         scope,
+			SeedIds:       seeds,
+			MaxDepth:      &settings.maxDepth,
+			MaxNodes:      settings.maxNodes,
+			EdgeAllowlist: []string{"*"},
+		})
+	if err != nil {
+		return 0, err
+	}
+	for _, edge := range graph.GetEdges() {
+		print(edgeLine{"edge", edge.GetFromId(), edge.GetToId(), edge.GetEdgeType()})
+	}
+	request := &groundwirev1.FetchNodeTextsRequest{
+		Scope:   scope,
+		SeedIds: seeds,
+		Budget:  &groundwirev1.FetchNodeTextsRequest_BudgetTokens{BudgetTokens: settings.budgetTokens},
+	}
+	for _, node := range graph.GetNodes() {
+		request.Nodes = append(request.Nodes, &groundwirev1.GraphNode{
+			Id: node.GetId(), Depth: node.GetDepth(), ParentId: node.GetParentId(),
+		})
+	}
+	evidence, err := call(ctx, client, "FetchNodeTexts", client.retrieval.FetchNodeTexts, request)
+	if err != nil {
+		return 0, err
+	}
+	for _, text := range evidence.GetTexts() {
+		location := text.GetLocation()
+		print(textLine{
+			"text", text.GetId(), text.GetIsSeed(), text.GetDepth(), location.GetPath(), location.GetStartLine(),
+			text.GetTokenCount(), text.GetText(),
+		})
+	}
+	return evidence.GetUsedTokens(), nil
+}
+
+func print(line any) {
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(line); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	groundwirev1 "groundwire/v1"
+)
+
+type options struct {
+	server, ca, cert, key, tokenFile       string
+	repository, branch, query              string
+	searchType                             groundwirev1.SearchType
+	topK, maxDepth, maxNodes, budgetTokens int32
+	deadline                               time.Duration
+}
+
+// parseOptions ends the program with exit code 2 for options that cannot be used; whether a number is in range is the
+// server's say.
+func parseOptions() options {
+	settings := options{
+		searchType: groundwirev1.SearchType_SEARCH_TYPE_HYBRID,
+		topK:       5, maxDepth: 1, maxNodes: 50, budgetTokens: 2000,
+		deadline: 10 * time.Second,
+	}
+	flag.StringVar(&settings.server, "server", "", "`HOST:PORT` of the server (required)")
+	flag.StringVar(&settings.ca, "ca", "", "PEM `file` of the authority that signed the server's certificate (required)")
+	flag.StringVar(&settings.cert, "cert", "", "PEM `file` of the client's certificate chain (required)")
+	flag.StringVar(&settings.key, "key", "", "PEM `file` of the certificate's key (required)")
+	flag.StringVar(&settings.repository, "repository", "", "where to search (required)")
+	flag.StringVar(&settings.branch, "branch", "", "where to search (required)")
+	flag.StringVar(&settings.query, "query", "", "what to look for (required)")
+	flag.Func("search-type", "hybrid, semantic or bm25 (default hybrid)", settings.setSearchType)
+	flag.Func("top-k", "most hits (default 5)", number(&settings.topK))
+	flag.Func("max-depth", "edges from a hit (default 1)", number(&settings.maxDepth))
+	flag.Func("max-nodes", "most nodes of the walk (default 50)", number(&settings.maxNodes))
+	flag.Func("budget-tokens", "most tokens of text (default 2000)", number(&settings.budgetTokens))
+	flag.Func("deadline", "`seconds` for each call, its retries included (default 10)", settings.setDeadline)
+	flag.StringVar(&settings.tokenFile, "token-file", "", "`file` of a bearer token, read anew for each attempt")
+	flag.Parse()
+	given := map[string]bool{}
+	flag.Visit(func(visited *flag.Flag) { given[visited.Name] = true })
+	for _, name := range []string{"server", "ca", "cert", "key", "repository", "branch", "query"} {
+		if !given[name] {
+			fmt.Fprintf(flag.CommandLine.Output(), "-%s is required\n\n", name)
+			flag.Usage()
+			os.Exit(2)
+		}
+	}
+	return settings
+}
+
+func (settings *options) setSearchType(text string) error {
+	value, known := groundwirev1.SearchType_value["SEARCH_TYPE_"+strings.ToUpper(text)]
+	if !known || value == 0 {
+		return errors.New("must be hybrid, semantic or bm25")
+	}
+	settings.searchType = groundwirev1.SearchType(value)
+	return nil
+}
+
+func (settings *options) setDeadline(text string) error {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds > 0 && seconds <= 3600) {
+		return errors.New("must be a number above 0 and at most 3600")
+	}
+	settings.deadline = time.Duration(seconds * float64(time.Second))
+	return nil
+}
+
+func number(target *int32) func(string) error {
+	return func(text string) error {
+		value, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return errors.New("must be a whole number of 32 bits")
+		}
+		*target = int32(value)
+		return nil
+	}
+}

@@ -1,0 +1,64 @@
+// The command line.
+
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+export const USAGE = `usage: npm start -- --server HOST:PORT --ca FILE --cert FILE --key FILE
+                   --repository NAME --branch NAME --query TEXT [options]
+
+  --search-type TYPE    hybrid, semantic or bm25 (default hybrid)
+  --top-k N             most hits (default 5)
+  --max-depth N         edges from a hit (default 1)
+  --max-nodes N         most nodes of the walk (default 50)
+  --budget-tokens N     most tokens of text (default 2000)
+  --deadline SECONDS    for each call, its retries included (default 10)
+  --token-file FILE     bearer token, read anew for each attempt`;
+
+const REQUIRED = ["server", "ca", "cert", "key", "repository", "branch", "query"];
+const NUMBERS = { "top-k": 5, "max-depth": 1, "max-nodes": 50, "budget-tokens": 2000 };
+const SEARCH_TYPES = ["hybrid", "semantic", "bm25"];
+
+export class UsageError extends Error {}
+
+/** The options of `argv`. Throws UsageError for what cannot be used; numbers out of range are for the server. */
+export function parseOptions(argv) {
+  const values = parse(argv);
+  for (const name of REQUIRED) {
+    if (values[name] === undefined) throw new UsageError(`--${name} is required`);
+  }
+  for (const name of Object.keys(NUMBERS)) values[name] = number(name, values[name] ?? NUMBERS[name]);
+  values.deadline = Number(values.deadline ?? 10);
+  if (!(values.deadline > 0 && values.deadline <= 3600)) {
+    throw new UsageError("--deadline: must be a number above 0 and at most 3600");
+  }
+  values["search-type"] ??= "hybrid";
+  if (!SEARCH_TYPES.includes(values["search-type"])) {
+    throw new UsageError(`--search-type: ${values["search-type"]}: must be hybrid, semantic or bm25`);
+  }
+  return values;
+}
+
+function number(name, text) {
+  const value = Number(text);
+  if ((value | 0) !== value) throw new UsageError(`--${name}: ${text}: must be a whole number of 32 bits`);
+  return value;
+}
+
+function parse(argv) {
+  const names = [...REQUIRED, ...Object.keys(NUMBERS), "search-type", "deadline", "token-file"];
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  try {
+    return parseArgs({ args: argv, options }).values;
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}
+
+/** The bytes of the file that an option names. */
+export function readOptionFile(options, name) {
+  try {
+    return readFileSync(options[name]);
+  } catch (error) {
+    throw new UsageError(`--${name}: ${error.message}`);
+  }
+}

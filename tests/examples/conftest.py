@@ -1,0 +1,64 @@
+"""The example clients, built once; servers behind Envoy, and a server that refuses calls."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from support.builds import V1, build, edge, node
+from support.busy_server import BusyServer, busy_server
+from support.example_clients import ExampleClient, build_dotnet, build_go, build_node, install_roslyn
+from support.mesh import Identities, Mesh
+
+# What JSON, UTF-8 and length prefixes are prone to get wrong; the last is more than one frame of HTTP/2.
+RECORDS = (
+    node("Invoice.Create", 'void CreateInvoice() { Log("<b>&\\"\\u2028"); }', path="src/Invoice.cs", start_line=3),
+    node("Invoice.Total", "decimal Summe() // Größe, 税, 🧾, \u2028, \t\r\n", path="src/Größe.cs", start_line=1),
+    node("Tax.Rate", "decimal Rate(string country)"),
+    node("Invoice.Archive", "invoice archive\n" + "".join(f"line{number} = {number};\n" for number in range(9_000))),
+    edge("Invoice.Create", "Invoice.Total"),
+    edge("Invoice.Total", "Tax.Rate", "ReadsFrom"),
+)
+_MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture(scope="session")
+def roslyn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the C# compiler's assemblies."""
+    return install_roslyn(tmp_path_factory.mktemp("roslyn"))
+
+
+@pytest.fixture(scope="session", params=["dotnet", "node", "go"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ExampleClient:
+    """One client after the other."""
+    folder = tmp_path_factory.mktemp(request.param)
+    match request.param:
+        case "node":
+            return build_node(folder)
+        case "go":
+            return build_go(folder)
+        case _:
+            return build_dotnet(folder, request.getfixturevalue("roslyn"))
+
+
+@pytest.fixture(scope="session")
+def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
+    """Two servers behind Envoy, with mutual TLS on both hops."""
+    with TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as data:
+        build(Path(data), RECORDS, V1)
+        with Mesh(tmp_path_factory.mktemp("mesh"), Path(data), "--embedder", "none") as mesh:
+            yield mesh
+
+
+@pytest.fixture(scope="session")
+def identities(tmp_path_factory: pytest.TempPathFactory) -> Identities:
+    """The certificates of the busy server and its caller."""
+    return Identities(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture
+def busy(identities: Identities) -> Iterator[BusyServer]:
+    """A server that answers unless it is told to refuse."""
+    with busy_server(identities.server) as server:
+        yield server

@@ -1,0 +1,110 @@
+"""Each example client behind Envoy with mutual TLS on both hops prints what the Python client is told."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from groundwire_client import TLS, GroundwireClient, InvalidRequestError, Scope, SearchType
+from support.builds import V1, build, node
+from support.certificates import Certificate
+from support.example_clients import ROOT, ExampleClient
+from support.mesh import Mesh
+from support.program import Server
+
+pytestmark = pytest.mark.slow
+
+SCOPE = Scope("shop", "main")
+
+
+def address(mesh: Mesh) -> str:
+    return f"localhost:{mesh.envoy.address.rpartition(':')[2]}"
+
+
+@pytest.fixture
+def python_client(mesh: Mesh) -> Iterator[GroundwireClient]:
+    caller = mesh.identities.caller
+    with GroundwireClient(address(mesh), credentials=TLS(caller.authority, caller.certificate, caller.key)) as client:
+        yield client
+
+
+def expected(python: GroundwireClient, budget_tokens: int) -> list[dict[str, object]]:
+    found = python.search(SCOPE, "invoice", search_type=SearchType.BM25, top_k=5)
+    scope = SCOPE.pinned(found.index)
+    graph = python.expand(scope, found.ids, max_depth=1, max_nodes=50, edge_allowlist=["*"])
+    evidence = python.fetch(scope, found.ids, graph.nodes, budget_tokens=budget_tokens)
+    lines: list[dict[str, object]] = []
+    for hit in found.hits:
+        lines.append({"type": "hit", "rank": hit.rank, "score": hit.score, "id": hit.id})
+    for edge in graph.edges:
+        lines.append({"type": "edge", "from": edge.from_id, "to": edge.to_id, "edge_type": edge.edge_type})
+    for text in evidence.texts:
+        where = {"path": text.location.path, "start_line": text.location.start_line}
+        what = {"token_count": text.token_count, "text": text.text}
+        lines.append({"type": "text", "id": text.id, "is_seed": text.is_seed, "depth": text.depth, **where, **what})
+    lines.append({"type": "done", "index": found.index, "used_tokens": evidence.used_tokens})
+    return lines
+
+
+@pytest.mark.parametrize("budget_tokens", [200, 200_000])
+def test_evidence_is_what_the_server_found(
+    client: ExampleClient, mesh: Mesh, python_client: GroundwireClient, budget_tokens: int
+) -> None:
+    lines = expected(python_client, budget_tokens)
+    assert {line["type"] for line in lines} == {"hit", "edge", "text", "done"}
+    outcome = client.run(address(mesh), mesh.identities.caller, "--budget-tokens", str(budget_tokens))
+    assert (outcome.exit_code, outcome.notices) == (0, "")
+    assert outcome.lines == lines
+
+
+def test_nothing_found_ends_after_the_search(client: ExampleClient, mesh: Mesh) -> None:
+    outcome = client.run(address(mesh), mesh.identities.caller, "--query", "zebra")
+    assert outcome.exit_code == 0
+    assert outcome.lines == [{"type": "done", "index": "v1", "used_tokens": 0}]
+
+
+def test_a_bad_call_tells_reason_and_fields(client: ExampleClient, mesh: Mesh, python_client: GroundwireClient) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        python_client.search(Scope("", "main"), " ", search_type=SearchType.BM25, top_k=0)
+    error = refused.value
+    outcome = client.run(address(mesh), mesh.identities.caller, "--repository", "", "--query", " ", "--top-k", "0")
+    assert outcome.exit_code == 1
+    assert outcome.lines == [
+        {
+            "type": "error",
+            "method": "SearchNodes",
+            "status": "INVALID_ARGUMENT",
+            "message": error.message,
+            "reason": f"ERROR_REASON_{error.reason}",
+            "metadata": error.metadata,
+            "violations": [
+                {"field": violation.field, "description": violation.description} for violation in error.violations
+            ],
+        }
+    ]
+    assert {"scope.repository", "query", "top_k"} <= {violation.field for violation in error.violations}
+
+
+def test_an_unknown_scope_is_told(client: ExampleClient, mesh: Mesh) -> None:
+    outcome = client.run(address(mesh), mesh.identities.caller, "--branch", "absent")
+    (line,) = outcome.lines
+    assert outcome.exit_code == 1
+    assert (line["status"], line["reason"]) == ("NOT_FOUND", "ERROR_REASON_SCOPE_NOT_FOUND")
+    assert line["metadata"] == {"repository": "shop", "branch": "absent"}
+    assert line["violations"] == []
+
+
+def test_the_trial_of_the_documentation_works(client: ExampleClient, tmp_path: Path) -> None:
+    documented = (ROOT / "docs" / "callers.md").read_text(encoding="utf-8")
+    ((certificates, flags),) = re.findall(
+        r"```sh\n(openssl .*?)groundwire serve --listen \S+ (.*?)\n```", documented, re.S
+    )
+    subprocess.run(["bash", "-ec", certificates], cwd=tmp_path, check=True, capture_output=True)
+    build(tmp_path / "data", [node("Invoice.Create", "void CreateInvoice()")], V1)
+    caller = Certificate(tmp_path / "tls.crt", tmp_path / "tls.key", tmp_path / "ca.crt")
+    files = [str(tmp_path / part) if part.endswith((".crt", ".key")) else part for part in flags.split()]
+    with Server(tmp_path / "data", "--embedder", "none", *files) as server:
+        outcome = client.run(f"localhost:{server.address.rpartition(':')[2]}", caller)
+    assert (outcome.exit_code, outcome.lines[-1]["type"]) == (0, "done")
