@@ -1,0 +1,27 @@
+"""Calls as bytes in a file, so that whatever sends them, in whatever environment, spends nothing on making them."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedCall:
+    """The full name of a method, and the bytes of a request."""
+
+    method: str
+    content: bytes
+
+
+def write_offered(path: Path, calls: Sequence[OfferedCall]) -> None:
+    """One call a line."""
+    lines = (json.dumps([call.method, base64.b64encode(call.content).decode("ascii")]) + "\n" for call in calls)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def read_offered(path: Path) -> list[OfferedCall]:
+    """What `write_offered` wrote."""
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [OfferedCall(method, base64.b64decode(content)) for method, content in lines]
