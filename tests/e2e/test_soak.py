@@ -1,0 +1,114 @@
+"""Hundreds of thousands of calls, many cancelled or out of time: the server is afterwards as it was before."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from google.protobuf.message import Message
+
+from groundwire.v1 import index_pb2, retrieval_pb2
+from groundwire.v1.scope_pb2 import Scope
+from support.jsonl import edge, node
+from support.load_process import Plan, outcome_of, start
+from support.program import Server, run_ok, write_jsonl
+from support.vitals import calls_at_work, open_files, resident_mib, thread_count
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
+CALLS = 200_000
+WARM_UP_CALLS = 30_000
+ROUND_SECONDS = 10.0
+ROUNDS = 60
+GROWTH_MIB = 24.0
+"""About a hundred bytes a call."""
+SCOPE = Scope(repository="shop", branch="main")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server over a small index, whose metrics tell what it is at."""
+    folder = tmp_path_factory.mktemp("soak")
+    nodes = [node(f"N{number}", f"void Invoice{number}() {{ }}", None) for number in range(30)]
+    edges = [edge(f"cs::N{number}", f"cs::N{number + 1}", "Calls") for number in range(29)]
+    source = write_jsonl(folder / "shop.jsonl", [*nodes, *edges])
+    where = ("--repository", "shop", "--branch", "main", "--version", "v1", "--data", folder / "data")
+    run_ok("index", source, *where, "--embedder", "none")
+    # Few arenas: else it takes malloc half the test to fill all that it may use, and a leak could hide in that.
+    environment = {"GROUNDWIRE_METRICS_LISTEN": "127.0.0.1:0", "MALLOC_ARENA_MAX": "2"}
+    with Server(folder / "data", "--embedder", "none", environment=environment) as server:
+        yield server
+
+
+def plans(server: Server) -> Sequence[Plan]:
+    """Callers of three methods. Of their calls a tenth is cancelled and a third has a few milliseconds."""
+    search = retrieval_pb2.SearchNodesRequest(
+        scope=SCOPE, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="invoice 7", top_k=5
+    )
+    walk = retrieval_pb2.ExpandDependencyTreeRequest(
+        scope=SCOPE, seed_ids=["shop::main::cs::N0"], max_depth=3, max_nodes=10, edge_allowlist=["*"]
+    )
+    requests: dict[str, Message] = {
+        "RetrievalService/SearchNodes": search,
+        "RetrievalService/ExpandDependencyTree": walk,
+        "IndexService/GetIndex": index_pb2.GetIndexRequest(scope=SCOPE),
+    }
+    return [
+        Plan(
+            server.address,
+            f"/groundwire.v1.{method}",
+            [request.SerializeToString().hex()],
+            ROUND_SECONDS,
+            callers=24,
+            deadlines=(0.005, 0.02, 10.0, 10.0, 10.0, 10.0),
+            cancelled_share=0.1,
+            cancelled_within=0.02,
+            seed=number,
+        )
+        for number, (method, request) in enumerate(requests.items())
+    ]
+
+
+def load(plans: Sequence[Plan]) -> Counter[str]:
+    """How the calls ended."""
+    ends: Counter[str] = Counter()
+    for process in [start(plan) for plan in plans]:
+        ends.update(outcome_of(process).ends)
+    return ends
+
+
+def storm(plans: Sequence[Plan]) -> Counter[str]:
+    """How the calls ended, all of which were cancelled, many before the server had seen them."""
+    return load([replace(plan, cancelled_share=1) for plan in plans])
+
+
+def is_idle(server: Server, within_seconds: float = 10.0) -> bool:
+    """Whether no call runs or waits, soon."""
+    end = time.monotonic() + within_seconds
+    while calls_at_work(server) and time.monotonic() < end:
+        time.sleep(0.2)
+    return calls_at_work(server) == 0
+
+
+def test_soak(server: Server) -> None:
+    ends: Counter[str] = Counter()
+    while ends.total() < WARM_UP_CALLS:
+        ends.update(load(plans(server)))
+    ends.update(storm(plans(server)))
+    assert is_idle(server)
+    memory, files, threads = resident_mib(server), open_files(server), thread_count(server)
+    for _ in range(ROUNDS):
+        ends.update(load(plans(server)))
+        if ends.total() >= CALLS:
+            break
+    ends.update(storm(plans(server)))
+    assert is_idle(server)
+
+    assert ends.total() >= CALLS
+    assert {"OK", "CANCELLED", "DEADLINE_EXCEEDED"} <= set(ends)
+    assert not [end for end in ends if end.startswith(("INTERNAL", "UNKNOWN", "UNAVAILABLE"))]
+    assert resident_mib(server) < memory + GROWTH_MIB
+    assert open_files(server) <= files
+    assert thread_count(server) <= threads
+    assert '"level": "error"' not in "".join(server.log)
