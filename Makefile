@@ -14,8 +14,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
-	@echo "make test       all tests but the slow ones, linters and type checkers included"
-	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, large inputs"
+	@echo "make test       all tests but the slow ones, linters and mypy included"
+	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load, pyright"
 	@echo "make toolchains what the slow tests of examples/ need besides Python packages; as root on Debian"
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"
@@ -34,15 +34,16 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
 
+# In the order of the folders: otherwise the files of few tests run last, and among them is what takes longest.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # The manifests in deploy/ are built with it.
 $(BIN)/kubectl: $(INSTALLED) deploy/install_kubectl.py
 	$(BIN)/python deploy/install_kubectl.py $(BIN)
 
 test-slow: $(INSTALLED) $(BIN)/kubectl
-	$(BIN)/python -m pytest -m "slow and not alone" --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest -m "slow and not alone" --numprocesses auto --dist loadfile --no-loadscope-reorder
 	$(BIN)/python -m pytest -m alone
 
 # Node with npm is needed as well.

@@ -58,14 +58,16 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def queries() -> Sequence[str]:
-    """Queries that ask for much: a hundred diverse texts out of all sources, dozens of times a refusal's work."""
+    """Queries that ask for much: two hundred diverse texts out of thousands, a hundred times a refusal's work."""
     chance = random.Random(2)
     requests = [
         query_pb2.QueryRequest(
             scope=Scope(repository="shop", branch="main"),
             query=" ".join(chance.choices(WORDS, k=6)),
             query_vector=[chance.gauss(0, 1) for _ in range(DIMENSION)],
-            hybrid=query_pb2.HybridParameters(top_k=100, max_candidates=500, diversify_strength=0.5),
+            hybrid=query_pb2.HybridParameters(
+                top_k=200, vec_limit=2_000, lex_limit=2_000, max_candidates=3_000, diversify_strength=0.5
+            ),
         )
         for _ in range(50)
     ]
@@ -79,22 +81,24 @@ def test_ten_times_overload(server: Server) -> None:
         return outcome_of(start(plan))
 
     load(replace(plan, seconds=2))
-    usual = load(replace(plan, seconds=2, callers=1))
-    before = load(plan)
+    usual = load(replace(plan, seconds=4, callers=1))
+    peak = max(usual.rate, load(plan).rate)
     with health_watched(server) as health_problems:
-        overload = replace(plan, seconds=15, rate=OVERLOAD * before.rate, deadlines=(DEADLINE_SECONDS,))
+        overload = replace(plan, seconds=15, rate=OVERLOAD * peak, deadlines=(DEADLINE_SECONDS,))
         loading = start(overload)
         time.sleep(4)
         memory = resident_mib(server)
         flood = outcome_of(loading)
         memory_growth = resident_mib(server) - memory
         ended = time.monotonic()
-        time.sleep(2)
+        time.sleep(1)
         after = load(replace(plan, seconds=2, callers=1))
-        assert time.monotonic() - ended < 2 * NORMAL_AGAIN_SECONDS
-    again = load(plan)
+        assert time.monotonic() - ended < NORMAL_AGAIN_SECONDS
+    print(f"answered a second: at most {peak:.0f}, in the flood {flood.rate:.0f}")
+    print(f"flood: {flood.sent / flood.seconds:.0f}/s; {flood.ends}; memory {memory:.0f}{memory_growth:+.0f} MiB")
+    print(f"one caller's median: {median(usual.ok_seconds):.4f} s before, {median(after.ok_seconds):.4f} s after")
 
-    assert flood.rate >= LEAST_GOODPUT * min(before.rate, again.rate), flood.ends
+    assert flood.rate >= LEAST_GOODPUT * peak, flood.ends
     refusals = {"RESOURCE_EXHAUSTED OVERLOADED waiting", "RESOURCE_EXHAUSTED OVERLOADED deadline"}
     deadlines = {"DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED DEADLINE_EXCEEDED"}
     assert set(flood.ends) <= {"OK", *refusals, *deadlines}

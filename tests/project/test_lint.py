@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from project.tools import run_tool
 
 
@@ -17,6 +19,8 @@ def test_mypy_finds_nothing() -> None:
     run_tool("mypy")
 
 
+# Unlike mypy it remembers nothing from one run to the next.
+@pytest.mark.slow
 def test_pyright_finds_nothing() -> None:
     run_tool("pyright", "--pythonpath", sys.executable)
 

@@ -4,9 +4,12 @@ The engine opens a snapshot for one caller and one index version and asks only t
 snapshot is opened, so no later call can forget it; an implementation must answer as if hidden nodes did not exist.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
@@ -19,6 +22,9 @@ from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
+
+Resemblance: TypeAlias = Callable[[int], NDArray[np.float64]]
+"""Of n nodes, given the place of one: its cosine similarity to each [n], 0 where one is hidden or has no vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,8 @@ class RetrievalSnapshot(Protocol):
         """The visible ones among `ids`, texts included."""
         ...
 
-    def similarities(self, id_: str, others: Sequence[str]) -> Sequence[float] | None:
-        """Cosine similarity of a visible node to each of others, 0 where one has no vector; None without vectors."""
+    def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
+        """How much the nodes resemble each other; None without vectors."""
         ...
 
     def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

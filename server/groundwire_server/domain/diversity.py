@@ -7,10 +7,14 @@ SIGIR 1998.
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def diversify(
-    scores: Sequence[float], similarity: Callable[[int], Sequence[float]], strength: float, count: int
+    scores: Sequence[float],
+    similarity: Callable[[int], Sequence[float] | NDArray[np.float64]],
+    strength: float,
+    count: int,
 ) -> list[int]:
     """The positions of at most `count` items, in the order they are chosen.
 
@@ -27,8 +31,7 @@ def diversify(
     closest = np.zeros(len(scores))
     chosen = [int(np.argmax(relevance))]
     while len(chosen) < count:
+        relevance[chosen[-1]] = -np.inf
         closest = np.maximum(closest, np.asarray(similarity(chosen[-1]), np.float64))
-        values = relevance - strength * closest
-        values[chosen] = -np.inf
-        chosen.append(int(np.argmax(values)))
+        chosen.append(int(np.argmax(relevance - strength * closest)))
     return chosen

@@ -6,6 +6,7 @@ from groundwire_server.backends.interface import GraphProvider, RetrievalBackend
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
+from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.packing import Budget, pack
@@ -36,10 +37,12 @@ class RetrievalEngine:
     query_settings: QuerySettings
     limits: Limits
 
+    @holding_interpreter()
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
         return search_nodes(request, self.backend, self.rerankers, self.limits, checkpoint)
 
+    @holding_interpreter()
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""
         max_depth = check_expand(request, self.limits)
@@ -58,6 +61,7 @@ class RetrievalEngine:
         with stage("walk"):
             return graph.expand(walk, checkpoint)
 
+    @holding_interpreter()
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
@@ -78,6 +82,7 @@ class RetrievalEngine:
         )
         return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
 
+    @holding_interpreter()
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
         """Runs the whole flow and returns matches with texts. Raises PermissionDeniedError besides."""
         return run_query(request, self.backend, self.query_settings, self.limits, checkpoint)

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.adaptive import adaptive_weights
 from groundwire_server.domain.candidates import Candidate, Candidates
@@ -102,14 +105,13 @@ def diversified(
     ranked: Sequence[Ranked], parameters: EffectiveParameters, snapshot: RetrievalSnapshot, checkpoint: Checkpoint
 ) -> list[Ranked]:
     """The `top_k` matches, chosen so that they resemble each other less."""
-    ids = [entry.id for entry in ranked]
+    resemblance = snapshot.resemblance([entry.id for entry in ranked])
+    if resemblance is None:
+        raise AssertionError("only an index with vectors is diversified")
 
-    def similarity(position: int) -> Sequence[float]:
+    def similarity(position: int) -> NDArray[np.float64]:
         checkpoint()
-        similarities = snapshot.similarities(ids[position], ids)
-        if similarities is None:
-            raise AssertionError("only an index with vectors is diversified")
-        return similarities
+        return resemblance(position)
 
     scores = [entry.final for entry in ranked]
     chosen = diversify(scores, similarity, parameters.diversify_strength, parameters.top_k)

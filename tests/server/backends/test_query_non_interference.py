@@ -32,10 +32,11 @@ def answers(
 ) -> list[object]:
     """Everything that a snapshot answers to a query, in order: dicts as their items."""
     snapshot = backend.open(SCOPE, caller, lifecycle)
+    resemblance = snapshot.resemblance(ids)
     return [
         *(snapshot.find_candidates(search, never_stop) for search in searches),
         *(list(read(ids).items()) for read in (snapshot.nodes, snapshot.parents, snapshot.neighbors)),
-        *(snapshot.similarities(id_, ids) for id_ in ids),
+        *(resemblance and resemblance(place).tolist() for place in range(len(ids))),
         snapshot.service_contexts(["a", "b", "ä", "absent"]),
         list(snapshot.text_sizes(ids).items()),
         list(snapshot.fetch_texts(ids).items()),

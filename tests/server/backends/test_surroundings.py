@@ -72,7 +72,9 @@ def test_similarities_are_the_cosines_of_visible_vectors(
 
     with serving(corpus, open_backend) as backend:
         snapshot = backend.open(SCOPE, caller, lifecycle)
-        rows = [snapshot.similarities(id_, ids) for id_ in ids]
+        resemblance = snapshot.resemblance(ids)
+        assert resemblance is not None
+        rows = [resemblance(place) for place in range(len(ids))]
     found = np.asarray(rows, dtype=np.float64)
     assert found == pytest.approx(np.asarray([[cosine(a, b) for b in ids] for a in ids]), abs=1e-7)
     assert found.tobytes() == found.T.tobytes(), "a node resembles another as much as that resembles it, to the bit"
@@ -81,7 +83,7 @@ def test_similarities_are_the_cosines_of_visible_vectors(
 def test_an_index_without_vectors_knows_no_resemblance(make_node: MakeNode, open_backend: OpenBackend) -> None:
     node = make_node("A", "tax")
     with open_backend([node]) as backend:
-        assert backend.open(SCOPE, PUBLIC).similarities(node.id, [node.id]) is None
+        assert backend.open(SCOPE, PUBLIC).resemblance([node.id]) is None
 
 
 def test_ids_are_answered_in_the_order_they_were_asked(make_node: MakeNode, open_backend: OpenBackend) -> None:

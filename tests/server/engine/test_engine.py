@@ -1,12 +1,17 @@
 """The three actions over the embedded backend: what they compose, and in which order they refuse and stop."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
@@ -26,6 +31,7 @@ from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Re
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from groundwire_server.text.code_tokenizer import tokenize
+from support.builds import RECORDS, HashEmbedder, build
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -271,3 +277,25 @@ def test_encoded_responses_stay_within_the_byte_limit(
     assert encode_expansion(expanded).ByteSize() <= bound
     assert len(fetched.texts) + len(fetched.skipped) == len(ids)
     assert {skipped.reason for skipped in fetched.skipped} <= {SkipReason.RESPONSE_LIMIT}
+
+
+def test_a_call_that_waits_for_its_embedder_keeps_nobody_from_computing(tmp_path: Path) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    class SlowEmbedder(HashEmbedder):
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            asked.set()
+            assert go_on.wait(10)
+            return super().embed_query(text)
+
+    build(tmp_path, RECORDS, SCOPE, embedder=HashEmbedder())
+    engine = engine_over(EmbeddedBackend(tmp_path, [SlowEmbedder()]))
+    plain = SearchRequest(SCOPE, PUBLIC, SearchType.BM25, "invoice", 3)
+    with ThreadPoolExecutor() as pool:
+        waits = pool.submit(engine.search, replace(plain, search_type=SearchType.SEMANTIC), never_stop)
+        assert asked.wait(10)
+        other = pool.submit(engine.search, plain, never_stop)
+        assert other.result(10).hits
+        assert not waits.done()
+        go_on.set()
+        assert waits.result(10).hits

@@ -9,11 +9,11 @@ from groundwire_server.backends.embedded.expansion import expand_view
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.query_vectors import QueryVectors
-from groundwire_server.backends.embedded.resemblance import similarities_to
+from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
 from groundwire_server.backends.embedded.surroundings import neighbors_of, parents_of
-from groundwire_server.backends.interface import BackendSearch, Walk
+from groundwire_server.backends.interface import BackendSearch, Resemblance, Walk
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
@@ -63,10 +63,10 @@ class EmbeddedSnapshot:
             for id_, row in self.rows.of(ids).items()
         }
 
-    def similarities(self, id_: str, others: Sequence[str]) -> Sequence[float] | None:
-        """See `RetrievalSnapshot.similarities`."""
+    def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
+        """See `RetrievalSnapshot.resemblance`."""
         vectors = self.view.index.vectors
-        return None if vectors is None else similarities_to(vectors, self.rows, id_, others)
+        return None if vectors is None else resemblance(vectors, self.rows, ids)
 
     def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """See `RetrievalSnapshot.parents`."""

@@ -13,6 +13,7 @@ from threading import Lock
 from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.scope import Scope
@@ -48,7 +49,9 @@ class _Opening:
 
     def opened(self, directory: Path, pinned: Scope) -> tuple[LoadedIndex, VisibilityCache]:
         """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
-        with self._lock:
+        if self._opened is not None:
+            return self._opened
+        with releasing_interpreter(), self._lock:
             if self._opened is None:
                 index = open_version(directory, pinned)
                 self._opened = index, VisibilityCache(index)

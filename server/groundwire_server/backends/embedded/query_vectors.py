@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.semantic import unit_vector
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.observation import stage
 from groundwire_server.embedding.deferred import EmbedderUnavailableError
 from groundwire_server.embedding.query_encoders import EmbedQuery, QueryEncoders
@@ -44,7 +45,7 @@ class QueryVectors:
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
         try:
-            with stage("embed"):
+            with stage("embed"), releasing_interpreter():
                 return unit_vector(self._embed(space, index)(query, checkpoint))
         except EmbedderUnavailableError as error:
             _LOG.error("queries of index %s cannot be embedded: %s", index, error)

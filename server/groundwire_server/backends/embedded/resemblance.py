@@ -3,18 +3,25 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.known_rows import KnownRows
-from groundwire_server.backends.embedded.semantic import similarities
+from groundwire_server.backends.embedded.semantic import cosines
+from groundwire_server.backends.interface import Resemblance
 from groundwire_server.index.vectors import VectorTable
 
 
-def similarities_to(vectors: VectorTable, known: KnownRows, id_: str, others: Sequence[str]) -> list[float]:
-    """Cosine similarity of a node to each of others; 0 where one is hidden, absent or without a vector."""
-    rows = known.of([id_, *others])
-    places = [place for place, other in enumerate(others) if other in rows and vectors.present[rows[other]]]
-    cosines = np.zeros(len(others), dtype=np.float64)
-    if id_ in rows and vectors.present[rows[id_]]:
-        compared = np.asarray([rows[others[place]] for place in places], dtype=np.int64)
-        cosines[places] = similarities(vectors, compared, vectors.rows[rows[id_]].astype(np.float64))
-    return cosines.tolist()
+def resemblance(vectors: VectorTable, known: KnownRows, ids: Sequence[str]) -> Resemblance:
+    """The resemblance of nodes, whose vectors are read once however often it is asked."""
+    rows = known.of(ids)
+    places = [place for place, id_ in enumerate(ids) if id_ in rows and vectors.present[rows[id_]]]
+    compared = vectors.rows[[rows[ids[place]] for place in places]].astype(np.float64)
+    compared_at = dict(zip(places, range(len(places)), strict=True))
+
+    def to_each(place: int) -> NDArray[np.float64]:
+        similarities = np.zeros(len(ids), dtype=np.float64)
+        if place in compared_at:
+            similarities[places] = cosines(compared, compared[compared_at[place]])
+        return similarities
+
+    return to_each

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.coded_query import BoundedRows, CodedQuery, coded
 from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
+from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.index.vectors import VectorTable
 
 _ROWS_A_BLOCK = 256
@@ -92,12 +93,18 @@ def rank_by_similarity(
 
 
 def similarities(vectors: VectorTable, rows: NDArray[np.int64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosine similarity of each row [m] to a unit query, in double precision; a row's value depends on it alone."""
-    cosines = np.empty(len(rows), dtype=np.float64)
+    """Cosine similarity of each row [m] to a unit query, in double precision."""
+    found = np.empty(len(rows), dtype=np.float64)
     for start in range(0, len(rows), _ROWS_A_BLOCK):
         block = slice(start, start + _ROWS_A_BLOCK)
-        cosines[block] = (vectors.rows[rows[block]].astype(np.float64) * query).sum(axis=1)
-    return np.clip(cosines, -1.0, 1.0, out=cosines)
+        found[block] = cosines(vectors.rows[rows[block]].astype(np.float64), query)
+    return found
+
+
+def cosines(units: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosine similarity of each unit vector [m, dimension] to a unit query; each depends on its vector alone."""
+    products: NDArray[np.float64] = (units * query).sum(axis=1)
+    return products.clip(-1.0, 1.0, out=products)
 
 
 class _Search:
@@ -114,7 +121,8 @@ class _Search:
 
     def bounded(self, rows: NDArray[np.int64]) -> BoundedRows:
         """Rows [m] with bounds of their similarities."""
-        return self._coded.bounded(self._vectors.codes, rows)
+        with releasing_interpreter():
+            return self._coded.bounded(self._vectors.codes, rows)
 
     def best(self, bounded: BoundedRows, count: int, after: RankedRow | None = None) -> list[RankedRow]:
         """The exact best `count` of some rows, or of those of them that come after a hit."""
@@ -129,7 +137,8 @@ class _Search:
         """The approximate best `count` of the rows of a mask [n], of which there are `visible`."""
         deep_enough = [place for place, band in enumerate(bands, start=1) if band.hits >= count]
         used = bands[: deep_enough[0]] if deep_enough else bands
-        rows, agreements = self._coded.likely(self._vectors.codes, mask, visible, used[-1].width)
+        with releasing_interpreter():
+            rows, agreements = self._coded.likely(self._vectors.codes, mask, visible, used[-1].width)
         bounded = self.bounded(rows)
         hits: list[RankedRow] = []
         for band in used:
