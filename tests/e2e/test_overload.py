@@ -94,7 +94,7 @@ def test_ten_times_overload(server: Server) -> None:
         time.sleep(1)
         after = load(replace(plan, seconds=2, callers=1))
         assert time.monotonic() - ended < NORMAL_AGAIN_SECONDS
-    print(f"answered a second: at most {peak:.0f}, in the flood {flood.rate:.0f}")
+    print(f"answered a second: at most {peak:.1f}, in the flood {flood.rate:.1f}: {flood.rate / peak:.2f}")
     print(f"flood: {flood.sent / flood.seconds:.0f}/s; {flood.ends}; memory {memory:.0f}{memory_growth:+.0f} MiB")
     print(f"one caller's median: {median(usual.ok_seconds):.4f} s before, {median(after.ok_seconds):.4f} s after")
 

@@ -60,7 +60,7 @@ def health_watched(server: Server) -> Iterator[list[str]]:
 def _watch(address: str, problems: list[str], over: threading.Event) -> None:
     with grpc.insecure_channel(address) as channel:
         check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-        while not over.wait(0.1):
+        while not over.wait(0.5):
             for service in ("", "liveness", "readiness"):
                 request, started = health_pb2.HealthCheckRequest(service=service), time.monotonic()
                 try:

@@ -1,5 +1,6 @@
 """What the server listens on and under which rules: addresses, TLS, limits and keepalive of HTTP/2."""
 
+import math
 import ssl
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", MIN_CLIENT_PING_INTERVAL_MS),
         ("grpc.keepalive_time_ms", SERVER_PING_INTERVAL_MS),
         ("grpc.keepalive_timeout_ms", SERVER_PING_TIMEOUT_MS),
+        # A call that has not been taken on by then has missed its deadline, and gRPC need not cancel it earlier.
+        ("grpc.server_max_unrequested_time_in_server", math.ceil(settings.max_deadline_seconds)),
         ("grpc.so_reuseport", int(settings.workers > 1)),
         ("grpc.enable_channelz", int(settings.channelz_listen != "")),
     ]
