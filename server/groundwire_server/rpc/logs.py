@@ -12,6 +12,12 @@ LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 _GRPC_LOGGER = "grpc._cython.cygrpc"
+_UNWANTED = (
+    # gRPC quotes metadata that is no UTF-8, which may be a credential.
+    "Invalid encoding on",
+    # With a traceback for each caller that had gone before it was told an error; the access log has the call.
+    "ExecuteBatchError raised in core by servicer method",
+)
 
 
 def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | None = None) -> None:
@@ -41,12 +47,11 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | 
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    logging.getLogger(_GRPC_LOGGER).addFilter(_tells_no_metadata)
+    logging.getLogger(_GRPC_LOGGER).addFilter(_is_wanted)
 
 
-def _tells_no_metadata(record: logging.LogRecord) -> bool:
-    """False for what gRPC says of metadata that is no UTF-8: it quotes the value, which may be a credential."""
-    return not str(record.msg).startswith("Invalid encoding on")
+def _is_wanted(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith(_UNWANTED)
 
 
 def _add_worker(number: int, _: WrappedLogger, __: str, event: EventDict) -> EventDict:

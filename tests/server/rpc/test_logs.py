@@ -18,6 +18,8 @@ try:
     raise ValueError("broken")
 except ValueError:
     logging.getLogger("some.library").exception("failed")
+    logging.getLogger("grpc._cython.cygrpc").exception("ExecuteBatchError raised in core by servicer method [/a/B]")
+    logging.getLogger("grpc._cython.cygrpc").error("Invalid encoding on hidden-value")
 """
 
 
