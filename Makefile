@@ -14,8 +14,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
-	@echo "make test       all tests but the slow ones, linters and mypy included"
-	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load, pyright"
+	@echo "make test       all tests but the slow ones, linters included"
+	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load, type checkers"
 	@echo "make toolchains what the slow tests of examples/ need besides Python packages; as root on Debian"
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"

@@ -19,6 +19,8 @@ from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
 from support.program import Server, run_ok, write_jsonl
 from support.workers import separate_channel
 
+pytestmark = pytest.mark.slow
+
 METHODS = "/groundwire.v1.RetrievalService/"
 QUERY = "/groundwire.v1.QueryService/Query"
 VERBS, NOUNS = ("create", "total", "delete", "find"), ("Invoice", "Tax", "User", "Shipment", "Order")

@@ -4,12 +4,9 @@ The engine opens a snapshot for one caller and one index version and asks only t
 snapshot is opened, so no later call can forget it; an implementation must answer as if hidden nodes did not exist.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
@@ -23,8 +20,17 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
 
-Resemblance: TypeAlias = Callable[[int], NDArray[np.float64]]
-"""Of n nodes, given the place of one: its cosine similarity to each [n], 0 where one is hidden or has no vector."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Resemblance(Protocol):
+    """How much each of n nodes resembles the others."""
+
+    def __call__(self, place: int, /) -> "NDArray[np.float64]":
+        """Given the place of one, its cosine similarity to each [n]; 0 where one is hidden or has no vector."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
