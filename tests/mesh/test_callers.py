@@ -179,7 +179,8 @@ def test_what_is_no_call_is_refused(post: "Post", path: str, body: str, content_
 
 
 def test_a_deadline_holds_for_json_too(post: "Post") -> None:
-    assert post(SEARCH, json.dumps(AS_JSON), **{"grpc-timeout": "1u"}).status == 504
+    # Envoy's, by how far the call has come when the time is over.
+    assert post(SEARCH, json.dumps(AS_JSON), **{"grpc-timeout": "1u"}).status in (408, 504)
 
 
 def test_requests_above_the_servers_bound_are_refused_by_it(mesh: Mesh) -> None:

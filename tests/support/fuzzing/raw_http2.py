@@ -182,6 +182,11 @@ class _Stream:
             return self._await_end() if call.ends else RawAnswer("left")
         except (ConnectionError, h2.exceptions.StreamClosedError):
             return RawAnswer("closed")
+        except h2.exceptions.ProtocolError:
+            # What a server still sends after its GOAWAY, h2 takes for an error.
+            if self._http2.state_machine.state is not h2.connection.ConnectionState.CLOSED:
+                raise
+            return RawAnswer("closed")
 
     def _send_body(self, call: RawCall) -> None:
         limit = self._http2.max_outbound_frame_size
