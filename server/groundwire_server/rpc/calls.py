@@ -13,6 +13,7 @@ import structlog
 
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
+from groundwire_server.domain.interpreter import give_way
 from groundwire_server.domain.observation import observed_by, observer
 from groundwire_server.rpc.admission.admission import Admission, AdmissionBounds, MethodLoad
 from groundwire_server.rpc.admission.method_queue import Turn
@@ -47,7 +48,11 @@ class RunningCall:
         self.abandoned = True
 
     def checkpoint(self) -> None:
-        """Returns while the call is worth its work; raises DeadlineError or CancelledError otherwise."""
+        """Returns while the call is worth its work; raises DeadlineError or CancelledError otherwise.
+
+        A call that takes long lets others compute here.
+        """
+        give_way()
         if time.monotonic() >= self.deadline:
             raise DeadlineError
         if self.abandoned:

@@ -1,12 +1,13 @@
 """One thread at a time holds the interpreter; who releases it lets another in and has it again after."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from groundwire_server.domain.interpreter import holding_interpreter, releasing_interpreter
+from groundwire_server.domain.interpreter import SLICE_SECONDS, give_way, holding_interpreter, releasing_interpreter
 
 SECONDS = 10.0
 
@@ -75,3 +76,32 @@ def test_a_thread_that_does_not_hold_it_releases_nothing() -> None:
         assert blocked.is_alive()
     blocked.join(SECONDS)
     assert not blocked.is_alive()
+
+
+def test_a_long_call_gives_way_to_one_that_waits() -> None:
+    began, done = threading.Event(), threading.Event()
+
+    @holding_interpreter()
+    def works_for_long() -> None:
+        began.set()
+        end = time.monotonic() + SECONDS
+        while not done.is_set():
+            assert time.monotonic() < end
+            give_way()
+
+    def comes_later() -> None:
+        assert began.wait(SECONDS)
+        with holding_interpreter():
+            done.set()
+
+    at_once([works_for_long, comes_later])
+
+
+def test_nobody_gives_way_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("groundwire_server.domain.interpreter.time.sleep", slept.append)
+    give_way()
+    with holding_interpreter():
+        threading.Event().wait(2 * SLICE_SECONDS)
+        give_way()
+    assert slept == []
