@@ -106,6 +106,21 @@ def test_hostile_tokens(data: Path, tmp_path: Path) -> None:
     assert tally.ends["metadata", "UNAUTHENTICATED"] > tally.ends["metadata", "OK"]
 
 
+def test_a_path_that_is_no_text_ends_nothing_but_its_call(server: Server) -> None:
+    before = canonical_answers(server.address)
+    headers = [
+        (b":method", b"POST"),
+        (b":scheme", b"http"),
+        (b":path", b"/groundwire.v1.\xff/\xfe"),
+        (b":authority", b"localhost"),
+        (b"te", b"trailers"),
+        (b"content-type", b"application/grpc"),
+    ]
+    call = RawCall(0, "headers", headers, framed(b""))
+    assert complaint(call, send(server.address, call)) == ""
+    assert canonical_answers(server.address) == before
+
+
 def test_a_credential_that_is_no_text_stays_out_of_the_log(server: Server) -> None:
     headers = [
         (b":method", b"POST"),

@@ -17,6 +17,8 @@ _UNWANTED = (
     "Invalid encoding on",
     # With a traceback for each caller that had gone before it was told an error; the access log has the call.
     "ExecuteBatchError raised in core by servicer method",
+    # With a traceback for each path that is no UTF-8; no servicer was asked.
+    "Unexpected [UnicodeDecodeError] raised by servicer method",
 )
 
 

@@ -69,7 +69,8 @@ def serve_engine(
     """Serves until SIGTERM or SIGINT and returns the exit code. Call from the main thread.
 
     `announce` is called once calls are answered, when the server knows its addresses. The first signal drains and
-    gives 0; a second one stops at once and gives 128 plus its number. Raises SettingsError when it cannot start.
+    gives 0; a second one stops at once and gives 128 plus its number. Gives 1 when gRPC ends by itself. Raises
+    SettingsError when it cannot start.
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_serve(settings, engine, indexes, announce, metrics))
@@ -84,9 +85,15 @@ async def _serve(
     server = GroundwireServer(settings, engine, indexes, Telemetry(settings, metrics))
     await server.start()
     announce(server)
-    first = await signals.get()
     log = structlog.get_logger()
-    log.info("draining", signal=first.name)
+    first, ended = asyncio.create_task(signals.get()), asyncio.create_task(server.ended())
+    await asyncio.wait({first, ended}, return_when=asyncio.FIRST_COMPLETED)
+    if not first.done():
+        # Health on its own port would go on saying that all is well.
+        log.error("gRPC has ended by itself", exc_info=ended.exception())
+        await server.stop()
+        return 1
+    log.info("draining", signal=first.result().name)
     second = await _drain(server, signals)
     log.info("stopped", cut_short=second is not None)
     return exit_code(second)

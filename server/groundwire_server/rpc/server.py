@@ -80,6 +80,10 @@ class GroundwireServer:
         await self._server.start()
         self._readiness.start()
 
+    async def ended(self) -> None:
+        """Returns once gRPC takes no more calls, and raises what ended it if nobody asked it to."""
+        await self._server.wait_for_termination()
+
     async def drain(self) -> None:
         """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
 

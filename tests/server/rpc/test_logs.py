@@ -20,6 +20,7 @@ except ValueError:
     logging.getLogger("some.library").exception("failed")
     logging.getLogger("grpc._cython.cygrpc").exception("ExecuteBatchError raised in core by servicer method [/a/B]")
     logging.getLogger("grpc._cython.cygrpc").error("Invalid encoding on hidden-value")
+    logging.getLogger("grpc._cython.cygrpc").error("Unexpected [UnicodeDecodeError] raised by servicer method [/x]")
 """
 
 

@@ -15,7 +15,7 @@ import pytest
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 
 SCRIPT = """
-import sys, time
+import asyncio, sys, time
 from unittest.mock import Mock
 from groundwire_server.config import Settings
 from groundwire_server.domain.search import SearchResult
@@ -36,6 +36,8 @@ def serve_mocks(settings, announce):
     def announce_twice(server):
         announce(server)
         print(server.address, flush=True)
+        if "grpc-ends" in sys.argv:
+            asyncio.get_running_loop().create_task(server._server.stop(None))
 
     configure_logging(settings.log_format, settings.log_level)
     return serve.serve_engine(settings, Mock(search=search), Mock(), announce_twice)
@@ -63,9 +65,9 @@ def start() -> Iterator[Start]:
     """`start(**settings)`: a server process and its address, once it is ready."""
     processes: list[subprocess.Popen[str]] = []
 
-    def run(**settings: object) -> tuple[subprocess.Popen[str], str]:
+    def run(*words: str, **settings: object) -> tuple[subprocess.Popen[str], str]:
         values = json.dumps({"listen": "127.0.0.1:0", "drain_pause_seconds": 0.3, **settings})
-        process = python("-W", "error", "-c", SCRIPT, values)
+        process = python("-W", "error", "-c", SCRIPT, values, *words)
         processes.append(process)
         assert process.stdout is not None
         return process, process.stdout.readline().strip()
@@ -124,6 +126,13 @@ def test_a_second_signal_stops_at_once(start: Start, search_request: retrieval_p
     assert lines["stopped"]["cut_short"] is True
     assert lines["call"]["code"] == "CANCELLED"
     assert endless.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)
+
+
+def test_a_server_whose_grpc_ends_by_itself_ends_too(start: Start) -> None:
+    process, _ = start("grpc-ends", health_listen="127.0.0.1:0")
+    code, errors = ended(process)
+    assert code == 1
+    assert [json.loads(line)["event"] for line in errors.splitlines()] == ["listening", "gRPC has ended by itself"]
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])

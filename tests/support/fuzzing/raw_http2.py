@@ -18,8 +18,12 @@ from support.fuzzing.valid_requests import READS
 Headers = Sequence[tuple[bytes, bytes]]
 PATIENCE_SECONDS = 20.0
 SHORT_PATIENCE_SECONDS = 1.0
-CORE_REFUSALS = ("Error parsing '", "Compression bit set but no encoding configured", "Decompression failed")
-"""How gRPC's core begins to tell of an INTERNAL that its specification asks for; no code of the server runs then."""
+INTERNAL, UNKNOWN = "13", "2"
+REFUSALS_OF_GRPC = {
+    INTERNAL: ("Error parsing '", "Compression bit set but no encoding configured", "Decompression failed"),
+    UNKNOWN: ("Unexpected <class 'UnicodeDecodeError'>",),  # a path that is no UTF-8
+}
+"""How messages of gRPC itself begin, by status; no code of the server runs then."""
 _WINDOW_BYTES = 2**24
 _TIMEOUTS = (
     b"", b"S", b"1", b"-1S", b"1X", b"abc", b"0n", b"99999999H", b"999999999H", b"18446744073709551616S", b"1.5S",
@@ -154,9 +158,10 @@ def send(address: str, call: RawCall) -> RawAnswer:
 
 
 def complaint(call: RawCall, answer: RawAnswer) -> str:
-    """What is wrong with an answer; empty for one that may be. UNKNOWN may never be, INTERNAL only from gRPC's core."""
-    by_core = answer.end == "13" and answer.message.startswith(CORE_REFUSALS)
-    if (answer.end in ("2", "13") and not by_core) or (answer.end == "never" and not call.may_wait):
+    """What is wrong with an answer; empty for one that may be. INTERNAL and UNKNOWN may come from gRPC itself alone."""
+    refusals = REFUSALS_OF_GRPC.get(answer.end)
+    by_server = refusals is not None and not answer.message.startswith(refusals)
+    if by_server or (answer.end == "never" and not call.may_wait):
         return f"frames {call.number} ({call.what}): {answer}"
     return ""
 
