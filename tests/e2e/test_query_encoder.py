@@ -22,12 +22,13 @@ import sys
 from pathlib import Path
 from groundwire_server.config import Settings
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.compose import compose
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
 space = snapshot.view.index.manifest.vector_space
-snapshot.query_vectors.vector("find a user", (), space, snapshot.index)
+snapshot.query_vectors.vector("find a user", (), space, snapshot.index, never_stop)
 print(sorted(name for name in ("torch", "transformers", "sentence_transformers", "onnx") if name in sys.modules))
 """
 

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.embedding.deferred import DeferredEmbedder
 from groundwire_server.embedding.embedder import Embedder, EmbedderError
@@ -37,9 +38,11 @@ def vectors_of(data: Path, embedders: Sequence[Embedder]) -> QueryVectors:
 def test_a_query_is_embedded_once(tmp_path: Path) -> None:
     embedder = Counting()
     vectors = vectors_of(tmp_path, [embedder])
-    first = vectors.vector("user", (), SPACE, "v1")
-    assert vectors.vector("user", (), SPACE, "v2").tobytes() == first.tobytes()
-    assert vectors_of(tmp_path, [HashEmbedder()]).vector("user", (), SPACE, "v1").tobytes() == first.tobytes()
+    first = vectors.vector("user", (), SPACE, "v1", never_stop)
+    assert vectors.vector("user", (), SPACE, "v2", never_stop).tobytes() == first.tobytes()
+    assert (
+        vectors_of(tmp_path, [HashEmbedder()]).vector("user", (), SPACE, "v1", never_stop).tobytes() == first.tobytes()
+    )
     assert first.dtype == np.float64
     assert np.linalg.norm(first) == pytest.approx(1)
     assert embedder.asked == ["user"]
@@ -48,7 +51,7 @@ def test_a_query_is_embedded_once(tmp_path: Path) -> None:
 def test_a_vector_of_the_callers_own_is_not_looked_up(tmp_path: Path) -> None:
     embedder = Counting()
     vectors = vectors_of(tmp_path, [embedder])
-    assert vectors.vector("user", (0, 3, 0, 4), SPACE, "v1").tolist() == [0, 0.6, 0, 0.8]
+    assert vectors.vector("user", (0, 3, 0, 4), SPACE, "v1", never_stop).tolist() == [0, 0.6, 0, 0.8]
     assert embedder.asked == []
 
 
@@ -60,6 +63,6 @@ def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(
 
     vectors = vectors_of(tmp_path, [DeferredEmbedder("hash", "hash-1", 4, fail)])
     with pytest.raises(PreconditionError) as caught:
-        vectors.vector("user", (), SPACE, "v1")
+        vectors.vector("user", (), SPACE, "v1", never_stop)
     assert caught.value.reason is Reason.EMBEDDER_MISMATCH
     assert "no such model" in caplog.text

@@ -10,13 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
-from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.errors import InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.checkpoint import Checkpoint, never_stop
+from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.search import Filter, SearchType
+from groundwire_server.embedding.query_encoders import QueryEncoders
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.writer import IndexContent, Lexicon, write_index
@@ -179,3 +181,20 @@ def test_a_query_vector_of_another_dimension_is_refused(put: Put) -> None:
         ask(put(whole), replace(SEARCH, query_vector=(1.0, 0.0)))
     (violation,) = caught.value.violations
     assert (violation.field, violation.reason) == ("query_vector", Reason.VALUE_MALFORMED)
+
+
+def test_a_query_that_waits_to_be_embedded_asks_whether_anybody_still_waits(put: Put) -> None:
+    def waits(_: str, checkpoint: Checkpoint) -> NDArray[np.float32]:
+        checkpoint()
+        raise AssertionError("it went on for nobody")
+
+    def stop() -> None:
+        raise CancelledError
+
+    snapshot = put(embedded_by("flat-1")).open(SCOPE, PUBLIC)
+    semantic = BackendSearch(SearchType.SEMANTIC, "getUser", (), 10, 60, Filter(), explain=False)
+    with patch.object(QueryEncoders, "find", return_value=waits):
+        with pytest.raises(CancelledError):
+            snapshot.find_candidates(SEARCH, stop)
+        with pytest.raises(CancelledError):
+            snapshot.search(semantic, stop)

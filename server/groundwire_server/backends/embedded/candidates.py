@@ -24,7 +24,7 @@ def find_candidates(
     view: View, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
 ) -> Candidates:
     """See `RetrievalSnapshot.find_candidates`. Raises as `asked_sources` does, and what the checkpoint raises."""
-    sources = asked_sources(view.index, search, query_vectors)
+    sources = asked_sources(view.index, search, query_vectors, checkpoint)
     checkpoint()
     proposals = _propose(sources, view.visibility, view.visibility.narrowed(search.filter), checkpoint)
     space = view.index.manifest.vector_space

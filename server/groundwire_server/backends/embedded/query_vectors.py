@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.semantic import unit_vector
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
+from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.observation import stage
@@ -27,7 +27,7 @@ class QueryVectors:
         self._cache = QueryVectorCache()
 
     def vector(
-        self, query: str, own: Sequence[float], space: VectorSpace, index: str, checkpoint: Checkpoint = never_stop
+        self, query: str, own: Sequence[float], space: VectorSpace, index: str, checkpoint: Checkpoint
     ) -> NDArray[np.float64]:
         """A unit vector [dimension], read-only. `own` is the caller's vector, empty when `query` is to be embedded.
 

@@ -60,7 +60,7 @@ class ViewSearch:
         semantic_asked = search.search_type is not SearchType.BM25
         lexical_asked = search.search_type is not SearchType.SEMANTIC
         lexical = code_words_of(self._index, "search it semantically") if lexical_asked else None
-        semantic = self._semantic(search, allowed) if semantic_asked else None
+        semantic = self._semantic(search, allowed, checkpoint) if semantic_asked else None
         checkpoint()
         tokens = tokenize(search.query) if lexical else []
         bm25 = self._bm25(lexical, tokens, allowed, search.top_k) if lexical else None
@@ -72,9 +72,10 @@ class ViewSearch:
         debug = self._debug(search, allowed, legs, exact) if search.explain else None
         return SearchResult(hits, self._index.manifest.version, exact, debug)
 
-    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> Nearest:
+    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_], checkpoint: Checkpoint) -> Nearest:
         space, vectors = vectors_of(self._index, "search it with BM25")
-        query = self._query_vectors.vector(search.query, search.query_vector, space, self._index.manifest.version)
+        version = self._index.manifest.version
+        query = self._query_vectors.vector(search.query, search.query_vector, space, version, checkpoint)
         with stage(Leg.SEMANTIC.value):
             return rank_by_similarity(vectors, query, allowed, search.top_k)
 

@@ -7,6 +7,7 @@ from groundwire_server.backends.embedded.query_vectors import QueryVectors
 from groundwire_server.backends.embedded.trigram import TrigramSource
 from groundwire_server.backends.embedded.words import WordSource
 from groundwire_server.domain.candidates import CandidateSearch
+from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.query import Source
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.text.code_tokenizer import tokenize
@@ -15,14 +16,17 @@ from groundwire_server.text.prose_tokenizer import tokenize_prose
 _ADVICE = "ask other sources"
 
 
-def asked_sources(index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors) -> list[CandidateSource]:
+def asked_sources(
+    index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
+) -> list[CandidateSource]:
     """The sources in the order of their enum, ready to be asked.
 
     Raises PreconditionError when the index lacks one that is named, or the server its embedder or tokeniser;
-    InvalidRequestError for a query vector of another dimension.
+    InvalidRequestError for a query vector of another dimension; what the checkpoint raises while the query waits to be
+    embedded.
     """
     asked = search.sources or _held(index, search)
-    return [_source(source, index, search, query_vectors) for source in Source if source in asked]
+    return [_source(source, index, search, query_vectors, checkpoint) for source in Source if source in asked]
 
 
 def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
@@ -38,12 +42,13 @@ def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
 
 
 def _source(
-    source: Source, index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors
+    source: Source, index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
 ) -> CandidateSource:
     match source:
         case Source.DENSE:
             space, vectors = vectors_of(index, f"send no query_vector and {_ADVICE}")
-            query = query_vectors.vector(search.query, search.query_vector, space, index.manifest.version)
+            version = index.manifest.version
+            query = query_vectors.vector(search.query, search.query_vector, space, version, checkpoint)
             return DenseSource(vectors, query, search.dense_limit, search.min_similarity)
         case Source.BM25_CODE:
             return WordSource(source, code_words_of(index, _ADVICE), tokenize(search.query), search.lexical_limit)
