@@ -21,7 +21,6 @@ from bench.adapters.engine import EngineAdapter
 from bench.adapters.protocol import Scenario, closed_loop
 from bench.speed.synthesis import Shape, write_corpus
 
-NODES = 20_000
 SCENARIOS = (Scenario("semantic"), Scenario("bm25"), Scenario("hybrid"), Scenario("fetch"), Scenario("query"))
 THREADS = (1, 2, 4)
 
@@ -38,10 +37,12 @@ def main() -> None:
     """Runs the measurement and prints its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="the folder for the corpus")
+    parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=300, help="calls of each kind in a turn")
     arguments = parser.parse_args()
-    corpus = write_corpus(arguments.out / f"corpus-{NODES}-1000", Shape(NODES, policy_classes=1_000))
+    nodes: int = arguments.nodes
+    corpus = write_corpus(arguments.out / f"corpus-{nodes}-1000", Shape(nodes, policy_classes=1_000))
     adapters = (EngineAdapter(), SharingAdapter())
     for adapter in adapters:
         adapter.load(corpus, arguments.out)
