@@ -84,11 +84,26 @@ class Grant:
     administration: Scopes = Scopes()
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a call, and what that identity grants.
+
+    `subject` names the identity for operators and for what is shared out among callers: the subject of a token, or the
+    name in a certificate. It is empty where nobody is told apart.
+    """
+
+    subject: str
+    grant: Grant
+
+
 _ANY_NAME = Names(prefixes=("",))
 _ANY_SCOPE = Scopes(patterns=((_ANY_NAME, _ANY_NAME),))
 
 UNLIMITED = Grant(_ANY_NAME, _ANY_NAME, _ANY_NAME, MAX_CLEARANCE_LEVEL, _ANY_SCOPE, _ANY_SCOPE)
 """Every request holds what it says that it holds."""
+
+ANYBODY = Caller("", UNLIMITED)
+"""The caller of a server that leaves it to the mesh to know its callers."""
 
 
 def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:

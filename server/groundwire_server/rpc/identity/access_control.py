@@ -42,7 +42,7 @@ class AccessControl:
         self, request: ScopedRequestT, context: grpc.aio.ServicerContext[ScopedRequestT, Response]
     ) -> AccessContext:
         """The access to answer a request with that names a scope."""
-        grant = await self._authenticator.authenticate(context)
+        grant = (await self._authenticator.authenticate(context)).grant
         access = _narrowed(grant, request)
         _check_granted(
             grant.scopes,
@@ -58,14 +58,14 @@ class AccessControl:
         context: grpc.aio.ServicerContext[index_pb2.ListIndexesRequest, Response],
     ) -> tuple[AccessContext, Scopes]:
         """The access to answer a listing with, and the scopes to leave in it."""
-        grant = await self._authenticator.authenticate(context)
+        grant = (await self._authenticator.authenticate(context)).grant
         return _narrowed(grant, request), grant.scopes
 
     async def admit_administration(
         self, request: AdministrationRequestT, context: grpc.aio.ServicerContext[AdministrationRequestT, Response]
     ) -> Scope:
         """The index version that may be changed."""
-        grant = await self._authenticator.authenticate(context)
+        grant = (await self._authenticator.authenticate(context)).grant
         if not self._allow_admin:
             raise PermissionDeniedError(
                 Reason.ADMINISTRATION_DISABLED,

@@ -6,7 +6,7 @@ from typing import TypeVar
 import grpc.aio
 
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import UNLIMITED, Grant
+from groundwire_server.domain.grants import ANYBODY, Caller
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -19,8 +19,8 @@ class Authenticator(ABC):
         """Begins to keep up to date what callers are verified with."""
 
     @abstractmethod
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
-        """What the caller is granted. Raises UnauthenticatedError, IdentityUnavailableError."""
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+        """Who calls, by the call's headers and connection alone. Raises UnauthenticatedError, IdentityUnavailableError."""
 
     async def stop(self) -> None:  # noqa: B027
         """Ends what `start` began."""
@@ -29,9 +29,9 @@ class Authenticator(ABC):
 class TrustedCallers(Authenticator):
     """Mode `trusted`: requests state their access themselves, for a mesh that has authenticated the caller."""
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
         """Everything, to everyone."""
-        return UNLIMITED
+        return ANYBODY
 
 
 def refused(rule: str, message: str) -> UnauthenticatedError:

@@ -5,7 +5,7 @@ from typing import TypeVar, cast
 
 import grpc.aio
 
-from groundwire_server.domain.grants import Grant
+from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.identity.bearer_token import bearer_token
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims
@@ -35,15 +35,15 @@ class TokenCallers(Authenticator):
         """Reads the keys, and keeps reading them."""
         await self._keys.start()
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
-        """What the call's token grants. Raises UnauthenticatedError, IdentityUnavailableError."""
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+        """The subject of the call's token and what the token grants. Raises UnauthenticatedError, IdentityUnavailableError."""
         token = bearer_token(context.invocation_metadata())
-        grant = self._verified.find(token)
-        if grant is None:
+        caller = self._verified.find(token)
+        if caller is None:
             claims = await self._verifier.claims(token)
-            grant = self._mapping.grant(claims)
-            self._verified.add(token, grant, self._until(claims))
-        return grant
+            caller = Caller(_subject(claims), self._mapping.grant(claims))
+            self._verified.add(token, caller, self._until(claims))
+        return caller
 
     async def stop(self) -> None:
         """Reads the keys no more."""
@@ -52,3 +52,9 @@ class TokenCallers(Authenticator):
     def _until(self, claims: Claims) -> float:
         expires = int(cast("float | str", claims["exp"]))  # as the verifier has read it
         return min(expires, int(time.time()) + MAX_REMEMBERED_SECONDS) + self._leeway
+
+
+def _subject(claims: Claims) -> str:
+    """The claim `sub`, which an issuer may leave out (RFC 7519 §4.1.2)."""
+    subject = claims.get("sub")
+    return subject if isinstance(subject, str) else ""

@@ -7,7 +7,7 @@ from typing import TypeVar
 import grpc.aio
 
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import Grant
+from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
 from groundwire_server.rpc.identity.forwarded_certificate import FORWARDED_KEY, forwarded_certificate
@@ -31,12 +31,13 @@ class CertifiedCallers(Authenticator):
         self._grant = lru_cache(_REMEMBERED)(mapping.grant)
         self._is_proxy = lru_cache(_REMEMBERED)(mapping.is_proxy)
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Grant:
-        """What the caller's certificate grants. Raises UnauthenticatedError."""
-        grant = self._grant(self._caller(context))
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+        """The name in the caller's certificate and what it grants. Raises UnauthenticatedError."""
+        names = self._caller(context)
+        grant = self._grant(names)
         if grant is None:
             raise refused("certificate", "no caller is known by the names in this certificate")
-        return grant
+        return Caller((*names.uris, *names.dns_names)[0], grant)
 
     def _caller(self, context: grpc.aio.ServicerContext[Request, Response]) -> CertificateNames:
         peer = _peer(context.auth_context())

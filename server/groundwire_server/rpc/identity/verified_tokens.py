@@ -1,23 +1,23 @@
-"""Remembers which tokens were verified, and what they grant."""
+"""Remembers which tokens were verified, and whose they are."""
 
 import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from groundwire_server.domain.grants import Grant
+from groundwire_server.domain.grants import Caller
 
 MAX_TOKENS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    grant: Grant
+    caller: Caller
     until: float
 
 
 class VerifiedTokens:
-    """What the tokens that were used last grant, until each expires.
+    """Whose the tokens are that were used last, until each expires.
 
     Tokens are known by their digest, so that none lies in memory longer than its call. Only tokens that were verified
     get in: those that are refused cannot push others out.
@@ -26,8 +26,8 @@ class VerifiedTokens:
     def __init__(self) -> None:
         self._tokens: OrderedDict[bytes, _Verified] = OrderedDict()
 
-    def find(self, token: str) -> Grant | None:
-        """What the token grants, if that is known and the token has not expired."""
+    def find(self, token: str) -> Caller | None:
+        """Whose the token is, if that is known and the token has not expired."""
         digest = _digest(token)
         known = self._tokens.get(digest)
         if known is None:
@@ -36,11 +36,11 @@ class VerifiedTokens:
             del self._tokens[digest]
             return None
         self._tokens.move_to_end(digest)
-        return known.grant
+        return known.caller
 
-    def add(self, token: str, grant: Grant, until: float) -> None:
+    def add(self, token: str, caller: Caller, until: float) -> None:
         """Remembers a token until it expires, at `until` in seconds since 1970."""
-        self._tokens[_digest(token)] = _Verified(grant, until)
+        self._tokens[_digest(token)] = _Verified(caller, until)
         if len(self._tokens) > MAX_TOKENS:
             self._tokens.popitem(last=False)
 
