@@ -20,6 +20,8 @@ from groundwire_server.domain.limits import Limits
 ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 NO_EMBEDDER = "none"
+LARGE_REQUESTS = 16
+"""How many requests of the largest size the memory of calls must hold at least."""
 
 _LIMITS = Limits()
 _ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
@@ -153,6 +155,15 @@ class Settings(BaseSettings):
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
     """The largest request message admitted."""
 
+    receive_seconds: DeadlineSeconds = 10
+    """How long a request may take to arrive, once its call has been taken on."""
+    call_memory_bytes: Annotated[int, Field(ge=1_048_576, le=68_719_476_736)] = 268_435_456
+    """What the requests and responses of all calls may hold in each worker, those of one identity a quarter of it."""
+    max_connections: Annotated[int, Field(ge=1, le=1_000_000)] = 512
+    """How many connections each worker has open to callers; one more is closed at once."""
+    max_connection_streams: Annotated[int, Field(ge=1, le=100_000)] = 1_024
+    """How many calls a connection may carry at a time; clients keep further ones waiting."""
+
     default_deadline_seconds: DeadlineSeconds = 30
     """The deadline of calls that bring none."""
     max_deadline_seconds: DeadlineSeconds = 120
@@ -178,6 +189,13 @@ class Settings(BaseSettings):
     """The share of calls to trace of those whose caller has not decided it."""
     channelz_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
     """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
+
+    audit: Literal["off", "on", "required"] = "off"
+    """Whether each call is recorded: who read what. Where it is required, calls that cannot be recorded are refused."""
+    audit_file: Path | None = None
+    """The file that records are appended to; standard output without it."""
+    audit_ids: bool = False
+    """Whether a record tells the ids of what was answered with, besides their number."""
 
     log_format: Literal["json", "console"] = "json"
     """How logs are written to stderr."""
@@ -205,6 +223,13 @@ class Settings(BaseSettings):
                 f"max_running_calls: {self.max_running_calls}: "
                 f"must be at most worker_threads, which is {self.worker_threads}"
             )
+        if self.call_memory_bytes < LARGE_REQUESTS * self.max_receive_bytes:
+            raise ValueError(
+                f"call_memory_bytes: {self.call_memory_bytes}: must be at least {LARGE_REQUESTS} times "
+                f"max_receive_bytes, which is {self.max_receive_bytes}, so that a share of it holds one decoded request"
+            )
+        if self.audit == "off" and (self.audit_file is not None or self.audit_ids):
+            raise ValueError("audit: off: must be on or required where audit_file or audit_ids is given")
         for setting, path, partner, partner_path in (
             ("tls_certificate", self.tls_certificate, "tls_key", self.tls_key),
             ("tls_key", self.tls_key, "tls_certificate", self.tls_certificate),

@@ -219,7 +219,7 @@ EXPAND_ROWS = [
 FETCH_ROWS = [
     Row("an id is required", fetch(seed_ids=None), INVALID, "FIELD_REQUIRED", "seed_ids"),
     Row("seeds are not empty", fetch(seed_ids=[""]), INVALID, "FIELD_REQUIRED", "seed_ids[0]"),
-    Row("ids are not too many", fetch(seed_ids=map(str, range(10_001))), INVALID, "VALUE_OUT_OF_RANGE", "nodes"),
+    Row("ids are not too many", fetch(seed_ids=map(str, range(10_001))), INVALID, "VALUE_OUT_OF_RANGE", "seed_ids"),
     Row("ids are not too large in all", fetch(seed_ids=[f"{i:02000}" for i in range(1100)]), INVALID, "VALUE_OUT_OF_RANGE", "nodes"),
     Row("node id is not empty", fetch(nodes=[graph_node(id_="")]), INVALID, "FIELD_REQUIRED", "nodes[0].id"),
     Row("node parent is not too long", fetch(nodes=[graph_node(parent_id="x" * 2049)]), INVALID, "VALUE_OUT_OF_RANGE", "nodes[0].parent_id"),

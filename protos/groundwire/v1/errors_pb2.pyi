@@ -78,10 +78,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
     try again. Metadata: `method`; `rule`, which is one of
     - `waiting`: as many calls of the method wait as may;
-    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do.
+    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do;
+    - `memory`: requests that are being received, or answers that their callers have not taken yet, fill what calls
+      may hold, or what calls of this caller may.
     """
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 16
-    """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done."""
+    """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
+    the request had arrived in full.
+    """
     ERROR_REASON_CANCELLED: _ErrorReason.ValueType  # 17
     """CANCELLED. The caller gave the call up; the server stopped working on it."""
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 18
@@ -119,6 +123,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_ADMINISTRATION_NOT_GRANTED: _ErrorReason.ValueType  # 27
     """PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
     Metadata: `repository`, `branch`.
+    """
+    ERROR_REASON_AUDIT_UNAVAILABLE: _ErrorReason.ValueType  # 28
+    """UNAVAILABLE. The server must record each call, and cannot at present; the answer was withheld. Try again. An index
+    is neither activated nor deleted then, unless the disk failed between the record before it and the one after it.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -188,10 +196,14 @@ ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
 """RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
 try again. Metadata: `method`; `rule`, which is one of
 - `waiting`: as many calls of the method wait as may;
-- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do.
+- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do;
+- `memory`: requests that are being received, or answers that their callers have not taken yet, fill what calls
+  may hold, or what calls of this caller may.
 """
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 16
-"""DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done."""
+"""DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
+the request had arrived in full.
+"""
 ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 17
 """CANCELLED. The caller gave the call up; the server stopped working on it."""
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 18
@@ -229,5 +241,9 @@ ERROR_REASON_TENANT_NOT_GRANTED: ErrorReason.ValueType  # 26
 ERROR_REASON_ADMINISTRATION_NOT_GRANTED: ErrorReason.ValueType  # 27
 """PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
 Metadata: `repository`, `branch`.
+"""
+ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 28
+"""UNAVAILABLE. The server must record each call, and cannot at present; the answer was withheld. Try again. An index
+is neither activated nor deleted then, unless the disk failed between the record before it and the one after it.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

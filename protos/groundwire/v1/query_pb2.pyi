@@ -315,7 +315,7 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedScalarFieldContainer[Global___Source.ValueType]:
-        """The sources to ask, each once. Empty: every source that the index has."""
+        """The sources to ask, each once, so at most 4. Empty: every source that the index has."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
@@ -323,8 +323,8 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The query as an embedding of the index's dimension, for callers that embed by themselves. Finite and not all zero;
-        it need not be of unit length. Refused when `sources` leaves the dense source out. Empty: the server embeds `query`.
+        """The query as an embedding of the index's dimension, for callers that embed by themselves. Finite and not all zero,
+        at most 16,384 components; it need not be of unit length. Refused when `sources` leaves the dense source out. Empty: the server embeds `query`.
         """
 
     def __init__(

@@ -271,7 +271,8 @@ class SearchNodesRequest(_message.Message):
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The query as an embedding of the index's dimension, for callers that embed by themselves; refused for BM25.
-        Finite and not all zero; it need not be of unit length. Empty: the server embeds `query`.
+        Finite and not all zero, at most 16,384 components; it need not be of unit length. Empty: the server embeds
+        `query`.
         """
 
     def __init__(

@@ -38,6 +38,7 @@ class Reason(StrEnum):
     SCOPE_NOT_GRANTED = "SCOPE_NOT_GRANTED"
     TENANT_NOT_GRANTED = "TENANT_NOT_GRANTED"
     ADMINISTRATION_NOT_GRANTED = "ADMINISTRATION_NOT_GRANTED"
+    AUDIT_UNAVAILABLE = "AUDIT_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,15 @@ class IdentityUnavailableError(GroundwireError):
     """The server cannot tell at present who makes the call; another try makes sense."""
 
 
+class AuditUnavailableError(GroundwireError):
+    """Calls must be recorded, and this one cannot be; its answer is withheld."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.AUDIT_UNAVAILABLE, "this call must be recorded and cannot be at present; try again later"
+        )
+
+
 class PermissionDeniedError(GroundwireError):
     """The server's configuration, or what the caller's identity grants, does not admit the call."""
 
@@ -103,10 +113,10 @@ class LimitError(GroundwireError):
 
 
 class DeadlineError(GroundwireError):
-    """The caller's deadline passed while the call was being worked on."""
+    """The caller's deadline, or a limit of the server's, passed before the call was done."""
 
-    def __init__(self) -> None:
-        super().__init__(Reason.DEADLINE_EXCEEDED, "the deadline passed before the call was done")
+    def __init__(self, message: str = "the deadline passed before the call was done") -> None:
+        super().__init__(Reason.DEADLINE_EXCEEDED, message)
 
 
 class CancelledError(GroundwireError):

@@ -7,7 +7,7 @@ claims to hold is no part of this: where it comes from, and so its rules, are th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
@@ -46,8 +46,8 @@ class Violations:
         if not 0.0 <= value <= 1.0:
             self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {value:g}; give 0 to 1")
 
-    def bound_count(self, field: str, values: Sequence[object], highest: int) -> None:
-        """Checks that a list is not too long."""
+    def bound_count(self, field: str, values: Sized, highest: int) -> None:
+        """Checks that a list or map is not too long."""
         if len(values) > highest:
             self.add(field, Reason.VALUE_OUT_OF_RANGE, f"has {len(values)} entries; at most {highest} are allowed")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import grpc.aio
 import structlog
@@ -59,11 +59,17 @@ class RunningCall:
             raise CancelledError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Failure:
-    """How a call ended that has no response."""
+    """How a call ended that has no response. The error can be taken out once."""
 
-    error: BaseException
+    error: BaseException | None
+
+    def take(self) -> BaseException:
+        """The error, which from now on is referred to from here no more."""
+        assert self.error is not None
+        error, self.error = self.error, None
+        return error
 
 
 class CallRunner:
@@ -96,13 +102,13 @@ class CallRunner:
         seconds = self._seconds_allowed(context.time_remaining())
         loop = asyncio.get_running_loop()
         call = RunningCall(seconds)
-        answer: asyncio.Future[Response] = loop.create_future()
+        answer: asyncio.Future[Response | _Failure] = loop.create_future()
         heard_by = observer()
 
-        def attempt(refusal: GroundwireError | None) -> Callable[[], None]:
+        def attempt(turn: Turn) -> Callable[[], None]:
             with observed_by(heard_by):
                 heard_by.started()
-                outcome = _attempt(call, work, refusal)
+                outcome = _attempt(call, work, turn.refusal)
             turn.cut_short = isinstance(outcome, _Failure) and isinstance(outcome.error, DeadlineError | CancelledError)
             return partial(_tell, loop, method, call, answer, outcome)
 
@@ -112,13 +118,17 @@ class CallRunner:
             self._pool.submit(self._take_turns, turn)
         timer = loop.call_later(seconds, _settle, method, answer, _Failure(DeadlineError()))
         try:
-            return await answer
+            outcome = await answer
+            if isinstance(outcome, _Failure):
+                _raise(outcome)
+            return outcome
         except (asyncio.CancelledError, DeadlineError):
             if not self._admission.leave(turn):
                 call.abandon()
             raise
         finally:
             timer.cancel()
+            turn.refusal = None  # an error must not be referred to from the frames of its own traceback
 
     def loads(self) -> Mapping[str, MethodLoad]:
         """How many calls of each method run and wait."""
@@ -135,9 +145,19 @@ class CallRunner:
         """Works until no call waits for this thread."""
         turn: Turn | None = first
         while turn is not None:
-            tell = turn.attempt(turn.refusal)
+            tell = turn.attempt(turn)
             turn = self._admission.finish(turn)
             tell()
+            del tell  # the answer is not this thread's to keep while it works on the next call
+
+
+def _raise(failure: _Failure) -> NoReturn:
+    """Raises the error, without a cycle of it and its traceback, which would hold the call's request for long."""
+    error = failure.take()
+    try:
+        raise error
+    finally:
+        del error
 
 
 def _attempt(
@@ -157,7 +177,7 @@ def _tell(
     loop: asyncio.AbstractEventLoop,
     method: str,
     call: RunningCall,
-    answer: asyncio.Future[Response],
+    answer: asyncio.Future[Response | _Failure],
     outcome: Response | _Failure,
 ) -> None:
     """Brings the outcome from the worker thread to the event loop, which may be gone when nobody waits there."""
@@ -167,11 +187,9 @@ def _tell(
         loop.call_soon_threadsafe(_settle, method, answer, outcome)
 
 
-def _settle(method: str, answer: asyncio.Future[Response], outcome: Response | _Failure) -> None:
+def _settle(method: str, answer: asyncio.Future[Response | _Failure], outcome: Response | _Failure) -> None:
     if answer.done():
         _log_defect(method, outcome)
-    elif isinstance(outcome, _Failure):
-        answer.set_exception(outcome.error)
     else:
         answer.set_result(outcome)
 

@@ -58,6 +58,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.SCOPE_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.TENANT_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.ADMINISTRATION_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
+    Reason.AUDIT_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
 }
 
 

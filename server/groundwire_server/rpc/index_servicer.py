@@ -28,7 +28,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ListIndexesRequest, index_pb2.ListIndexesResponse],
     ) -> index_pb2.ListIndexesResponse:
         """See the contract."""
-        access, scopes = await self._access.admit_listing(request, context)
+        access, scopes = self._access.admit_listing(request)
         repository, branch = decode_listing(request)
 
         def list_indexes(_: Checkpoint) -> index_pb2.ListIndexesResponse:
@@ -44,7 +44,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.GetIndexRequest, index_pb2.GetIndexResponse],
     ) -> index_pb2.GetIndexResponse:
         """See the contract."""
-        access = await self._access.admit(request, context)
+        access = self._access.admit(request)
         scope = decode_index_scope(request)
 
         def get_index(_: Checkpoint) -> index_pb2.GetIndexResponse:
@@ -58,7 +58,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ActivateIndexRequest, index_pb2.ActivateIndexResponse],
     ) -> index_pb2.ActivateIndexResponse:
         """See the contract."""
-        scope = await self._access.admit_administration(request, context)
+        scope = self._access.admit_administration(request)
 
         def activate(_: Checkpoint) -> index_pb2.ActivateIndexResponse:
             return index_pb2.ActivateIndexResponse(previous_version=self._indexes.activate(scope))
@@ -71,7 +71,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.DeleteIndexRequest, index_pb2.DeleteIndexResponse],
     ) -> index_pb2.DeleteIndexResponse:
         """See the contract."""
-        scope = await self._access.admit_administration(request, context)
+        scope = self._access.admit_administration(request)
 
         def delete(_: Checkpoint) -> index_pb2.DeleteIndexResponse:
             self._indexes.delete(scope)

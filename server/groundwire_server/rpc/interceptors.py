@@ -1,4 +1,4 @@
-"""What surrounds every call: request id, error mapping, and the account of it for operators."""
+"""What surrounds every call: who makes it, its request, error mapping, and the account of it for operators."""
 
 import asyncio
 from functools import partial
@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError
+from google.protobuf.message import Message
 
-from groundwire.v1 import errors_pb2, query_pb2, retrieval_pb2
-from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
+from groundwire.v1 import errors_pb2
 from groundwire_server.domain.observation import observed_by
-from groundwire_server.rpc.error_table import DETAILS_KEY, wire_error
-from groundwire_server.rpc.telemetry.call_record import Outcome
+from groundwire_server.rpc.admission.call_memory import CallMemory, HeldMemory
+from groundwire_server.rpc.audit import AuditLog, answering_index
+from groundwire_server.rpc.bodies import parse, receive
+from groundwire_server.rpc.conversions.counts import check_counts
+from groundwire_server.rpc.conversions.scope import Request as AnyRequest
+from groundwire_server.rpc.conversions.scope import named_scope
+from groundwire_server.rpc.error_table import DETAILS_KEY, WireError, wire_error
+from groundwire_server.rpc.identity.authenticator import Authenticator
+from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import REQUEST_ID_KEY
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterable, Awaitable, Callable
 
     from grpc import RpcMethodHandler as Handler  # generic in its stubs, not at run time
 
@@ -26,7 +32,9 @@ Response = TypeVar("Response")
 
 Admit: TypeAlias = "Callable[[str, float | None], None]"
 
-_OWN_SERVICES = "/groundwire."
+OWN_SERVICES = "/groundwire."
+HELD_FOR_EACH_BYTE = 4
+"""What a request within the contract's counts takes for each of its bytes, as a message and decoded beside it."""
 _CANCELLED_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_CANCELLED)
 _DEADLINE_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_DEADLINE_EXCEEDED)
 # gRPC cancels a call whose deadline passes, up to a few milliseconds before the clock says so.
@@ -34,16 +42,34 @@ _DEADLINE_SLACK_SECONDS = 0.01
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Surrounds the calls of Groundwire's own services, all of them unary; health and reflection pass by."""
+    """Surrounds the calls of Groundwire's own services, all of them unary.
 
-    def __init__(self, telemetry: Telemetry, admit: Admit) -> None:
+    What a call costs grows with what is known of it: whether the server has room for it and who makes it are settled
+    on its headers. Then its request is received, in memory that was put aside for it, parsed and counted.
+    """
+
+    def __init__(
+        self,
+        telemetry: Telemetry,
+        audit: AuditLog | None,
+        admit: Admit,
+        authenticator: Authenticator,
+        memory: CallMemory,
+        max_receive_bytes: int,
+        receive_seconds: float,
+    ) -> None:
         """`admit` raises LimitError when the server can take on no call of a method now.
 
         It is asked before anything is done for a call: what a refusal costs decides how much work an overloaded
-        server still does.
+        server still does. A request is at most `max_receive_bytes` long and comes within `receive_seconds`.
         """
         self._telemetry = telemetry
+        self._audit = audit
         self._admit = admit
+        self._authenticator = authenticator
+        self._memory = memory
+        self._max_receive_bytes = max_receive_bytes
+        self._receive_seconds = receive_seconds
 
     async def intercept_service(
         self,
@@ -52,13 +78,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> "Handler[Request, Response] | None":
         """The method's handler with all of the above around it."""
         handler = await continuation(handler_call_details)
-        if handler is None or not handler_call_details.method.startswith(_OWN_SERVICES):
+        if handler is None or not handler_call_details.method.startswith(OWN_SERVICES):
             return handler
-        # The request is parsed inside `_answer` (hence no deserializer here), so that bytes which
-        # are no message end in a typed error as everything else does.
-        surrounded: Handler[bytes, Response] = grpc.unary_unary_rpc_method_handler(
-            partial(self._answer, handler, handler_call_details.method.lstrip("/")),
-            response_serializer=handler.response_serializer,
+        # Without serialisers: this reads, parses and serialises by itself, to know the sizes.
+        surrounded: Handler[bytes, bytes] = grpc.stream_unary_rpc_method_handler(
+            partial(self._answer, handler, handler_call_details.method.lstrip("/"))
         )
         return cast("Handler[Request, Response]", surrounded)
 
@@ -66,40 +90,75 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self,
         handler: "Handler[Request, Response]",
         method: str,
-        request: bytes,
+        _: "AsyncIterable[bytes]",
         context: grpc.aio.ServicerContext[Request, Response],
-    ) -> Response:
+    ) -> bytes:
         call = self._telemetry.began(method, context)
-        request_id = call.headers.request_id
+        refusal: WireError | None = None
+        try:
+            response = await self._respond(handler, call, context)
+        except asyncio.CancelledError:
+            self._refuse(call, _given_up(context.time_remaining()))
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a status and the log the rest
+            refusal = wire_error(error, call.headers.request_id)
+            self._refuse(call, Outcome(refusal.code, refusal.reason, error=error))
+        request_id = ((REQUEST_ID_KEY, call.headers.request_id),)
+        if refusal is None:
+            context.set_trailing_metadata(request_id)
+            return response
+        # gRPC raises an error here that the call's state keeps. Of what its traceback keeps of this frame nothing may
+        # lead back to that state: such a cycle would hold the call, its token included, until the collector runs.
+        try:
+            await context.abort(refusal.code, refusal.message, (*request_id, (DETAILS_KEY, refusal.details)))
+        finally:
+            del context
+
+    async def _respond(
+        self,
+        handler: "Handler[Request, Response]",
+        call: CallRecord,
+        context: grpc.aio.ServicerContext[Request, Response],
+    ) -> bytes:
+        """The response's bytes, which are accounted for until they have been sent."""
+        self._admit(call.method_name, context.time_remaining())
+        call.caller = await self._authenticator.authenticate(context)
+        held = await self._memory.hold(call.caller.subject, self._max_receive_bytes, self._receive_seconds)
+        _release_after_call(held)
+        body = await receive(context, self._receive_seconds)
+        held.resize(HELD_FOR_EACH_BYTE * len(body))
+        request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
+        del body
+        check_counts(cast("Message", request))
+        call.scope = named_scope(cast("AnyRequest", request))
+        self._telemetry.asked(call, request)
+        if self._audit:
+            self._audit.begun(call)
         behaviour = cast(
             "Callable[[Request, grpc.aio.ServicerContext[Request, Response]], Awaitable[Response]]",
             handler.unary_unary,
         )
-        try:
-            self._admit(call.method_name, context.time_remaining())
-            parsed = _parse(handler, request)
-            self._telemetry.asked(call, parsed)
-            with observed_by(call):
-                response = await behaviour(parsed, context)
-        except asyncio.CancelledError:
-            self._telemetry.ended(call, _given_up(context.time_remaining()))
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a status and the log the rest
-            told = wire_error(error, request_id)
-            self._telemetry.ended(call, Outcome(told.code, told.reason, error=error))
-            await context.abort(told.code, told.message, ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, told.details)))
-        context.set_trailing_metadata(((REQUEST_ID_KEY, request_id),))
-        self._telemetry.ended(call, Outcome(grpc.StatusCode.OK, index=_index(response)))
-        return response
+        with observed_by(call):
+            response = await behaviour(request, context)
+        content = cast("Message", response).SerializeToString()
+        held.resize(len(content))
+        if self._audit:
+            self._audit.answered(call, response)
+        self._telemetry.ended(call, Outcome(grpc.StatusCode.OK, index=answering_index(response)))
+        return content
+
+    def _refuse(self, call: CallRecord, outcome: Outcome) -> None:
+        """Accounts for a call that ends without an answer."""
+        self._telemetry.ended(call, outcome)
+        if self._audit:
+            self._audit.refused(call, outcome)
 
 
-def _parse(handler: "Handler[Request, Response]", request: bytes) -> Request:
-    deserialize = cast("Callable[[bytes], Request]", handler.request_deserializer)
-    try:
-        return deserialize(request)
-    except DecodeError:
-        description = "the bytes are no message of this method; build client and server from the same contract"
-        raise InvalidRequestError((FieldViolation("request", Reason.VALUE_MALFORMED, description),)) from None
+def _release_after_call(held: HeldMemory) -> None:
+    """Lets go of the memory once gRPC's task for the call is over: the response is sent, or nobody waits for it."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.add_done_callback(lambda _: held.release())
 
 
 def _given_up(seconds_remaining: float | None) -> Outcome:
@@ -107,16 +166,3 @@ def _given_up(seconds_remaining: float | None) -> Outcome:
     if seconds_remaining is not None and seconds_remaining < _DEADLINE_SLACK_SECONDS:
         return Outcome(grpc.StatusCode.DEADLINE_EXCEEDED, _DEADLINE_REASON)
     return Outcome(grpc.StatusCode.CANCELLED, _CANCELLED_REASON)
-
-
-def _index(response: object) -> str:
-    """The index version that answered, where one did."""
-    if isinstance(
-        response,
-        retrieval_pb2.SearchNodesResponse
-        | retrieval_pb2.ExpandDependencyTreeResponse
-        | retrieval_pb2.FetchNodeTextsResponse
-        | query_pb2.QueryResponse,
-    ):
-        return response.index
-    return ""

@@ -38,7 +38,7 @@ class QueryServicer(query_pb2_grpc.QueryServiceServicer):
         context: grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse],
     ) -> query_pb2.QueryResponse:
         """See the contract."""
-        access = await self._access.admit(request, context)
+        access = self._access.admit(request)
         now = datetime.now(UTC)
 
         def query(checkpoint: Checkpoint) -> query_pb2.QueryResponse:

@@ -4,11 +4,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from errno import EMFILE, ENFILE
 
 import structlog
 
 CHECK_SECONDS = 1.0
 STALE_SECONDS = 5.0
+_NO_MORE_FILES = "no more files can be opened, whatever the state of the indexes; see max_connections and ulimit -n"
 
 
 class Readiness:
@@ -44,7 +46,7 @@ class Readiness:
             try:
                 self._check()
             except OSError as error:
-                self._problem = str(error)
+                self._problem = _NO_MORE_FILES if error.errno in (EMFILE, ENFILE) else str(error)
             else:
                 self._problem = ""
             self._answered = time.monotonic()
@@ -62,7 +64,7 @@ class Readiness:
     def _tell(self, problem: str) -> None:
         log = structlog.get_logger()
         if problem:
-            log.error("indexes cannot be read", problem=problem)
+            log.error("not ready", problem=problem)
         else:
-            log.info("indexes can be read again")
+            log.info("ready again")
         self._report(not problem)

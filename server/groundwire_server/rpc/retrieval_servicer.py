@@ -47,7 +47,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse],
     ) -> retrieval_pb2.SearchNodesResponse:
         """See the contract."""
-        access = await self._access.admit(request, context)
+        access = self._access.admit(request)
 
         def search(checkpoint: Checkpoint) -> retrieval_pb2.SearchNodesResponse:
             with stage("decode"):
@@ -66,7 +66,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         ],
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         """See the contract."""
-        access = await self._access.admit(request, context)
+        access = self._access.admit(request)
 
         def expand(checkpoint: Checkpoint) -> retrieval_pb2.ExpandDependencyTreeResponse:
             with stage("decode"):
@@ -83,7 +83,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.FetchNodeTextsRequest, retrieval_pb2.FetchNodeTextsResponse],
     ) -> retrieval_pb2.FetchNodeTextsResponse:
         """See the contract."""
-        access = await self._access.admit(request, context)
+        access = self._access.admit(request)
 
         def fetch(checkpoint: Checkpoint) -> retrieval_pb2.FetchNodeTextsResponse:
             with stage("decode"):

@@ -16,6 +16,7 @@ from groundwire_server.rpc.server import Engine, GroundwireServer
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 from groundwire_server.rpc.threads import bound_native_threads, keep_event_loop_prompt
+from groundwire_server.rpc.transport import reserve_files
 
 Announce: TypeAlias = Callable[[GroundwireServer], None]
 
@@ -72,6 +73,7 @@ def serve_engine(
     gives 0; a second one stops at once and gives 128 plus its number. Gives 1 when gRPC ends by itself. Raises
     SettingsError when it cannot start.
     """
+    reserve_files(settings)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_serve(settings, engine, indexes, announce, metrics))
 

@@ -1,27 +1,32 @@
 """The server's life: listen, answer, drain, stop."""
 
 import asyncio
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import grpc.aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.admission.admission import AdmissionBounds
+from groundwire_server.rpc.admission.call_memory import CallMemory
+from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
-from groundwire_server.rpc.health_servicer import HealthServicer
+from groundwire_server.rpc.health_service import HealthService
 from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.compose import make_authenticator
 from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.query_servicer import QueryActions, QueryServicer
 from groundwire_server.rpc.readiness import Readiness
+from groundwire_server.rpc.reflection_service import ReflectionService
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
-from groundwire_server.rpc.transport import bind, load_credentials, server_options
+from groundwire_server.rpc.transport import bind, health_options, load_credentials, server_options
+
+if TYPE_CHECKING:
+    from groundwire_server.rpc.telemetry.metrics import Load
 
 SERVICES = (
     retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
@@ -55,12 +60,25 @@ class GroundwireServer:
             )
         )
         self._authenticator = make_authenticator(settings)
-        self._health = HealthServicer(SERVICES)
+        self._audit = None if settings.audit == "off" else AuditLog(settings)
+        self._memory = CallMemory(settings.call_memory_bytes)
+        self._health = HealthService(SERVICES)
         self._readiness = Readiness(indexes.check_readable, self._health.set_readable)
         self._server = grpc.aio.server(
-            interceptors=[CallInterceptor(self.telemetry, self._calls.check)], options=server_options(settings)
+            interceptors=[
+                CallInterceptor(
+                    self.telemetry,
+                    self._audit,
+                    self._calls.check,
+                    self._authenticator,
+                    self._memory,
+                    settings.max_receive_bytes,
+                    settings.receive_seconds,
+                )
+            ],
+            options=server_options(settings),
         )
-        self._health_server = grpc.aio.server(options=server_options(settings))
+        self._health_server = grpc.aio.server(options=health_options(settings))
         self._add_services(engine, indexes)
         self.address = ""
         self.health_address = ""
@@ -68,7 +86,7 @@ class GroundwireServer:
     async def start(self) -> None:
         """Listens and reports SERVING. Raises SettingsError when an address or a TLS file cannot be used."""
         await self._authenticator.start()
-        await self.telemetry.start(self._calls.loads)
+        await self.telemetry.start(self._load)
         credentials, shared = load_credentials(self._settings), self._settings.workers > 1
         self.address = bind(self._server, "listen", self._settings.listen, credentials, shared=shared)
         if self._settings.health_listen:
@@ -107,15 +125,27 @@ class GroundwireServer:
         await self.telemetry.stop()
         self._calls.close()
 
+    def _load(self) -> "Load":
+        # Not at the top: a server without metrics does without their library.
+        from groundwire_server.rpc.telemetry.metrics import Load
+
+        return Load(
+            methods=self._calls.loads(),
+            memory_bytes=self._memory.held_bytes,
+            without_memory=self._memory.waiting,
+            watches=self._health.watches,
+            unrecorded=self._audit.failures if self._audit else 0,
+        )
+
     def _add_services(self, engine: Engine, indexes: IndexDirectory) -> None:
-        access = AccessControl(self._authenticator, allow_admin=self._settings.allow_admin)
+        access = AccessControl(allow_admin=self._settings.allow_admin)
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
             RetrievalServicer(engine, access, self._calls), self._server
         )
         query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access, self._calls), self._server)
         index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access, self._calls), self._server)
         for server in (self._server, self._health_server):
-            health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+            server.add_generic_rpc_handlers((self._health.handler,))
         if self._settings.reflection:
-            names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME)
-            reflection.enable_server_reflection(names, self._server)
+            names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name)
+            self._server.add_generic_rpc_handlers((ReflectionService(names).handler,))

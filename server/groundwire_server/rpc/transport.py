@@ -2,6 +2,7 @@
 
 import math
 import ssl
+import sys
 from pathlib import Path
 
 import grpc
@@ -20,6 +21,13 @@ SERVER_PING_TIMEOUT_MS = 20_000
 # gRPC refuses some calls beyond its default of 8 KiB, by chance. Tokens that list many groups are longer, and one that
 # is too long shall be told so.
 MAX_METADATA_BYTES = 2 * MAX_TOKEN_BYTES
+HANDSHAKE_TIMEOUT_MS = 10_000
+"""In which a new connection must have come so far that it can carry calls."""
+OTHER_FILES = 128
+"""How many files a server opens besides connections to callers, at most: indexes, logs, ports, its own plumbing."""
+MAX_HEALTH_REQUEST_BYTES = 4_096
+MAX_HEALTH_CONNECTIONS = 64
+MAX_HEALTH_STREAMS = 64
 
 
 def server_options(settings: Settings) -> list[tuple[str, int]]:
@@ -33,6 +41,11 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", settings.max_receive_bytes),
         ("grpc.max_send_message_length", -1),
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),
+        ("grpc.max_allowed_incoming_connections", settings.max_connections),
+        ("grpc.max_concurrent_streams", settings.max_connection_streams),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_TIMEOUT_MS),
+        # With its probes, gRPC takes in megabytes of a request before anybody has asked for it; without, 64 KiB.
+        ("grpc.http2.bdp_probe", 0),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", MIN_CLIENT_PING_INTERVAL_MS),
         ("grpc.keepalive_time_ms", SERVER_PING_INTERVAL_MS),
@@ -46,6 +59,36 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
         options.append(("grpc.max_connection_age_ms", round(settings.max_connection_age_seconds * 1000)))
         options.append(("grpc.max_connection_age_grace_ms", round(settings.max_deadline_seconds * 1000)))
     return options
+
+
+def health_options(settings: Settings) -> list[tuple[str, int]]:
+    """gRPC's channel arguments for the port of health, which has few callers with short requests."""
+    own = {
+        "grpc.max_receive_message_length": MAX_HEALTH_REQUEST_BYTES,
+        "grpc.max_allowed_incoming_connections": MAX_HEALTH_CONNECTIONS,
+        "grpc.max_concurrent_streams": MAX_HEALTH_STREAMS,
+    }
+    return [*(dict(server_options(settings)) | own).items()]
+
+
+def reserve_files(settings: Settings) -> None:
+    """Lets this process open as many files as its connections and all else need.
+
+    Raises SettingsError when the system does not: connections that nobody counted on would then shut out health.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    needed = settings.max_connections + MAX_HEALTH_CONNECTIONS + OTHER_FILES
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < needed:
+        raise SettingsError(
+            f"max_connections: {settings.max_connections}: needs {needed} open files; the system admits {most}; "
+            "give fewer connections, or raise the limit (ulimit -n)"
+        )
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
 
 
 def load_credentials(settings: Settings) -> grpc.ServerCredentials | None:

@@ -14,14 +14,14 @@ _ENOUGH_SERVED = 8
 class Turn:
     """A call's turn on a worker thread. `deadline`, `entered` and `began` are seconds of the admission's clock.
 
-    Its thread calls `attempt` with the refusal, if any: the call is not worth its work any more, and ends with that
-    error. What `attempt` returns tells the outcome to whoever waits for it; the turn is over before that. `cut_short`
-    says that the work ended at its deadline or because nobody waited any more.
+    Its thread calls `attempt` with the turn itself. With a `refusal` the call is not worth its work any more, and ends
+    with that error. What `attempt` returns tells the outcome to whoever waits for it; the turn is over before that.
+    `cut_short` says that the work ended at its deadline or because nobody waited any more.
     """
 
     method: str
     deadline: float
-    attempt: Callable[[GroundwireError | None], Callable[[], None]]
+    attempt: Callable[["Turn"], Callable[[], None]]
     entered: float = 0.0
     served_before: int = 0
     began: float = 0.0

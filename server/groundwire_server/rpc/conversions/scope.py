@@ -1,17 +1,27 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
-from groundwire.v1 import scope_pb2
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain.validation import Violations
 
+Request: TypeAlias = (
+    retrieval_pb2.SearchNodesRequest
+    | retrieval_pb2.ExpandDependencyTreeRequest
+    | retrieval_pb2.FetchNodeTextsRequest
+    | query_pb2.QueryRequest
+    | index_pb2.GetIndexRequest
+    | index_pb2.ActivateIndexRequest
+    | index_pb2.DeleteIndexRequest
+    | index_pb2.ListIndexesRequest
+)
 Value = TypeVar("Value")
 
 
@@ -21,6 +31,13 @@ def decode_scope(scope: scope_pb2.Scope | None, violations: Violations) -> Scope
         violations.require("scope", "name the repository and branch to ask")
         return Scope("", "")
     return Scope(scope.repository, scope.branch, scope.active_index)
+
+
+def named_scope(request: Request) -> Scope:
+    """What a request of any method names, in order or not; names are cut to the length that one in order may have."""
+    named = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
+    names = (named.repository, named.branch, getattr(named, "active_index", ""))
+    return Scope(*(name[:MAX_NAME_LENGTH] for name in names))
 
 
 def decode_access(access: scope_pb2.AccessContext) -> AccessContext:

@@ -1,8 +1,6 @@
-"""The choke point of every call: who makes it, what it may name, and what it may see."""
+"""The choke point of every request: what its caller may name, and what it may see."""
 
-from typing import TypeAlias, TypeVar
-
-import grpc.aio
+from typing import TypeAlias
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.access import AccessContext
@@ -12,9 +10,7 @@ from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.indexes import decode_version_scope
 from groundwire_server.rpc.conversions.scope import decode_access
-from groundwire_server.rpc.identity.authenticator import Authenticator
-
-Response = TypeVar("Response")
+from groundwire_server.rpc.telemetry.call_record import current_call
 
 ScopedRequest: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
@@ -23,26 +19,22 @@ ScopedRequest: TypeAlias = (
     | query_pb2.QueryRequest
     | index_pb2.GetIndexRequest
 )
-ScopedRequestT = TypeVar("ScopedRequestT", bound=ScopedRequest)
 AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest
-AdministrationRequestT = TypeVar("AdministrationRequestT", bound=AdministrationRequest)
 
 
 class AccessControl:
-    """Admits calls. What it refuses depends on the caller's identity and the request alone, never on what is indexed.
+    """Admits requests. What it refuses depends on the caller and the request alone, never on what is indexed.
 
-    Every method raises UnauthenticatedError, IdentityUnavailableError, InvalidRequestError and PermissionDeniedError.
+    The caller is that of the call which the current task works on. Every method raises InvalidRequestError and
+    PermissionDeniedError.
     """
 
-    def __init__(self, authenticator: Authenticator, *, allow_admin: bool) -> None:
-        self._authenticator = authenticator
+    def __init__(self, *, allow_admin: bool) -> None:
         self._allow_admin = allow_admin
 
-    async def admit(
-        self, request: ScopedRequestT, context: grpc.aio.ServicerContext[ScopedRequestT, Response]
-    ) -> AccessContext:
+    def admit(self, request: ScopedRequest) -> AccessContext:
         """The access to answer a request with that names a scope."""
-        grant = (await self._authenticator.authenticate(context)).grant
+        grant = current_call().caller.grant
         access = _narrowed(grant, request)
         _check_granted(
             grant.scopes,
@@ -52,20 +44,14 @@ class AccessControl:
         )
         return access
 
-    async def admit_listing(
-        self,
-        request: index_pb2.ListIndexesRequest,
-        context: grpc.aio.ServicerContext[index_pb2.ListIndexesRequest, Response],
-    ) -> tuple[AccessContext, Scopes]:
+    def admit_listing(self, request: index_pb2.ListIndexesRequest) -> tuple[AccessContext, Scopes]:
         """The access to answer a listing with, and the scopes to leave in it."""
-        grant = (await self._authenticator.authenticate(context)).grant
+        grant = current_call().caller.grant
         return _narrowed(grant, request), grant.scopes
 
-    async def admit_administration(
-        self, request: AdministrationRequestT, context: grpc.aio.ServicerContext[AdministrationRequestT, Response]
-    ) -> Scope:
+    def admit_administration(self, request: AdministrationRequest) -> Scope:
         """The index version that may be changed."""
-        grant = (await self._authenticator.authenticate(context)).grant
+        grant = current_call().caller.grant
         if not self._allow_admin:
             raise PermissionDeniedError(
                 Reason.ADMINISTRATION_DISABLED,
@@ -83,7 +69,9 @@ class AccessControl:
 
 def _narrowed(grant: Grant, request: ScopedRequest | index_pb2.ListIndexesRequest) -> AccessContext:
     requested: scope_pb2.AccessContext | None = request.access if request.HasField("access") else None
-    return narrowed(grant, None if requested is None else decode_access(requested))
+    access = narrowed(grant, None if requested is None else decode_access(requested))
+    current_call().access = access
+    return access
 
 
 def _check_granted(granted: Scopes, scope: Scope, reason: Reason, message: str) -> None:

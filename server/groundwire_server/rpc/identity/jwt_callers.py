@@ -36,7 +36,7 @@ class TokenCallers(Authenticator):
         await self._keys.start()
 
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """The subject of the call's token and what the token grants. Raises UnauthenticatedError, IdentityUnavailableError."""
+        """Whose the call's token is, and what it grants. Raises UnauthenticatedError, IdentityUnavailableError."""
         token = bearer_token(context.invocation_metadata())
         caller = self._verified.find(token)
         if caller is None:

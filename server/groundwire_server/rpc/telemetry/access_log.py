@@ -18,7 +18,9 @@ from groundwire_server.rpc.telemetry.refused_calls import RefusedCalls
 class AccessLog:
     """Writes the lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, peers: bool) -> None:
+        """`peers` says whether a line tells the caller's address."""
+        self._peers = peers
         self._log: FilteringBoundLogger = structlog.get_logger()
         self._refused = RefusedCalls()
 
@@ -31,6 +33,8 @@ class AccessLog:
             self._refused.note(call.method)
             return
         fields = _fields(call, outcome, nanoseconds, trace_id)
+        if self._peers:
+            fields["peer"] = call.peer
         if outcome.reason == INTERNAL_REASON:
             self._log.error("call", **fields, exc_info=outcome.error)
         elif isinstance(outcome.error, PreconditionError) and outcome.error.__cause__ is not None:
@@ -51,8 +55,6 @@ def _fields(call: CallRecord, outcome: Outcome, nanoseconds: int, trace_id: str)
         fields["trace_id"] = trace_id
     if outcome.index:
         fields["index"] = outcome.index
-    if call.peer:
-        fields["peer"] = call.peer
     if call.query:
         fields["query"] = call.query
     return fields

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from groundwire_server.domain.observation import CallObserver
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.grants import ANYBODY, Caller
+from groundwire_server.domain.observation import CallObserver, observer
+from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.telemetry.headers import CallHeaders
 
 
@@ -37,8 +40,10 @@ class CallRecord(CallObserver):
     """What a call tells, for those who report it when it has ended.
 
     A call that is given up is reported at once, while its worker thread may still tell of it: reporters take what is
-    there. `method` is `package.Service/Method`. `peer` is the caller's address and `query` the query's text where the
-    log shall have them, else "". Where nobody reports stages, `times_stages` is False.
+    there. `method` is `package.Service/Method`. `peer` is the caller's address where log or audit shall have it,
+    `query` the query's text where the log shall, else "". Where nobody reports stages, `times_stages` is False.
+    `caller` is who makes the call once that is known, `scope` what it names, as it stands in the request, and `access`
+    what it is answered with.
     """
 
     method: str
@@ -46,6 +51,9 @@ class CallRecord(CallObserver):
     times_stages: bool = True
     peer: str = ""
     query: str = ""
+    caller: Caller = ANYBODY
+    scope: Scope | None = None
+    access: AccessContext | None = None
     began: int = field(default_factory=time.perf_counter_ns)
     stages: list[Stage] = field(default_factory=list[Stage])
     queue_began: int = 0
@@ -102,3 +110,10 @@ class CallRecord(CallObserver):
     def embedded_batch(self, queries: int) -> None:
         """See `CallObserver.embedded_batch`."""
         self.batches.append(queries)
+
+
+def current_call() -> CallRecord:
+    """The call that this task works on."""
+    call = observer()
+    assert isinstance(call, CallRecord)
+    return call

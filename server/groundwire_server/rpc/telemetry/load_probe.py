@@ -1,20 +1,21 @@
 """Tells the metrics twice a second what cannot be counted call by call: the load, and how late the event loop is."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 
-from groundwire_server.rpc.admission.admission import MethodLoad
-from groundwire_server.rpc.telemetry.metrics import Metrics
+from groundwire_server.rpc.telemetry.metrics import Load, Metrics
 
 PERIOD_SECONDS = 0.5
+_DESCRIPTORS = Path("/proc/self/fd")
 
 
 class LoadProbe:
     """Looks until it is stopped; make and stop it in the event loop that it looks at."""
 
-    def __init__(self, metrics: Metrics, loads: Callable[[], Mapping[str, MethodLoad]]) -> None:
+    def __init__(self, metrics: Metrics, load: Callable[[], Load]) -> None:
         self._metrics = metrics
-        self._loads = loads
+        self._load = load
         self._loop = asyncio.get_running_loop()
         self._schedule()
 
@@ -28,5 +29,11 @@ class LoadProbe:
 
     def _look(self) -> None:
         self._metrics.note_lag(max(0.0, self._loop.time() - self._due))
-        self._metrics.note_loads(self._loads())
+        self._metrics.note_load(self._load())
+        self._metrics.note_open_files(_open_files())
         self._schedule()
+
+
+def _open_files() -> int:
+    """File descriptors of this process, connections included; 0 where the system does not tell."""
+    return sum(1 for _ in _DESCRIPTORS.iterdir()) if _DESCRIPTORS.is_dir() else 0

@@ -1,17 +1,16 @@
 """The metrics of a server, from their making to the port that shows them."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, disable_created_metrics
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from groundwire_server.config import Settings
-from groundwire_server.rpc.admission.admission import MethodLoad
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.exposition import MetricsServer
 from groundwire_server.rpc.telemetry.load_probe import LoadProbe
-from groundwire_server.rpc.telemetry.metrics import Metrics
+from groundwire_server.rpc.telemetry.metrics import Load, Metrics
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, keep_metrics_in
 
 
@@ -36,11 +35,11 @@ class Metering:
         """Where metrics are scraped, once `start` has run."""
         return self._running[0].address if self._running else ""
 
-    def start(self, loads: Callable[[], Mapping[str, MethodLoad]]) -> None:
+    def start(self, load: Callable[[], Load]) -> None:
         """Listens, and looks at the load from now on. Raises SettingsError. Call it in the event loop of the calls."""
         shared = self._settings.workers > 1
         server = MetricsServer(self._registry, self._settings.metrics_listen, shared=shared)
-        self._running = server, LoadProbe(self._metrics, loads)
+        self._running = server, LoadProbe(self._metrics, load)
 
     def count(self, call: CallRecord, outcome: Outcome, nanoseconds: int) -> None:
         """See `Metrics.count`."""

@@ -6,6 +6,7 @@ number is bounded by the code. Sizes of visible sets are for operators: callers 
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 import grpc
@@ -23,6 +24,21 @@ NODE_COUNTS = (0, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 Child = TypeVar("Child")
 _Mode: TypeAlias = Literal["livesum", "livemax"]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a server has on its hands: the calls by method, and what is bounded for all of them together.
+
+    `memory_bytes` is what requests and responses hold, `without_memory` how many calls wait to be received for want of
+    it, `watches` how many streams watch its health, `unrecorded` how many records of calls could not be written so far.
+    """
+
+    methods: Mapping[str, MethodLoad]
+    memory_bytes: int
+    without_memory: int
+    watches: int
+    unrecorded: int
 
 
 class _Children(dict[tuple[str, ...], Child]):
@@ -73,6 +89,14 @@ class Metrics:
         self._look_ups = {known: look_ups.labels(str(known).lower()) for known in (True, False)}
         self._open_indexes = gauge("open_indexes", "Most index versions open in one worker.", "livemax")
         self._event_loop_lag = histogram("event_loop_lag_seconds", "How late timers ran.", LAG_SECONDS)
+        self._memory = gauge("call_memory_bytes", "What requests and responses of calls hold.", "livesum")
+        self._without_memory = gauge("calls_without_memory", "Calls that wait for some of it.", "livesum")
+        self._watches = gauge("health_watches", "Streams that watch health.", "livesum")
+        self._open_files = gauge("open_files", "File descriptors in use, connections among them.", "livesum")
+        self._unrecorded = Counter(
+            "groundwire_unrecorded_calls", "Records of the audit that could not be written.", registry=registry
+        )
+        self._unrecorded_so_far = 0
         gauge("workers", "Processes that answer calls.", "livesum").set(1)
         build = gauge("build_info", "What runs.", "livemax", "version", "python", "grpc")
         build.labels(version, platform.python_version(), grpc.__version__).set(1)
@@ -96,11 +120,20 @@ class Metrics:
         if call.open_indexes is not None:
             self._open_indexes.set(call.open_indexes)
 
-    def note_loads(self, loads: Mapping[str, MethodLoad]) -> None:
-        """Takes in how many calls of each method run and wait now."""
-        for method, load in loads.items():
-            self._running[(method,)].set(load.running)
-            self._waiting[(method,)].set(load.waiting)
+    def note_load(self, load: Load) -> None:
+        """Takes in what the server has on its hands now."""
+        for method, calls in load.methods.items():
+            self._running[(method,)].set(calls.running)
+            self._waiting[(method,)].set(calls.waiting)
+        self._memory.set(load.memory_bytes)
+        self._without_memory.set(load.without_memory)
+        self._watches.set(load.watches)
+        self._unrecorded.inc(load.unrecorded - self._unrecorded_so_far)
+        self._unrecorded_so_far = load.unrecorded
+
+    def note_open_files(self, count: int) -> None:
+        """Takes in how many file descriptors the process has."""
+        self._open_files.set(count)
 
     def note_lag(self, seconds: float) -> None:
         """A timer of the event loop ran so late."""

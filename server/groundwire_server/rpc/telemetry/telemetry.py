@@ -5,14 +5,13 @@ What is not asked for is not imported either.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import metadata
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc.aio
 
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.admission.admission import MethodLoad
 from groundwire_server.rpc.telemetry.access_log import AccessLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
@@ -21,6 +20,7 @@ from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 if TYPE_CHECKING:
     from groundwire_server.rpc.telemetry.channelz import ChannelzServer
     from groundwire_server.rpc.telemetry.metering import Metering
+    from groundwire_server.rpc.telemetry.metrics import Load
     from groundwire_server.rpc.telemetry.traces import Traces
 
 Request = TypeVar("Request")
@@ -37,7 +37,7 @@ class Telemetry:
         """`share` is where a worker keeps its metrics. Raises SettingsError when tracing as set cannot be had."""
         self._settings = settings
         version = metadata.version("groundwire")
-        self._log = AccessLog()
+        self._log = AccessLog(peers=settings.log_peers)
         self._metering = _make_metering(settings, share, version) if settings.metrics_listen else None
         self._traces = _make_traces(settings, version) if settings.tracing else None
         self._channelz = _make_channelz(settings) if settings.channelz_listen else None
@@ -52,10 +52,10 @@ class Telemetry:
         """Where channelz is answered."""
         return self._channelz.address if self._channelz else ""
 
-    async def start(self, loads: Callable[[], Mapping[str, MethodLoad]]) -> None:
-        """Listens where settings say so. Raises SettingsError. `loads` gives the calls that run and wait, by method."""
+    async def start(self, load: "Callable[[], Load]") -> None:
+        """Listens where settings say so. Raises SettingsError. `load` tells what the server has on its hands."""
         if self._metering:
-            self._metering.start(loads)
+            self._metering.start(load)
         if self._channelz:
             await self._channelz.start()
 
@@ -72,7 +72,7 @@ class Telemetry:
         """A call of `package.Service/Method` has arrived."""
         times_stages = self._metering is not None or self._traces is not None
         call = CallRecord(method, read_headers(context.invocation_metadata()), times_stages)
-        if self._settings.log_peers:
+        if self._settings.log_peers or self._settings.audit != "off":
             call.peer = context.peer()
         return call
 

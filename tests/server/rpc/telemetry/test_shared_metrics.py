@@ -21,7 +21,7 @@ import grpc
 from groundwire_server.rpc.admission.admission import MethodLoad
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
-from groundwire_server.rpc.telemetry.metrics import Metrics
+from groundwire_server.rpc.telemetry.metrics import Load, Metrics
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, keep_metrics_in
 
 keep_metrics_in(MetricsShare(Path(sys.argv[1]), int(sys.argv[2])))
@@ -29,7 +29,7 @@ metrics = Metrics(None, "1.2.3")
 for _ in range(int(sys.argv[3])):
     call = CallRecord("groundwire.v1.QueryService/Query", read_headers(None))
     metrics.count(call, Outcome(grpc.StatusCode.OK), 1_000_000)
-metrics.note_loads({"Query": MethodLoad(running=2, waiting=3)})
+metrics.note_load(Load({"Query": MethodLoad(running=2, waiting=3)}, 0, 0, 0, 0))
 os._exit(1)  # as a worker that is killed
 """
 

@@ -1,0 +1,184 @@
+"""Who read what: a record of each call of Groundwire's own services, for those who must be able to tell afterwards.
+
+A record is a line of JSON. It says who asked for what with which access, which index version answered, how the call
+ended and how much the answer held. It never holds a text, a query or a credential, and ids only where the settings ask
+for them. docs/audit.md has its fields.
+"""
+
+import errno
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import structlog
+
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
+from groundwire_server.config import Settings, SettingsError
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import AuditUnavailableError
+from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
+
+BEGUN = "BEGUN"
+"""What a record says in place of a status of a call that is about to change something."""
+_ADMINISTRATION = frozenset({"ActivateIndex", "DeleteIndex"})
+_STANDARD_OUTPUT = 1
+
+_Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
+_Record: TypeAlias = dict[str, _Value]
+
+
+class AuditLog:
+    """Writes records to a file, or to standard output, at once; they are not forced to disk."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises SettingsError when the file cannot be opened."""
+        self._required = settings.audit == "required"
+        self._with_ids = settings.audit_ids
+        try:
+            self._lines = _Lines(settings.audit_file)
+        except OSError as error:
+            raise SettingsError(
+                f"audit_file: {settings.audit_file}: {error.strerror}; name a file that this user may append to"
+            ) from error
+        self._log = structlog.get_logger()
+        self._fails = False
+        self.failures = 0
+        """How many records could not be written."""
+
+    def begun(self, call: CallRecord) -> None:
+        """A call is about to be worked on: those that change something are recorded before they do.
+
+        Raises AuditUnavailableError.
+        """
+        if call.method_name in _ADMINISTRATION:
+            self._write({**_of_call(call), "code": BEGUN})
+
+    def answered(self, call: CallRecord, response: object) -> None:
+        """A call is about to be answered. Raises AuditUnavailableError."""
+        kinds = _of_response(response)
+        record = {**_of_call(call), "code": "OK", "index": answering_index(response)}
+        record["counts"] = {kind: len(ids) for kind, ids in kinds.items()}
+        if self._with_ids:
+            record["ids"] = [id_ for ids in kinds.values() for id_ in ids]
+        self._write(record)
+
+    def refused(self, call: CallRecord, outcome: Outcome) -> None:
+        """A call has ended without an answer. Never raises."""
+        self._try({**_of_call(call), "code": outcome.code.name, "reason": outcome.reason})
+
+    def _write(self, record: _Record) -> None:
+        if not self._try(record) and self._required:
+            raise AuditUnavailableError
+
+    def _try(self, record: _Record) -> bool:
+        """Whether the record was written. The log tells when that begins to fail, and when it does no more."""
+        try:
+            self._lines.write(json.dumps(record).encode() + b"\n")
+        except OSError as error:
+            self.failures += 1
+            if not self._fails:
+                self._log.error("calls cannot be recorded", problem=str(error), required=self._required)
+            self._fails = True
+            return False
+        if self._fails:
+            self._log.info("calls can be recorded again")
+        self._fails = False
+        return True
+
+
+class _Lines:
+    """Appends lines to a file that other processes append to as well, and that may be moved away at any time.
+
+    The kernel appends each write whole or, on a full disk, in part: what is left of a line is ended before the next.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._descriptor = _STANDARD_OUTPUT if path is None else _open(path)
+        self._torn = False
+
+    def write(self, line: bytes) -> None:
+        """Raises OSError when the operating system takes less than the line."""
+        if self._path is not None and not self._is_in_place(self._path):
+            opened = _open(self._path)
+            os.close(self._descriptor)
+            self._descriptor = opened
+            self._torn = False
+        content = b"\n" + line if self._torn else line
+        self._torn = os.write(self._descriptor, content) < len(content)
+        if self._torn:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _is_in_place(self, path: Path) -> bool:
+        try:
+            named = path.stat()
+        except FileNotFoundError:
+            return False
+        opened = os.fstat(self._descriptor)
+        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+
+def _open(path: Path) -> int:
+    """The file for appending. Where it is made here, only this user may read it."""
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _of_call(call: CallRecord) -> _Record:
+    record: _Record = {
+        "time": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "request_id": call.headers.request_id,
+        "method": call.method,
+        "peer": call.peer,
+        "subject": call.caller.subject,
+    }
+    if call.scope is not None:
+        record |= call.scope.names
+    if call.access is not None:
+        record["access"] = _of_access(call.access)
+    return record
+
+
+def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]:
+    return {
+        "tenant_id": access.tenant_id,
+        "acl_tags": sorted(access.acl_tags_any),
+        "classification_labels": sorted(access.classification_labels_all),
+        "clearance_level": access.clearance_level,
+    }
+
+
+def answering_index(response: object) -> str:
+    """The index version that answered, "" where none did."""
+    match response:
+        case index_pb2.GetIndexResponse():
+            return response.index.version
+        case (
+            retrieval_pb2.SearchNodesResponse()
+            | retrieval_pb2.ExpandDependencyTreeResponse()
+            | retrieval_pb2.FetchNodeTextsResponse()
+            | query_pb2.QueryResponse()
+        ):
+            return response.index
+        case _:
+            return ""
+
+
+def _of_response(response: object) -> Mapping[str, list[str]]:
+    """What an answer holds, by kind, as ids; of indexes their versions."""
+    match response:
+        case retrieval_pb2.SearchNodesResponse():
+            return {"hits": [hit.id for hit in response.hits]}
+        case retrieval_pb2.ExpandDependencyTreeResponse():
+            return {"nodes": [node.id for node in response.nodes]}
+        case retrieval_pb2.FetchNodeTextsResponse():
+            return {"texts": [text.id for text in response.texts]}
+        case query_pb2.QueryResponse():
+            parents = [parent.id for match_ in response.matches for parent in match_.meta.parents]
+            return {"matches": [match_.id for match_ in response.matches], "parents": parents}
+        case index_pb2.ListIndexesResponse():
+            return {"indexes": [index.version for index in response.indexes]}
+        case _:
+            return {}

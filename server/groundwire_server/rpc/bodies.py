@@ -1,0 +1,77 @@
+"""Receives the request of a call, which stays in the network until somebody asks for it.
+
+gRPC's own handlers of unary calls receive and parse the request before any code of this server is asked, for as long
+as it takes and whoever calls. Handlers of streams receive it when they want to, and on the wire the two are the same:
+so every method is served by a handler of a stream, which reads once.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import grpc.aio
+from google.protobuf.message import DecodeError
+
+from groundwire_server.domain.errors import DeadlineError, FieldViolation, InvalidRequestError, Reason
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds: float) -> bytes:
+    """The bytes of the call's one request.
+
+    Raises DeadlineError when they have not all come after so many seconds, InvalidRequestError when none will.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            body: object = await context.read()
+    except TimeoutError:
+        raise DeadlineError(f"the request had not arrived in full after {seconds:g} s") from None
+    if isinstance(body, bytes):
+        return body
+    raise malformed("request", "the call ended without a request; send one message")
+
+
+def parse(deserialize: Callable[[bytes], Request], body: bytes) -> Request:
+    """The request as a message. Raises InvalidRequestError when the bytes are none."""
+    try:
+        return deserialize(body)
+    except DecodeError:
+        description = "the bytes are no message of this method; build client and server from the same contract"
+        raise malformed("request", description) from None
+
+
+class Places:
+    """Lets a number of callers that nobody knows take their time, and ends the oldest for each one more that comes.
+
+    Honest requests are received within milliseconds. Who sends one by the byte is among the oldest, and so cannot keep
+    others out by taking every place. Use it in one event loop.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken: OrderedDict[asyncio.Timeout, None] = OrderedDict()
+
+    @asynccontextmanager
+    async def taken(self, seconds: float) -> AsyncIterator[None]:
+        """Takes a place while the context is open. Raises DeadlineError after so many seconds, or when it is lost."""
+        try:
+            async with asyncio.timeout(seconds) as place:
+                while len(self._taken) >= self._most:
+                    oldest, _ = self._taken.popitem(last=False)
+                    oldest.reschedule(asyncio.get_running_loop().time())
+                self._taken[place] = None
+                try:
+                    yield
+                finally:
+                    self._taken.pop(place, None)
+        except TimeoutError:
+            raise DeadlineError(f"it took longer than {seconds:g} s, or many others came meanwhile") from None
+
+
+def malformed(field: str, description: str) -> InvalidRequestError:
+    """The error for a field, or the request as a whole, that is not of its form."""
+    return InvalidRequestError((FieldViolation(field, Reason.VALUE_MALFORMED, description),))

@@ -1,0 +1,171 @@
+"""Health as gRPC defines it (grpc.health.v1): whether to send calls here, and apart from that whether to restart.
+
+It answers whoever reaches the port, so every caller is bounded: requests by their length and time, watches by their
+number and age. It keeps nothing of a request.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterable, Iterable
+from typing import TypeAlias
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2
+
+from groundwire_server.domain.errors import GroundwireError, LimitError, Reason
+from groundwire_server.rpc.bodies import Places, malformed, parse, receive
+from groundwire_server.rpc.error_table import STATUS_CODES
+
+LIVENESS = "liveness"
+READINESS = "readiness"
+
+MAX_NAME_CHARACTERS = 256
+RECEIVE_SECONDS = 5.0
+MAX_RECEIVING = 16
+"""How many requests are received at a time, the oldest giving way to one more."""
+MAX_WATCHES = 1_000
+MAX_WATCHES_OF_A_CONNECTION = 8
+WATCH_SECONDS = 3_600.0
+"""How long a watch lasts; whoever goes on watching begins another."""
+
+_RETRY_SECONDS = 10.0
+_SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+_UNKNOWN = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVICE_UNKNOWN)
+_SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+_NOT_SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.NOT_SERVING)
+
+_Context: TypeAlias = grpc.aio.ServicerContext[bytes, health_pb2.HealthCheckResponse]
+_Refusal: TypeAlias = tuple[grpc.StatusCode, str]
+
+
+class HealthService:
+    """Answers for the server as a whole (the empty name), for each of `services`, and for two names of its own.
+
+    `readiness` and all the others but `liveness` are SERVING while the indexes can be read and until the server
+    drains. An overloaded server stays ready: it answers as much as it can, and were it taken out of the rotation, its
+    load would fall upon the rest. `liveness` is SERVING for as long as the event loop turns, also during a drain.
+
+    The library's own servicer never ends a watch, so that a draining server would wait out its grace for every client
+    that watches; here a watch ends once it has told what the drain made of its service.
+    """
+
+    def __init__(self, services: Iterable[str]) -> None:
+        self._services = frozenset(("", READINESS, *services))
+        self._readable = True
+        self._drains = False
+        self._changed = asyncio.Event()
+        self._receiving = Places(MAX_RECEIVING)
+        self._watches: Counter[str] = Counter()
+
+    @property
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What a server answers the service's methods with."""
+        serializer = health_pb2.HealthCheckResponse.SerializeToString
+        return grpc.method_handlers_generic_handler(
+            _SERVICE,
+            {
+                "Check": grpc.stream_unary_rpc_method_handler(self._check, response_serializer=serializer),
+                "Watch": grpc.stream_stream_rpc_method_handler(self._watch, response_serializer=serializer),
+            },
+        )
+
+    @property
+    def watches(self) -> int:
+        """How many streams watch."""
+        return self._watches.total()
+
+    def drain(self) -> None:
+        """No service is ready from now on, and every watcher is told."""
+        self._drains = True
+        self._tell_watchers()
+
+    def set_readable(self, readable: bool) -> None:
+        """Whether the indexes can be read."""
+        self._readable = readable
+        self._tell_watchers()
+
+    async def _check(self, _: AsyncIterable[bytes], context: _Context) -> health_pb2.HealthCheckResponse:
+        """The service's status now; NOT_FOUND for a service that is not here."""
+        status, refusal = _UNKNOWN, None
+        try:
+            name = await self._name(context)
+            status = self._status(name)
+            if status is _UNKNOWN:
+                refusal = grpc.StatusCode.NOT_FOUND, f"no service {name!r}"
+        except GroundwireError as error:
+            refusal = _refusal(error)
+        if refusal is None:
+            return status
+        try:
+            await context.abort(*refusal)
+        finally:
+            del context  # as in `CallInterceptor`: the error must not lead back to the call
+
+    async def _watch(self, _: AsyncIterable[bytes], context: _Context) -> None:
+        """The service's status now and when it changes; SERVICE_UNKNOWN for a service that is not here."""
+        refusal = None
+        peer = context.peer()
+        try:
+            name = await self._name(context)
+            self._check_watches(peer)
+            self._watches[peer] += 1
+            try:
+                async with asyncio.timeout(WATCH_SECONDS):
+                    await self._tell_changes(name, context)
+            except TimeoutError:
+                pass  # the stream ends in order, and its caller may begin another
+            finally:
+                self._watches -= Counter((peer,))
+        except GroundwireError as error:
+            refusal = _refusal(error)
+        if refusal is None:
+            return
+        try:
+            await context.abort(*refusal)
+        finally:
+            del context
+
+    async def _name(self, context: _Context) -> str:
+        """The service that is asked for. Raises GroundwireError."""
+        async with self._receiving.taken(RECEIVE_SECONDS):
+            body = await receive(context, RECEIVE_SECONDS)
+        name = parse(health_pb2.HealthCheckRequest.FromString, body).service
+        if len(name) > MAX_NAME_CHARACTERS:
+            raise malformed("service", f"has {len(name)} characters; no service has more than {MAX_NAME_CHARACTERS}")
+        return name
+
+    def _check_watches(self, peer: str) -> None:
+        if self._watches[peer] >= MAX_WATCHES_OF_A_CONNECTION or self.watches >= MAX_WATCHES:
+            raise LimitError(
+                Reason.OVERLOADED,
+                f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection and {MAX_WATCHES} of all are answered; "
+                "end one, or try again later",
+                _RETRY_SECONDS,
+            )
+
+    async def _tell_changes(self, name: str, context: _Context) -> None:
+        told: health_pb2.HealthCheckResponse | None = None
+        while True:
+            changed, status, drains = self._changed, self._status(name), self._drains
+            if status is not told:
+                await context.write(status)
+                told = status
+            if drains:
+                return
+            await changed.wait()
+
+    def _tell_watchers(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _status(self, service: str) -> health_pb2.HealthCheckResponse:
+        if service == LIVENESS:
+            return _SERVING
+        if service not in self._services:
+            return _UNKNOWN
+        return _SERVING if self._readable and not self._drains else _NOT_SERVING
+
+
+def _refusal(error: GroundwireError) -> _Refusal:
+    return STATUS_CODES[error.reason], error.message

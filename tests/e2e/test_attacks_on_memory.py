@@ -1,0 +1,241 @@
+"""Callers that would have the server hold more than its bytes: bombs, bodies that do not end, answers not taken."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2
+
+from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, retrieval_pb2, scope_pb2
+from support.fuzzing.valid_requests import build_platform
+from support.open_ended_calls import Connection
+from support.program import Server
+from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
+from support.vitals import health_watched, resident_mib
+
+MIB = 1_048_576
+REQUEST_BYTES = 4 * MIB
+CALL_MEMORY_MIB = 64
+SLACK_MIB = 48
+"""What is not the requests': parsing one at a time, buffers of connections, an allocator that keeps what it had."""
+PARSING_MIB = 160
+"""One request of 4 MiB as a message, before it is counted: 32 times its bytes at most."""
+RECEIVE_SECONDS = 2
+FETCH = "/groundwire.v1.RetrievalService/FetchNodeTexts"
+UNAUTHENTICATED, INVALID, LATE, REFUSED = "16", "3", "4", "8"
+MAPPING = """
+tenants: {claims: [{claim: tenant}]}
+acl_tags: {claims: [{claim: groups}]}
+scopes: {always: ["*::*"]}
+"""
+KEY = SigningKey.ec("key")
+FLAGS = ("--embedder", "none", "--health-listen", "127.0.0.1:0")
+BOUNDS = {
+    "GROUNDWIRE_CALL_MEMORY_BYTES": str(CALL_MEMORY_MIB * MIB),
+    "GROUNDWIRE_RECEIVE_SECONDS": str(RECEIVE_SECONDS),
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the platform."""
+    folder = tmp_path_factory.mktemp("attacked")
+    build_platform(folder / "data", folder)
+    return folder / "data"
+
+
+@pytest.fixture
+def trusting(data: Path) -> Iterator[Server]:
+    """A server that believes requests."""
+    with Server(data, *FLAGS, environment=BOUNDS) as server:
+        yield server
+
+
+@pytest.fixture
+def knowing(data: Path, tmp_path: Path) -> Iterator[Server]:
+    """A server that demands tokens."""
+    (tmp_path / "keys.json").write_text(key_set(KEY))
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    environment = {
+        "GROUNDWIRE_ACCESS_MODE": "jwt",
+        "GROUNDWIRE_ACCESS_MAPPING": str(tmp_path / "mapping.yaml"),
+        "GROUNDWIRE_JWT_KEYS": str(tmp_path / "keys.json"),
+        "GROUNDWIRE_JWT_ISSUER": ISSUER,
+        "GROUNDWIRE_JWT_AUDIENCES": AUDIENCE,
+        **BOUNDS,
+    }
+    with Server(data, *FLAGS, environment=environment) as server:
+        yield server
+
+
+def peak_mib(server: Server) -> float:
+    """The most memory that the process has held so far."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
+
+
+def empty_nodes(size: int) -> bytes:
+    """A request for texts that is nothing but empty entries of `nodes`, two bytes each."""
+    number = retrieval_pb2.FetchNodeTextsRequest.DESCRIPTOR.fields_by_name["nodes"].number
+    return bytes((number << 3 | 2, 0)) * (size // 2)
+
+
+def authorization(subject: str) -> list[tuple[bytes, bytes]]:
+    return [(key.encode(), value.encode()) for key, value in bearer(KEY.token(sub=subject))]
+
+
+def honest(server: Server, subject: str = "", seconds: float = 10.0) -> grpc.StatusCode:
+    """How a call ends that anybody may make."""
+    metadata = bearer(KEY.token(sub=subject)) if subject else ()
+    with grpc.insecure_channel(server.address) as channel:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        try:
+            stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=seconds, metadata=metadata)
+        except grpc.RpcError as error:
+            return error.code()
+    return grpc.StatusCode.OK
+
+
+def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server) -> None:
+    before = resident_mib(knowing)
+    bomb = empty_nodes(REQUEST_BYTES - 64)
+    with Connection(knowing.address) as connection:
+        for _ in range(40):
+            stream = connection.call(FETCH, bomb)
+            connection.pump(20, lambda stream=stream: stream in connection.ends)
+        assert set(connection.ends.values()) == {UNAUTHENTICATED}
+        assert len(connection.ends) == 40
+    with ExitStack() as connections:
+        crowd = [connections.enter_context(Connection(knowing.address)) for _ in range(4)]
+        for one in crowd:
+            for _ in range(50):
+                one.call(FETCH, bomb, lacks=1)
+        for one in crowd:
+            one.pump(20, lambda one=one: len(one.ends) == 50)
+            assert set(one.ends.values()) == {UNAUTHENTICATED}
+    assert peak_mib(knowing) - before < SLACK_MIB
+    assert honest(knowing, "alice") is grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("what", ["nodes", "seeds", "metadata", "values", "sources", "tags", "vector"])
+def test_a_request_of_too_many_entries_is_counted_and_not_converted(trusting: Server, what: str) -> None:
+    method, request = bomb(what)
+    before = resident_mib(trusting)
+
+    def explode(_: int) -> grpc.StatusCode:
+        with grpc.insecure_channel(trusting.address) as channel:
+            call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
+            try:
+                call(request, timeout=60)
+            except grpc.RpcError as error:
+                return error.code()
+        return grpc.StatusCode.OK
+
+    with health_watched(trusting) as problems, ThreadPoolExecutor(4) as threads:
+        codes = list(threads.map(explode, range(12)))
+        assert honest(trusting) is grpc.StatusCode.OK
+    assert codes == [grpc.StatusCode.INVALID_ARGUMENT] * 12
+    assert problems == []
+    assert peak_mib(trusting) - before < CALL_MEMORY_MIB + PARSING_MIB + SLACK_MIB
+
+
+def bomb(what: str) -> tuple[str, bytes]:
+    """A method, and a request of nearly 4 MiB that has as many entries as that gives."""
+    scope = scope_pb2.Scope(repository="platform", branch="main")
+    query = "/groundwire.v1.QueryService/Query"
+    filled = query_pb2.QueryRequest(scope=scope, query="x", hybrid=query_pb2.HybridParameters())
+    if what == "nodes":
+        fetch = retrieval_pb2.FetchNodeTextsRequest(scope=scope, budget_tokens=1)
+        return FETCH, fetch.SerializeToString() + empty_nodes(REQUEST_BYTES - 512)
+    if what == "seeds":
+        seeds = retrieval_pb2.ExpandDependencyTreeRequest(scope=scope, max_depth=1, max_nodes=1, seed_ids=["a"] * MIB)
+        return "/groundwire.v1.RetrievalService/ExpandDependencyTree", seeds.SerializeToString()
+    if what == "metadata":
+        for number in range(300_000):
+            filled.filter.metadata.fields[f"{number:x}"].bool_value = True
+    elif what == "values":
+        filled.filter.metadata.fields["k"].list_value.extend([None] * 900_000)
+    elif what == "sources":
+        filled.sources.extend([query_pb2.SOURCE_DENSE] * (REQUEST_BYTES - 512))
+    elif what == "tags":
+        filled.access.acl_tags_any.extend([""] * 2_000_000)
+    else:
+        filled.query_vector.extend([1.0] * 1_000_000)
+    return query, filled.SerializeToString()
+
+
+def test_requests_that_lack_their_last_byte_end_and_hold_no_more_than_is_put_aside(knowing: Server) -> None:
+    message = empty_nodes(REQUEST_BYTES - 64)
+    before = resident_mib(knowing)
+    with ExitStack() as connections, health_watched(knowing) as problems:
+        crowd = [connections.enter_context(Connection(knowing.address)) for _ in range(4)]
+        for one in crowd:
+            for _ in range(50):
+                one.call(FETCH, message, lacks=1, metadata=authorization("mallory"))
+        began = time.monotonic()
+        asked = 0
+        while any(len(one.ends) < 50 for one in crowd) and time.monotonic() < began + 60:
+            for one in crowd:
+                one.pump(0.2)
+            assert honest(knowing, "alice") is grpc.StatusCode.OK  # others have their own share
+            asked += 1
+        ends = [end for one in crowd for end in one.ends.values()]
+    assert len(ends) == 200
+    assert set(ends) == {LATE, REFUSED}
+    assert asked > 1
+    assert problems == []
+    assert peak_mib(knowing) - before < CALL_MEMORY_MIB + SLACK_MIB
+
+
+def test_where_nobody_is_known_the_same_holds_for_all_together(trusting: Server) -> None:
+    message = empty_nodes(REQUEST_BYTES - 64)
+    before = resident_mib(trusting)
+    with Connection(trusting.address) as connection, health_watched(trusting) as problems:
+        for _ in range(100):
+            connection.call(FETCH, message, lacks=1)
+        connection.pump(60, lambda: len(connection.ends) == 100)
+    assert set(connection.ends.values()) == {LATE, REFUSED}
+    assert problems == []
+    assert peak_mib(trusting) - before < CALL_MEMORY_MIB + SLACK_MIB
+    assert honest(trusting) is grpc.StatusCode.OK
+
+
+def test_health_is_told_beside_requests_for_it_that_do_not_end(trusting: Server) -> None:
+    message = health_pb2.HealthCheckRequest(service="x" * (REQUEST_BYTES - 512)).SerializeToString()
+    before = resident_mib(trusting)
+    with ExitStack() as connections, health_watched(trusting) as problems:
+        for _ in range(4):
+            connection = connections.enter_context(Connection(trusting.address))
+            for number in range(100):
+                method = "Watch" if number % 2 else "Check"
+                connection.call(f"/grpc.health.v1.Health/{method}", message, lacks=1)
+            connection.pump(2)
+        time.sleep(2)
+    assert problems == []
+    assert peak_mib(trusting) - before < 16 * 4 + SLACK_MIB
+
+
+def test_a_name_that_no_service_can_have_is_not_kept(trusting: Server) -> None:
+    long_name = health_pb2.HealthCheckRequest(service="x" * (REQUEST_BYTES - 512)).SerializeToString()
+    with Connection(trusting.address) as connection:
+        connection.call("/grpc.health.v1.Health/Watch", long_name)
+        connection.call("/grpc.health.v1.Health/Check", long_name)
+        connection.pump(20, lambda: len(connection.ends) == 2)
+        assert set(connection.ends.values()) == {INVALID}
+
+
+def test_watches_are_few_for_a_connection_and_for_all(trusting: Server) -> None:
+    request = health_pb2.HealthCheckRequest(service="").SerializeToString()
+    with Connection(trusting.address) as connection:
+        for _ in range(20):
+            connection.call("/grpc.health.v1.Health/Watch", request)
+        connection.pump(20, lambda: len(connection.ends) == 12)
+        connection.pump(0.5)
+        assert list(connection.ends.values()) == [REFUSED] * 12
+    with health_watched(trusting) as problems:
+        time.sleep(1)
+    assert problems == []

@@ -1,0 +1,124 @@
+"""Calls whose requests never come to their end, and answers that nobody takes: many on one connection, by hand."""
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from struct import pack
+from types import TracebackType
+from typing import Self
+
+import h2.config
+import h2.connection
+import h2.events
+import h2.exceptions
+import h2.settings
+
+_CHUNK_BYTES = 16_384
+_POLL_SECONDS = 0.02
+RESET = "reset"
+
+
+class Connection:
+    """A connection in the clear, over which streams are sent as far as the server lets them.
+
+    `ends` has the `grpc-status` of each stream that has ended, RESET for one without. The client takes `window` bytes
+    of each answer, and reads no more of it. `refused` says that the server has closed the connection.
+    """
+
+    def __init__(self, address: str, window: int = 65_535) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), timeout=10)
+        self._socket.settimeout(_POLL_SECONDS)
+        self._h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding=None))
+        self._h2.local_settings = h2.settings.Settings(
+            client=True, initial_values={h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window}
+        )
+        self._h2.initiate_connection()
+        self._h2.increment_flow_control_window(2**30)
+        self._left: dict[int, memoryview] = {}
+        self._unending: set[int] = set()
+        self.ends: dict[int, str] = {}
+        self.refused = False
+        self._flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def call(self, method: str, message: bytes, *, lacks: int = 0, metadata: Sequence[tuple[bytes, bytes]] = ()) -> int:
+        """Begins a call with a message, of which so many last bytes will not come, and neither does its end then."""
+        stream = self._h2.get_next_available_stream_id()
+        headers = [
+            (b":method", b"POST"),
+            (b":scheme", b"http"),
+            (b":path", method.encode()),
+            (b":authority", b"localhost"),
+            (b"te", b"trailers"),
+            (b"content-type", b"application/grpc"),
+            *metadata,
+        ]
+        self._h2.send_headers(stream, headers)
+        framed = pack(">BI", 0, len(message)) + message
+        self._left[stream] = memoryview(framed)[: len(framed) - lacks]
+        if lacks:
+            self._unending.add(stream)
+        self._flush()
+        return stream
+
+    def pump(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """Sends and receives for so long, or until something holds."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.refused and not until():
+            for stream in list(self._left):
+                self._send(stream)
+            self._flush()
+            self._receive()
+
+    def _send(self, stream: int) -> None:
+        try:
+            room = min(self._h2.local_flow_control_window(stream), _CHUNK_BYTES)
+            left = self._left[stream]
+            if left and room <= 0:
+                return
+            chunk, self._left[stream] = left[:room], left[room:]
+            ends = not self._left[stream] and stream not in self._unending
+            self._h2.send_data(stream, bytes(chunk), end_stream=ends)
+            if not self._left[stream]:
+                del self._left[stream]
+        except (h2.exceptions.StreamClosedError, h2.exceptions.ProtocolError):
+            self._left.pop(stream, None)
+
+    def _receive(self) -> None:
+        try:
+            content = self._socket.recv(1 << 18)
+        except TimeoutError:
+            return
+        except OSError:
+            content = b""
+        if not content:
+            self.refused = True
+            return
+        for event in self._h2.receive_data(content):
+            if isinstance(event, h2.events.ResponseReceived | h2.events.TrailersReceived):
+                status = dict(event.headers or ()).get(b"grpc-status")
+                if status is not None and event.stream_id is not None:
+                    self.ends[event.stream_id] = bytes(status).decode()
+            elif isinstance(event, h2.events.StreamReset) and event.stream_id is not None:
+                self.ends.setdefault(event.stream_id, RESET)
+        for stream in self.ends:
+            self._left.pop(stream, None)
+        self._flush()
+
+    def _flush(self) -> None:
+        content = self._h2.data_to_send()
+        try:
+            if content:
+                self._socket.settimeout(10)
+                self._socket.sendall(content)
+                self._socket.settimeout(_POLL_SECONDS)
+        except OSError:
+            self.refused = True
