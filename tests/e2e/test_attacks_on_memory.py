@@ -12,16 +12,21 @@ from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, retrieval_pb2, scope_pb2
 from support.fuzzing.valid_requests import build_platform
+from support.jsonl import node
 from support.open_ended_calls import Connection
-from support.program import Server
+from support.program import Server, run_ok, write_jsonl
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 from support.vitals import health_watched, resident_mib
 
 MIB = 1_048_576
 REQUEST_BYTES = 4 * MIB
 CALL_MEMORY_MIB = 64
+ANSWERS_IN_A_SHARE = 4
+UNTAKEN = 120
 SLACK_MIB = 48
 """What is not the requests': parsing one at a time, buffers of connections, an allocator that keeps what it had."""
+WORKING_MIB = 128
+"""Answers of 3.6 MB while they are being made, each several times over, in as many threads as there are."""
 PARSING_MIB = 160
 """One request of 4 MiB as a message, before it is counted: 32 times its bytes at most."""
 RECEIVE_SECONDS = 2
@@ -42,9 +47,14 @@ BOUNDS = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the platform."""
+    """A data folder with the platform, and with a repository of texts of 900 kB each."""
     folder = tmp_path_factory.mktemp("attacked")
     build_platform(folder / "data", folder)
+    texts = write_jsonl(
+        folder / "large.jsonl", [node(f"N{number}", "word " * 180_000, None, "md") for number in range(4)]
+    )
+    where = ("--repository", "large", "--branch", "main", "--data", folder / "data", "--embedder", "none")
+    run_ok("index", texts, *where)
     return folder / "data"
 
 
@@ -202,6 +212,26 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(trusting: Server)
     assert problems == []
     assert peak_mib(trusting) - before < CALL_MEMORY_MIB + SLACK_MIB
     assert honest(trusting) is grpc.StatusCode.OK
+
+
+def test_answers_that_nobody_takes_fill_no_more_than_a_callers_share(knowing: Server) -> None:
+    ids = [f"large::main::md::N{number}" for number in range(4)]
+    scope = scope_pb2.Scope(repository="large", branch="main")
+    request = retrieval_pb2.FetchNodeTextsRequest(scope=scope, seed_ids=ids, max_chars=10_000_000)
+    before = resident_mib(knowing)
+    with Connection(knowing.address, window=1_000) as connection, health_watched(knowing) as problems:
+        for _ in range(UNTAKEN):
+            connection.call(FETCH, request.SerializeToString(), metadata=authorization("mallory"))
+        connection.pump(60, lambda: len(connection.ends) == UNTAKEN - ANSWERS_IN_A_SHARE)
+        connection.pump(1)
+        assert list(connection.ends.values()) == [REFUSED] * (UNTAKEN - ANSWERS_IN_A_SHARE)
+        assert honest(knowing, "alice") is grpc.StatusCode.OK
+        assert honest(knowing, "mallory") is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert problems == []
+    assert peak_mib(knowing) - before < CALL_MEMORY_MIB + WORKING_MIB + SLACK_MIB
+    end = time.monotonic() + 20
+    while honest(knowing, "mallory") is not grpc.StatusCode.OK:  # the connection is gone, and its answers with it
+        assert time.monotonic() < end
 
 
 def test_health_is_told_beside_requests_for_it_that_do_not_end(trusting: Server) -> None:

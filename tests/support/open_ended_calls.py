@@ -69,6 +69,11 @@ class Connection:
         self._flush()
         return stream
 
+    @property
+    def max_streams(self) -> int | None:
+        """How many streams the server admits at a time, None while it has not told."""
+        return self._h2.remote_settings.get(h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS)
+
     def pump(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
         """Sends and receives for so long, or until something holds."""
         end = time.monotonic() + seconds

@@ -85,8 +85,9 @@ class HealthService:
         self._readable = readable
         self._tell_watchers()
 
-    async def _check(self, _: AsyncIterable[bytes], context: _Context) -> health_pb2.HealthCheckResponse:
+    async def _check(self, requests: AsyncIterable[bytes], context: _Context) -> health_pb2.HealthCheckResponse:
         """The service's status now; NOT_FOUND for a service that is not here."""
+        del requests  # it leads back to the call, as the context does; `CallInterceptor` says why that matters
         status, refusal = _UNKNOWN, None
         try:
             name = await self._name(context)
@@ -100,10 +101,11 @@ class HealthService:
         try:
             await context.abort(*refusal)
         finally:
-            del context  # as in `CallInterceptor`: the error must not lead back to the call
+            del context
 
-    async def _watch(self, _: AsyncIterable[bytes], context: _Context) -> None:
+    async def _watch(self, requests: AsyncIterable[bytes], context: _Context) -> None:
         """The service's status now and when it changes; SERVICE_UNKNOWN for a service that is not here."""
+        del requests
         refusal = None
         peer = context.peer()
         try:

@@ -90,9 +90,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self,
         handler: "Handler[Request, Response]",
         method: str,
-        _: "AsyncIterable[bytes]",
+        requests: "AsyncIterable[bytes]",
         context: grpc.aio.ServicerContext[Request, Response],
     ) -> bytes:
+        del requests  # it leads back to the call, as below
         call = self._telemetry.began(method, context)
         refusal: WireError | None = None
         try:

@@ -54,4 +54,4 @@ class ReflectionService:
         try:
             await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, message)
         finally:
-            del context
+            del context, requests

@@ -1,6 +1,7 @@
 """`groundwire serve` in one process: from its settings to its exit code."""
 
 import asyncio
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -86,6 +87,10 @@ async def _serve(
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
     server = GroundwireServer(settings, engine, indexes, Telemetry(settings, metrics))
     await server.start()
+    # What is there now stays. Without it the collector's full runs are short and come often: gRPC leaves the headers of
+    # every call to them.
+    gc.collect()
+    gc.freeze()
     announce(server)
     log = structlog.get_logger()
     first, ended = asyncio.create_task(signals.get()), asyncio.create_task(server.ended())

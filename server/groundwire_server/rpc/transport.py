@@ -23,7 +23,7 @@ SERVER_PING_TIMEOUT_MS = 20_000
 MAX_METADATA_BYTES = 2 * MAX_TOKEN_BYTES
 HANDSHAKE_TIMEOUT_MS = 10_000
 """In which a new connection must have come so far that it can carry calls."""
-OTHER_FILES = 128
+OTHER_FILES = 256
 """How many files a server opens besides connections to callers, at most: indexes, logs, ports, its own plumbing."""
 MAX_HEALTH_REQUEST_BYTES = 4_096
 MAX_HEALTH_CONNECTIONS = 64

@@ -1,0 +1,70 @@
+"""Callers that would have the server run out of connections, files and streams."""
+
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import grpc
+import pytest
+
+from groundwire.v1 import index_pb2, index_pb2_grpc
+from support.fuzzing.valid_requests import build_platform
+from support.open_ended_calls import Connection
+from support.program import Server, run
+from support.vitals import health_watched, open_files
+
+FILES = 1_024
+STREAMS = 1_024
+HANDSHAKE_SECONDS = 10
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server that may open 1,024 files, as many systems have it."""
+    build_platform(tmp_path / "data", tmp_path)
+    with Server(tmp_path / "data", "--embedder", "none", "--health-listen", "127.0.0.1:0") as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+        yield server
+
+
+def test_silent_connections_shut_out_neither_calls_nor_health_and_are_closed_in_time(server: Server) -> None:
+    host, _, port = server.address.rpartition(":")
+    before = open_files(server)
+    with grpc.insecure_channel(server.address) as channel, ExitStack() as sockets, health_watched(server) as problems:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=10)
+        time.sleep(1)  # the watchers of health are connected
+        for _ in range(1_200):
+            sockets.enter_context(socket.create_connection((host, int(port)), timeout=10))
+        began = time.monotonic()
+        while time.monotonic() < began + 3:
+            stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=10)
+            assert open_files(server) < FILES
+        assert problems == []
+        assert not any("not ready" in line for line in server.log)
+        while time.monotonic() < began + 3 * HANDSHAKE_SECONDS and open_files(server) - before > 10:
+            time.sleep(0.2)
+        assert open_files(server) - before <= 10
+    with Connection(server.address) as connection:
+        connection.pump(2)
+        assert not connection.refused
+
+
+def test_a_connection_carries_a_number_of_calls(server: Server) -> None:
+    with Connection(server.address) as connection:
+        connection.pump(10, lambda: connection.max_streams is not None)
+        assert connection.max_streams == STREAMS
+
+
+def test_a_server_that_may_not_open_the_files_for_its_connections_does_not_start(tmp_path: Path) -> None:
+    build_platform(tmp_path / "data", tmp_path)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    environment = {"GROUNDWIRE_MAX_CONNECTIONS": str(min(hard, 1_000_000))}
+    if hard > 1_000_000:
+        pytest.fail("this system admits more files than a server can ask for")
+    done = run("serve", "--data", tmp_path / "data", "--embedder", "none", environment=environment)
+    assert done.returncode == 2
+    assert f"max_connections: {hard}: needs" in done.stderr
