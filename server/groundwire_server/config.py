@@ -99,6 +99,8 @@ class Settings(BaseSettings):
     """PEM file of the certificate's key, without a passphrase."""
     tls_client_ca: Path | None = None
     """PEM file of the CAs whose client certificates are demanded; without it no client certificate is."""
+    tls_client_crl: Path | None = None
+    """PEM or DER file of revocation lists that those CAs have signed; without it no revocation is noticed."""
 
     workers: Annotated[int, Field(ge=1, le=256)] = 1
     """How many processes answer calls at the same address; more than one needs Linux."""
@@ -209,6 +211,7 @@ class Settings(BaseSettings):
             ("tls_certificate", self.tls_certificate, "tls_key", self.tls_key),
             ("tls_key", self.tls_key, "tls_certificate", self.tls_certificate),
             ("tls_client_ca", self.tls_client_ca, "tls_certificate", self.tls_certificate),
+            ("tls_client_crl", self.tls_client_crl, "tls_client_ca", self.tls_client_ca),
         ):
             if path is not None and partner_path is None:
                 raise ValueError(f"{setting}: {path}: must be given together with {partner}")

@@ -174,6 +174,7 @@ def test_settings_do_not_change() -> None:
         ({"tls_key": "k.pem"}, "tls_key: k.pem: must be given together with tls_certificate"),
         ({"tls_certificate": "c.pem"}, "tls_certificate: c.pem: must be given together with tls_key"),
         ({"tls_client_ca": "ca.pem"}, "tls_client_ca: ca.pem: must be given together with tls_certificate"),
+        ({"tls_client_crl": "a.crl"}, "tls_client_crl: a.crl: must be given together with tls_client_ca"),
     ],
 )
 def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> None:
