@@ -123,6 +123,8 @@ class Settings(BaseSettings):
     """How tokens may be signed. Symmetric keys and unsigned tokens are never admitted."""
     jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
     """How far the issuer's clock may differ from this server's."""
+    jwt_max_lifetime_seconds: Annotated[float, Field(ge=60, le=31_536_000, allow_inf_nan=False)] = 86_400
+    """How far from now a token may expire at most."""
     jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
     """How often a URL is asked for its keys: the longest that a withdrawn key is still believed."""
     allow_admin: bool = False

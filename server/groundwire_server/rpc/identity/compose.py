@@ -44,6 +44,7 @@ def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticato
         settings.jwt_audiences,
         settings.jwt_algorithms,
         settings.jwt_leeway_seconds,
+        settings.jwt_max_lifetime_seconds,
     )
     return TokenCallers(rules, _key_source(settings), mapping)
 
