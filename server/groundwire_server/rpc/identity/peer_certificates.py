@@ -17,7 +17,7 @@ from groundwire_server.domain.errors import IdentityUnavailableError, Reason
 from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
-from groundwire_server.rpc.identity.revocation_lists import CertificateError, Standing
+from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, Standing
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -100,7 +100,7 @@ class PeerCertificates:
             others = x509.load_pem_x509_certificates(intermediates) if intermediates else []
             standing = _ALWAYS if self._judged_by is None else self._judged_by.standing(own, others)
             return _Known(own.not_valid_before_utc, own.not_valid_after_utc, standing)
-        except (ValueError, CertificateError):
+        except UNREADABLE:
             raise refused("certificate", "there is no certificate that can be read; connect with another one") from None
 
 

@@ -13,7 +13,14 @@ from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPub
 _BEGIN = b"-----BEGIN X509 CRL-----"
 _PEM = re.compile(_BEGIN + rb".+?-----END X509 CRL-----", re.DOTALL)
 _HEEDED = (x509.AuthorityKeyIdentifier, x509.CRLNumber, x509.IssuingDistributionPoint)
-_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+UNREADABLE = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.DuplicateExtension,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+)
 """What cryptography raises for what it cannot read."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -23,10 +30,6 @@ Extension = TypeVar("Extension", bound=x509.ExtensionType)
 
 class RevocationListError(Exception):
     """Revocation lists that cannot be used, and why."""
-
-
-class CertificateError(Exception):
-    """A certificate that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +96,12 @@ class RevocationLists:
         """What holds of a certificate: it is revoked when it or one of its issuers is.
 
         Its own authority must have a list. Of the authorities above it only those lists count that are there: roots
-        often publish none. Raises CertificateError.
+        often publish none. Raises one of UNREADABLE.
         """
-        try:
-            return self._standing(certificate, [*intermediates, *self._authorities])
-        except _UNREADABLE as error:
-            raise CertificateError from error
-
-    def _standing(self, certificate: x509.Certificate, candidates: Sequence[x509.Certificate]) -> Standing:
         own = [each for each in self._lists if each.covers(certificate)]
         if not own:
             return Standing(revoked=False, until=_NEVER)
-        issuers = _issuers(certificate, candidates)
+        issuers = _issuers(certificate, [*intermediates, *self._authorities])
         above = [(each, issuer) for issuer in issuers for each in self._lists if each.covers(issuer)]
         judged = [*((each, certificate) for each in own), *above]
         return Standing(
@@ -126,7 +123,7 @@ def _has_signed(issuer: x509.Certificate, subject: x509.Certificate) -> bool:
         return False
     try:
         subject.verify_directly_issued_by(issuer)
-    except (InvalidSignature, *_UNREADABLE):
+    except (InvalidSignature, *UNREADABLE):
         return False
     return True
 
@@ -137,7 +134,7 @@ def _loaded(content: bytes) -> list[x509.CertificateRevocationList]:
         raise RevocationListError("holds a list that does not end; write the file elsewhere and move it into place")
     try:
         return [*map(x509.load_pem_x509_crl, blocks)] or [x509.load_der_x509_crl(content)]
-    except _UNREADABLE:
+    except UNREADABLE:
         raise RevocationListError("is no X.509 revocation list; give one in DER, or any number in PEM") from None
 
 
@@ -159,7 +156,7 @@ def _checked(
             revocations.next_update_utc,
             _extension(revocations.extensions, x509.IssuingDistributionPoint),
         )
-    except _UNREADABLE:
+    except UNREADABLE:
         raise RevocationListError("holds a list that breaks the form of X.509 revocation lists") from None
 
 

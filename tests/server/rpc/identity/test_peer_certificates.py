@@ -1,6 +1,8 @@
 """At which moments a certificate holds, and what is refused because it cannot be judged."""
 
+import ssl
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,12 @@ from unittest.mock import Mock
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
-from groundwire_server.domain.errors import GroundwireError, UnauthenticatedError
+from groundwire_server.domain.errors import GroundwireError, IdentityUnavailableError, UnauthenticatedError
 from groundwire_server.rpc.identity import peer_certificates
 from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
+from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from support.certificates import Authority, Certificate
 
 SECOND = timedelta(seconds=1)
@@ -43,6 +47,23 @@ def test_a_peer_without_a_certificate_that_can_be_read_is_refused(properties: Ma
     with pytest.raises(UnauthenticatedError) as caught:
         PeerCertificates(None).check(calling(properties))
     assert caught.value.metadata == {"rule": "certificate"}
+
+
+@pytest.mark.filterwarnings("ignore:Parsed a serial number", "ignore:Attribute's length:UserWarning")
+@pytest.mark.parametrize("flipped", [1, 255])
+def test_a_changed_certificate_is_judged_or_refused_whatever_was_changed(tmp_path: Path, flipped: int) -> None:
+    """Nobody has verified the signature of a forwarded one here."""
+    authority = Authority.create(tmp_path)
+    point = x509.DistributionPoint([x509.UniformResourceIdentifier("http://pki.example/here.crl")], None, None, None)
+    content = authority.issue("caller", extensions=[x509.CRLDistributionPoints([point])]).content.public_bytes(
+        Encoding.DER
+    )
+    (tmp_path / "revoked.crl").write_bytes(authority.revocation_list())
+    certificates = PeerCertificates(RevocationFile(tmp_path / "revoked.crl", [authority.certificate]))
+    for place, byte in enumerate(content):
+        changed = content[:place] + bytes([byte ^ flipped]) + content[place + 1 :]
+        with suppress(UnauthenticatedError, IdentityUnavailableError):
+            certificates.check_pem(ssl.DER_cert_to_PEM_cert(changed).encode())
 
 
 @pytest.mark.parametrize(
