@@ -101,6 +101,8 @@ class Settings(BaseSettings):
     """PEM file of the certificate's key, without a passphrase."""
     tls_client_ca: Path | None = None
     """PEM file of the CAs whose client certificates are demanded; without it no client certificate is."""
+    tls_client_crl: Path | None = None
+    """PEM or DER file of revocation lists that those CAs have signed; without it no revocation is noticed."""
 
     workers: Annotated[int, Field(ge=1, le=256)] = 1
     """How many processes answer calls at the same address; more than one needs Linux."""
@@ -123,6 +125,8 @@ class Settings(BaseSettings):
     """How tokens may be signed. Symmetric keys and unsigned tokens are never admitted."""
     jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
     """How far the issuer's clock may differ from this server's."""
+    jwt_max_lifetime_seconds: Annotated[float, Field(ge=60, le=31_536_000, allow_inf_nan=False)] = 86_400
+    """How far from now a token may expire at most."""
     jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
     """How often a URL is asked for its keys: the longest that a withdrawn key is still believed."""
     allow_admin: bool = False
@@ -234,6 +238,7 @@ class Settings(BaseSettings):
             ("tls_certificate", self.tls_certificate, "tls_key", self.tls_key),
             ("tls_key", self.tls_key, "tls_certificate", self.tls_certificate),
             ("tls_client_ca", self.tls_client_ca, "tls_certificate", self.tls_certificate),
+            ("tls_client_crl", self.tls_client_crl, "tls_client_ca", self.tls_client_ca),
         ):
             if path is not None and partner_path is None:
                 raise ValueError(f"{setting}: {path}: must be given together with {partner}")

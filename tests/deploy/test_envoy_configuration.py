@@ -106,6 +106,15 @@ def test_bounds_follow_those_of_the_servers() -> None:
     assert FILTERS["grpc_json_transcoder"]["max_request_body_size"] == SETTINGS.max_receive_bytes
 
 
+def test_each_connection_shows_its_certificate_and_the_servers_see_it() -> None:
+    tls = CALLERS["filter_chains"][0]["transport_socket"]["typed_config"]
+    assert tls["require_client_certificate"]
+    assert tls["disable_stateless_session_resumption"]
+    assert tls["disable_stateful_session_resumption"]
+    assert MANAGER["forward_client_cert_details"] == "SANITIZE_SET"
+    assert MANAGER["set_current_client_cert_details"] == {"cert": True, "uri": True, "dns": True}
+
+
 def test_servers_notice_a_drain_before_they_stop() -> None:
     (check,) = CLUSTER["health_checks"]
     notice = float(check["interval"].rstrip("s")) + float(check["interval_jitter"].rstrip("s"))

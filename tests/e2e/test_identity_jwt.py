@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +45,7 @@ NODES = {
     "other": NodeAccess(tenant_id="x"),
 }
 MAX_TOKEN_BYTES = 16_384
+MAX_LIFETIME_SECONDS = 86_400
 
 
 def segment(content: bytes) -> str:
@@ -117,6 +119,18 @@ REFUSED: dict[str, tuple[str, Callable[[], Metadata]]] = {
     "known key id, another key": ("signature", lambda: bearer(STRANGER.token())),
     "changed after signing": ("signature", lambda: bearer(tampered())),
     "critical extension": ("malformed", lambda: bearer(handmade({"alg": "RS256", "kid": KEY.key_id, "crit": ["exp"]}))),
+    "for ever": ("lifetime", lambda: bearer(KEY.token(exp=10**30))),
+    "for longer than may be": ("lifetime", lambda: bearer(KEY.token(exp=soon(MAX_LIFETIME_SECONDS + 90)))),
+    "for ever, written as a text": ("lifetime", lambda: bearer(KEY.token(exp=str(10**30)))),
+    "for ever, written as a fraction": ("lifetime", lambda: bearer(KEY.token(exp=1e300))),
+    "infinite": ("malformed", lambda: bearer(KEY.token(exp=math.inf))),
+    "no number": ("malformed", lambda: bearer(KEY.token(exp=math.nan))),
+    "begins at no number": ("malformed", lambda: bearer(KEY.token(nbf=math.nan))),
+    "logout token": ("type", lambda: bearer(KEY.token({"typ": "logout+jwt"}))),
+    "proof of possession": ("type", lambda: bearer(KEY.token({"typ": "dpop+jwt"}))),
+    "another media type": ("type", lambda: bearer(KEY.token({"typ": "application/json"}))),
+    "type is a list": ("type", lambda: bearer(KEY.token({"typ": ["JWT"]}))),
+    "type is null": ("type", lambda: bearer(handmade({"alg": "RS256", "kid": KEY.key_id, "typ": None}))),
     "oversized": ("too_long", lambda: bearer(long_token(MAX_TOKEN_BYTES + 100))),
     "oversized nonsense": ("too_long", lambda: bearer("x" * (MAX_TOKEN_BYTES + 1))),
     "nonsense": ("malformed", lambda: bearer("nonsense")),
@@ -207,7 +221,10 @@ ACCEPTED: dict[str, Callable[[], str]] = {
     "one of several audiences": lambda: KEY.token(aud=["payments", AUDIENCE]),
     "access token": lambda: KEY.token({"typ": "at+jwt"}),
     "fraction of a second": lambda: KEY.token(exp=soon(300.5)),
-    "for ever": lambda: KEY.token(exp=10**30),
+    "as long as may be valid": lambda: KEY.token(exp=soon(MAX_LIFETIME_SECONDS)),
+    "no type": lambda: KEY.token({"typ": None}),
+    "a type in other letters": lambda: KEY.token({"typ": "jwt"}),
+    "access token by its media type": lambda: KEY.token({"typ": "application/AT+JWT"}),
     "the other key": WITHDRAWN.token,
     "as long as may be": lambda: long_token(MAX_TOKEN_BYTES - 10),
     "another algorithm of the key": lambda: SigningKey(KEY.key_id, "PS512", KEY.private).token(),

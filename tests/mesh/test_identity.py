@@ -1,20 +1,24 @@
 """The access mode and the mapping that are deployed behind Envoy, over both hops."""
 
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import grpc
 import pytest
 
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import Scope
 from support.certificates import Certificate
 from support.kubernetes import DEPLOY
 from support.mesh import CALLER_URI, TRUST_DOMAIN, Mesh
+from support.tls_calls import Ending, TlsCaller
 
 pytestmark = pytest.mark.slow
 
 DEPLOYED = DEPLOY / "kubernetes" / "with-envoy"
+LIST_INDEXES = "/groundwire.v1.IndexService/ListIndexes"
 STRANGER_URI = f"{TRUST_DOMAIN}/board/sa/board"
 
 
@@ -68,3 +72,32 @@ def test_whom_a_caller_claims_to_be_changes_nothing(identified: Mesh, stranger: 
 def test_a_name_that_reads_as_the_callers_does_not_help(identified: Mesh) -> None:
     crafted = identified.identities.authority.issue("crafted", uris=(f"{STRANGER_URI},URI={CALLER_URI}",))
     assert ask(identified, crafted) is grpc.StatusCode.PERMISSION_DENIED
+
+
+@pytest.fixture
+def address(identified: Mesh) -> str:
+    """Where Envoy listens, by the name in its certificate."""
+    return f"localhost:{identified.envoy.address.rpartition(':')[2]}"
+
+
+def test_no_session_is_resumed(identified: Mesh, address: str) -> None:
+    caller, request = TlsCaller(identified.identities.caller), index_pb2.ListIndexesRequest().SerializeToString()
+    with caller.connect(address) as first:
+        assert first.call(LIST_INDEXES, request) == Ending(grpc.StatusCode.OK)
+        session = first.session
+    with caller.connect(address, session) as second:
+        assert second.call(LIST_INDEXES, request) == Ending(grpc.StatusCode.OK)
+        assert not second.resumed
+
+
+def test_a_certificate_that_expires_is_refused_on_the_connection_that_is_open(identified: Mesh, address: str) -> None:
+    authority, request = identified.identities.authority, index_pb2.ListIndexesRequest().SerializeToString()
+    short = authority.issue("short", uris=(CALLER_URI,), valid_until=timedelta(seconds=6))
+    with TlsCaller(short).connect(address) as connection:
+        ending = connection.call(LIST_INDEXES, request)
+        assert ending == Ending(grpc.StatusCode.OK)
+        end = time.monotonic() + 30
+        while ending == Ending(grpc.StatusCode.OK) and time.monotonic() < end:
+            time.sleep(0.1)
+            ending = connection.call(LIST_INDEXES, request)
+    assert ending == Ending(grpc.StatusCode.UNAUTHENTICATED, "IDENTITY_REFUSED", "certificate_expired")

@@ -165,6 +165,14 @@ def test_settings_do_not_change() -> None:
         ),
         ({**JWT, "jwt_keys": "https://a:99999/"}, "jwt_keys: 'https://a:99999/': Port out of range 0-65535"),
         ({"jwt_leeway_seconds": 301}, "jwt_leeway_seconds: 301: must be less than or equal to 300"),
+        (
+            {"jwt_max_lifetime_seconds": 59},
+            "jwt_max_lifetime_seconds: 59: must be greater than or equal to 60",
+        ),
+        (
+            {"jwt_max_lifetime_seconds": 31_536_001},
+            "jwt_max_lifetime_seconds: 31536001: must be less than or equal to 31536000",
+        ),
         ({"jwt_refresh_seconds": 1}, "jwt_refresh_seconds: 1: must be greater than or equal to 10"),
         ({"log_format": "xml"}, "log_format: 'xml': must be 'json' or 'console'"),
         (
@@ -174,6 +182,7 @@ def test_settings_do_not_change() -> None:
         ({"tls_key": "k.pem"}, "tls_key: k.pem: must be given together with tls_certificate"),
         ({"tls_certificate": "c.pem"}, "tls_certificate: c.pem: must be given together with tls_key"),
         ({"tls_client_ca": "ca.pem"}, "tls_client_ca: ca.pem: must be given together with tls_certificate"),
+        ({"tls_client_crl": "a.crl"}, "tls_client_crl: a.crl: must be given together with tls_client_ca"),
     ],
 )
 def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> None:

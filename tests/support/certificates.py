@@ -24,6 +24,11 @@ class Certificate:
     key: Path
     authority: Path
 
+    @property
+    def content(self) -> x509.Certificate:
+        """The certificate itself."""
+        return x509.load_pem_x509_certificate(self.certificate.read_bytes())
+
 
 @dataclass(frozen=True, slots=True)
 class Authority:
@@ -40,11 +45,41 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _builder(subject, subject, key, VALID_FROM, VALID_UNTIL).add_extension(
-            x509.BasicConstraints(ca=True, path_length=0), critical=True
+            x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
         authority = cls(folder, builder.sign(key, hashes.SHA256()), key)
         _write(folder / f"{name}.crt", authority.certificate)
         return authority
+
+    def subordinate(self, name: str) -> Self:
+        """A new authority below this one."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        builder = _builder(subject, self.certificate.subject, key, VALID_FROM, VALID_UNTIL).add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True
+        )
+        authority = type(self)(self.folder, builder.sign(self.key, hashes.SHA256()), key)
+        _write(self.folder / f"{name}.crt", authority.certificate)
+        return authority
+
+    def revocation_list(
+        self,
+        *revoked: x509.Certificate,
+        valid_from: timedelta = VALID_FROM,
+        valid_until: timedelta = VALID_UNTIL,
+        extensions: Sequence[tuple[x509.ExtensionType, bool]] = (),
+        encoding: serialization.Encoding = serialization.Encoding.PEM,
+    ) -> bytes:
+        """A list of these certificates, with these extensions, each critical or not."""
+        now = datetime.now(UTC)
+        builder = x509.CertificateRevocationListBuilder().issuer_name(self.certificate.subject)
+        builder = builder.last_update(now + valid_from).next_update(now + valid_until)
+        for certificate in revoked:
+            entry = x509.RevokedCertificateBuilder().serial_number(certificate.serial_number).revocation_date(now)
+            builder = builder.add_revoked_certificate(entry.build())
+        for extension, critical in extensions:
+            builder = builder.add_extension(extension, critical)
+        return builder.sign(self.key, hashes.SHA256()).public_bytes(encoding)
 
     def issue(
         self,
@@ -55,6 +90,7 @@ class Authority:
         addresses: Sequence[str] = (),
         valid_from: timedelta = VALID_FROM,
         valid_until: timedelta = VALID_UNTIL,
+        extensions: Sequence[x509.ExtensionType] = (),
     ) -> Certificate:
         """A certificate for servers and clients with these alternative names, as NAME.crt and NAME.key."""
         key = ec.generate_private_key(ec.SECP256R1())
@@ -69,6 +105,8 @@ class Authority:
         builder = builder.add_extension(
             x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False
         )
+        for extension in extensions:
+            builder = builder.add_extension(extension, critical=False)
         if names:
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         issued = Certificate(

@@ -98,9 +98,9 @@ def load_credentials(settings: Settings) -> grpc.ServerCredentials | None:
     """
     if settings.tls_certificate is None or settings.tls_key is None:
         return None
-    certificate = _read("tls_certificate", settings.tls_certificate)
-    key = _read("tls_key", settings.tls_key)
-    client_ca = None if settings.tls_client_ca is None else _read("tls_client_ca", settings.tls_client_ca)
+    certificate = read_file("tls_certificate", settings.tls_certificate)
+    key = read_file("tls_key", settings.tls_key)
+    client_ca = None if settings.tls_client_ca is None else read_file("tls_client_ca", settings.tls_client_ca)
     _check_tls(settings.tls_certificate, settings.tls_key, settings.tls_client_ca)
     return grpc.ssl_server_credentials([(key, certificate)], client_ca, require_client_auth=client_ca is not None)
 
@@ -124,7 +124,8 @@ def bind(
     return f"{address.rpartition(':')[0]}:{bound}"
 
 
-def _read(setting: str, path: Path) -> bytes:
+def read_file(setting: str, path: Path) -> bytes:
+    """The content of the PEM file that a setting names. Raises SettingsError."""
     try:
         return path.read_bytes()
     except OSError as error:

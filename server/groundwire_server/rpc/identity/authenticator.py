@@ -20,7 +20,10 @@ class Authenticator(ABC):
 
     @abstractmethod
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """Who calls, by headers and connection alone. Raises UnauthenticatedError, IdentityUnavailableError."""
+        """Who calls, by the call's headers and connection alone.
+
+        Raises UnauthenticatedError, IdentityUnavailableError.
+        """
 
     async def stop(self) -> None:  # noqa: B027
         """Ends what `start` began."""

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import cast
 
+from cryptography import x509
+
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.identity.authenticator import Authenticator, TrustedCallers
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping
@@ -12,24 +14,54 @@ from groundwire_server.rpc.identity.jwt_callers import TokenCallers
 from groundwire_server.rpc.identity.key_sources import KeyFile, KeySource, KeyUrl
 from groundwire_server.rpc.identity.mapping_file import read_mapping
 from groundwire_server.rpc.identity.mtls_callers import CertifiedCallers
+from groundwire_server.rpc.identity.peer_certificates import CheckedPeers, PeerCertificates
+from groundwire_server.rpc.identity.revocation_file import RevocationFile
+from groundwire_server.rpc.identity.revocation_lists import RevocationListError
 from groundwire_server.rpc.identity.token_verifier import TokenRules
+from groundwire_server.rpc.transport import read_file
 
 
 def make_authenticator(settings: Settings) -> Authenticator:
-    """Raises SettingsError when a file that the access mode needs cannot be used.
+    """Raises SettingsError when a file that the settings name cannot be used.
 
     A URL is not asked here: that it is out of reach for a while must not keep a server from starting again.
     """
+    if settings.tls_client_ca is None:
+        return _callers(settings, PeerCertificates(None))
+    certificates = PeerCertificates(_revocations(settings))
+    return CheckedPeers(certificates, _callers(settings, certificates))
+
+
+def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticator:
     if settings.access_mode == "trusted":
         return TrustedCallers()
     mapping_file = cast("Path", settings.access_mapping)  # which all other modes demand
     if settings.access_mode == "mtls":
-        return CertifiedCallers(read_mapping(mapping_file, CertificateMapping))
+        return CertifiedCallers(read_mapping(mapping_file, CertificateMapping), certificates)
     mapping = read_mapping(mapping_file, ClaimMapping)
     rules = TokenRules(
-        settings.jwt_issuer, settings.jwt_audiences, settings.jwt_algorithms, settings.jwt_leeway_seconds
+        settings.jwt_issuer,
+        settings.jwt_audiences,
+        settings.jwt_algorithms,
+        settings.jwt_leeway_seconds,
+        settings.jwt_max_lifetime_seconds,
     )
     return TokenCallers(rules, _key_source(settings), mapping)
+
+
+def _revocations(settings: Settings) -> RevocationFile | None:
+    if settings.tls_client_ca is None or settings.tls_client_crl is None:
+        return None
+    try:
+        authorities = x509.load_pem_x509_certificates(read_file("tls_client_ca", settings.tls_client_ca))
+    except ValueError:
+        raise SettingsError(
+            f"tls_client_ca: {settings.tls_client_ca}: cannot be read; give the PEM certificates of the CAs"
+        ) from None
+    try:
+        return RevocationFile(settings.tls_client_crl, authorities)
+    except RevocationListError as error:
+        raise SettingsError(f"tls_client_crl: {settings.tls_client_crl}: {error}") from None
 
 
 def _key_source(settings: Settings) -> KeySource:

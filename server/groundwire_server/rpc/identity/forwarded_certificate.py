@@ -7,6 +7,8 @@ names. The two cannot be told apart, so the header must be of one proxy alone, w
 """
 
 import re
+from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
 
 from groundwire_server.rpc.identity.certificate_mapping import CertificateNames
 
@@ -16,12 +18,26 @@ _PAIR = re.compile(r'[ \t]*([A-Za-z]+)=("(?:[^"\\]|\\.)*"|[^",;]*)[ \t]*(;|$)')
 _ESCAPED = re.compile(r"\\(.)")
 
 
-def forwarded_certificate(header: str) -> CertificateNames:
-    """The names in a header. Raises ValueError when it is not of that form or has more than one element."""
+@dataclass(frozen=True, slots=True)
+class ForwardedCertificate:
+    """The names that a proxy tells, and the certificate itself in PEM where it tells that."""
+
+    names: CertificateNames
+    pem: bytes | None = None
+
+
+def forwarded_certificate(header: str) -> ForwardedCertificate:
+    """What a header holds. Raises ValueError when it is not of that form, or has two elements or certificates."""
     pairs = _pairs(header)
-    return CertificateNames(
-        uris=tuple(value for key, value in pairs if key == "uri" and value),
-        dns_names=tuple(value.lower() for key, value in pairs if key == "dns" and value),
+    certificates = [value for key, value in pairs if key == "cert"]
+    if len(certificates) > 1:
+        raise ValueError("holds more than one certificate")
+    return ForwardedCertificate(
+        CertificateNames(
+            uris=tuple(value for key, value in pairs if key == "uri" and value),
+            dns_names=tuple(value.lower() for key, value in pairs if key == "dns" and value),
+        ),
+        unquote_to_bytes(certificates[0]) if certificates else None,
     )
 
 

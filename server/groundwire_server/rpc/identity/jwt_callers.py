@@ -1,7 +1,7 @@
 """Mode `jwt`: callers are known by the bearer tokens that they send."""
 
 import time
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import grpc.aio
 
@@ -11,7 +11,7 @@ from groundwire_server.rpc.identity.bearer_token import bearer_token
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims
 from groundwire_server.rpc.identity.key_ring import KeyRing
 from groundwire_server.rpc.identity.key_sources import KeySource
-from groundwire_server.rpc.identity.token_verifier import TokenRules, TokenVerifier
+from groundwire_server.rpc.identity.token_verifier import TokenRules, TokenVerifier, expires
 from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
 
 Request = TypeVar("Request")
@@ -36,7 +36,10 @@ class TokenCallers(Authenticator):
         await self._keys.start()
 
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """Whose the call's token is, and what it grants. Raises UnauthenticatedError, IdentityUnavailableError."""
+        """The subject of the call's token and what the token grants.
+
+        Raises UnauthenticatedError, IdentityUnavailableError.
+        """
         token = bearer_token(context.invocation_metadata())
         caller = self._verified.find(token)
         if caller is None:
@@ -50,8 +53,7 @@ class TokenCallers(Authenticator):
         await self._keys.stop()
 
     def _until(self, claims: Claims) -> float:
-        expires = int(cast("float | str", claims["exp"]))  # as the verifier has read it
-        return min(expires, int(time.time()) + MAX_REMEMBERED_SECONDS) + self._leeway
+        return min(expires(claims), int(time.time()) + MAX_REMEMBERED_SECONDS) + self._leeway
 
 
 def _subject(claims: Claims) -> str:

@@ -10,7 +10,12 @@ from groundwire_server.domain.errors import Reason, UnauthenticatedError
 from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
-from groundwire_server.rpc.identity.forwarded_certificate import FORWARDED_KEY, forwarded_certificate
+from groundwire_server.rpc.identity.forwarded_certificate import (
+    FORWARDED_KEY,
+    ForwardedCertificate,
+    forwarded_certificate,
+)
+from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -27,12 +32,17 @@ class CertifiedCallers(Authenticator):
     who sends one takes itself for a proxy, and would be answered with its own access for those it speaks for.
     """
 
-    def __init__(self, mapping: CertificateMapping) -> None:
+    def __init__(self, mapping: CertificateMapping, certificates: PeerCertificates) -> None:
+        """`certificates` judges those that are forwarded; whoever shows its own is judged before."""
+        self._certificates = certificates
         self._grant = lru_cache(_REMEMBERED)(mapping.grant)
         self._is_proxy = lru_cache(_REMEMBERED)(mapping.is_proxy)
 
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """The name in the caller's certificate and what it grants. Raises UnauthenticatedError."""
+        """The name in the caller's certificate and what it grants.
+
+        Raises UnauthenticatedError, IdentityUnavailableError.
+        """
         names = self._caller(context)
         grant = self._grant(names)
         if grant is None:
@@ -50,7 +60,10 @@ class CertifiedCallers(Authenticator):
             raise UnauthenticatedError(
                 Reason.IDENTITY_REQUIRED, f"the proxy forwards no certificate of its caller in {FORWARDED_KEY}"
             )
-        return _checked(_forwarded(forwarded))
+        certificate = _forwarded(forwarded)
+        if certificate.pem is not None:
+            self._certificates.check_pem(certificate.pem)
+        return _checked(certificate.names)
 
 
 def _peer(properties: Mapping[str, Iterable[bytes]]) -> CertificateNames:
@@ -60,7 +73,7 @@ def _peer(properties: Mapping[str, Iterable[bytes]]) -> CertificateNames:
     )
 
 
-def _forwarded(headers: list[str | bytes]) -> CertificateNames:
+def _forwarded(headers: list[str | bytes]) -> ForwardedCertificate:
     (header, *others) = headers
     if others or not isinstance(header, str):
         raise refused("proxy", f"{FORWARDED_KEY} must be sent once")

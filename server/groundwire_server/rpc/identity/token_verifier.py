@@ -1,6 +1,7 @@
 """Verifies a token (RFC 7519, under the advice of RFC 8725)."""
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,6 +16,9 @@ from groundwire_server.rpc.identity.key_ring import KeyRing
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 """Header, claims and signature; the last is empty for unsigned tokens, which are refused for that."""
 _NEEDED = ("iss", "aud", "exp")
+_TYPES = ("jwt", "at+jwt", "application/at+jwt")
+"""Of any other type are tokens for another purpose, such as logout, that an issuer signs with the same key (RFC 8725
+§3.11). Most access tokens are still of the type JWT, which is why not only that of RFC 9068 is admitted."""
 _RULES: Mapping[type[Exception], tuple[str, str]] = {
     broken.ExpiredSignatureError: ("expired", "the token has expired; get a new one"),
     broken.ImmatureSignatureError: ("not_yet_valid", "the token is not valid yet"),
@@ -28,12 +32,22 @@ _MALFORMED = ("malformed", "the token is not a signed JSON Web Token in compact 
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What a token must be; `leeway_seconds` is how far the clocks of issuer and server may differ."""
+    """What a token must be.
+
+    `leeway_seconds` is how far the clocks of issuer and server may differ, `max_lifetime_seconds` how far from now a
+    token may expire.
+    """
 
     issuer: str
     audiences: tuple[str, ...]
     algorithms: tuple[str, ...]
     leeway_seconds: float
+    max_lifetime_seconds: float
+
+
+def expires(claims: Claims) -> int:
+    """When a token that was verified ends, in seconds since 1970, as the library has read it."""
+    return int(cast("float | str", claims["exp"]))
 
 
 class TokenVerifier:
@@ -53,7 +67,7 @@ class TokenVerifier:
         if key is None:
             raise refused("key", f"the token names no key that this server knows for {algorithm}")
         try:
-            return cast(
+            claims = cast(
                 "Claims",
                 jwt.decode(
                     token,
@@ -67,6 +81,14 @@ class TokenVerifier:
             )
         except (broken.PyJWTError, ValueError, OverflowError, RecursionError) as error:
             raise refused(*_RULES.get(type(error), _MALFORMED)) from None
+        self._check_lifetime(expires(claims))
+        return claims
+
+    def _check_lifetime(self, end: int) -> None:
+        """A token that never ends could only be taken back by withdrawing the key it is signed with."""
+        longest = self._rules.max_lifetime_seconds
+        if end > time.time() + longest + self._rules.leeway_seconds:
+            raise refused("lifetime", f"the token must expire within {longest:g} seconds; get one that does")
 
     def _header(self, token: str) -> tuple[str, str]:
         """The key id and the algorithm that the token names, the latter one of those that are admitted."""
@@ -81,6 +103,8 @@ class TokenVerifier:
             raise refused("algorithm", f"the token must be signed with {', '.join(self._rules.algorithms)}")
         if not isinstance(key_id, str):
             raise refused("key", "the token must name its key (header `kid`)")
+        if "typ" in header and str(header["typ"]).lower() not in _TYPES:
+            raise refused("type", f"the token's type (header `typ`) must be none, {', '.join(_TYPES)}")
         if "crit" in header or "b64" in header:
             raise refused("malformed", "the token's header asks for extensions that this server does not know")
         return key_id, str(algorithm)

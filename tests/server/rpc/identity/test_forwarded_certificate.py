@@ -26,7 +26,7 @@ ISTIO = f'By=spiffe://mesh/ns/shop/sa/groundwire;{HASH};Subject="";URI=spiffe://
     ],
 )
 def test_the_names_are_those_of_the_header(header: str, uris: tuple[str, ...], dns_names: tuple[str, ...]) -> None:
-    assert forwarded_certificate(header) == CertificateNames(uris, dns_names)
+    assert forwarded_certificate(header).names == CertificateNames(uris, dns_names)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,25 @@ def test_anything_else_is_no_such_header(header: str) -> None:
         forwarded_certificate(header)
 
 
+@pytest.mark.parametrize(
+    ("header", "pem"),
+    [
+        (ISTIO, None),
+        (r'Subject="CN=a\";Cert=x";URI=a', None),
+        ('Cert="-----BEGIN%20CERTIFICATE-----%0AMII%2B%2F%3D%0A";URI=a', b"-----BEGIN CERTIFICATE-----\nMII+/=\n"),
+        ("CERT=a+b;URI=a", b"a+b"),
+        ('Cert="";URI=a', b""),
+    ],
+)
+def test_the_certificate_is_that_of_the_header(header: str, pem: bytes | None) -> None:
+    assert forwarded_certificate(header).pem == pem
+
+
+def test_of_two_certificates_none_is_chosen() -> None:
+    with pytest.raises(ValueError, match="more than one certificate"):
+        forwarded_certificate("Cert=a;URI=b;Cert=a")
+
+
 texts = st.text(st.sampled_from('ab,;="\\ '), max_size=8)
 
 
@@ -66,7 +85,7 @@ def quoted(value: str) -> str:
 @given(st.lists(st.tuples(st.sampled_from(["URI", "DNS", "Subject"]), texts), min_size=1))
 def test_no_quoted_value_is_taken_for_anything_but_itself(pairs: list[tuple[str, str]]) -> None:
     header = ";".join(f"{key}={quoted(value)}" for key, value in pairs)
-    assert forwarded_certificate(header) == CertificateNames(
+    assert forwarded_certificate(header).names == CertificateNames(
         tuple(value for key, value in pairs if key == "URI" and value),
         tuple(value.lower() for key, value in pairs if key == "DNS" and value),
     )
