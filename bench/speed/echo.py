@@ -24,6 +24,8 @@ from bench.speed.calls import Calls
 from bench.speed.wire import REQUEST_ID, method, request_id
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings
+from groundwire_server.rpc.admission.call_memory import CallMemory
+from groundwire_server.rpc.identity.authenticator import TrustedCallers
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.logs import configure_logging
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
@@ -80,7 +82,18 @@ def _admit_all(_: str, __: float | None) -> None:
 async def _serve(path: Path) -> None:
     settings = Settings(listen="127.0.0.1:0")
     server = grpc.aio.server(
-        interceptors=[CallInterceptor(Telemetry(settings), _admit_all)], options=server_options(settings)
+        interceptors=[
+            CallInterceptor(
+                Telemetry(settings),
+                None,
+                _admit_all,
+                TrustedCallers(),
+                CallMemory(settings.call_memory_bytes),
+                settings.max_receive_bytes,
+                settings.receive_seconds,
+            )
+        ],
+        options=server_options(settings),
     )
     echo: Any = _Echo(path)  # its four methods are one, for whatever messages
     retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(echo, server)

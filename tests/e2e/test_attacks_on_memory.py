@@ -114,9 +114,9 @@ def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server)
     before = resident_mib(knowing)
     bomb = empty_nodes(REQUEST_BYTES - 64)
     with Connection(knowing.address) as connection:
-        for _ in range(40):
-            stream = connection.call(FETCH, bomb)
-            connection.pump(20, lambda stream=stream: stream in connection.ends)
+        for number in range(40):
+            connection.call(FETCH, bomb)
+            connection.await_ends(number + 1)
         assert set(connection.ends.values()) == {UNAUTHENTICATED}
         assert len(connection.ends) == 40
     with ExitStack() as connections:
@@ -125,7 +125,7 @@ def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server)
             for _ in range(50):
                 one.call(FETCH, bomb, lacks=1)
         for one in crowd:
-            one.pump(20, lambda one=one: len(one.ends) == 50)
+            one.await_ends(50)
             assert set(one.ends.values()) == {UNAUTHENTICATED}
     assert peak_mib(knowing) - before < SLACK_MIB
     assert honest(knowing, "alice") is grpc.StatusCode.OK
@@ -207,7 +207,7 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(trusting: Server)
     with Connection(trusting.address) as connection, health_watched(trusting) as problems:
         for _ in range(100):
             connection.call(FETCH, message, lacks=1)
-        connection.pump(60, lambda: len(connection.ends) == 100)
+        connection.await_ends(100)
     assert set(connection.ends.values()) == {LATE, REFUSED}
     assert problems == []
     assert peak_mib(trusting) - before < CALL_MEMORY_MIB + SLACK_MIB
@@ -222,7 +222,7 @@ def test_answers_that_nobody_takes_fill_no_more_than_a_callers_share(knowing: Se
     with Connection(knowing.address, window=1_000) as connection, health_watched(knowing) as problems:
         for _ in range(UNTAKEN):
             connection.call(FETCH, request.SerializeToString(), metadata=authorization("mallory"))
-        connection.pump(60, lambda: len(connection.ends) == UNTAKEN - ANSWERS_IN_A_SHARE)
+        connection.await_ends(UNTAKEN - ANSWERS_IN_A_SHARE)
         connection.pump(1)
         assert list(connection.ends.values()) == [REFUSED] * (UNTAKEN - ANSWERS_IN_A_SHARE)
         assert honest(knowing, "alice") is grpc.StatusCode.OK
@@ -254,7 +254,7 @@ def test_a_name_that_no_service_can_have_is_not_kept(trusting: Server) -> None:
     with Connection(trusting.address) as connection:
         connection.call("/grpc.health.v1.Health/Watch", long_name)
         connection.call("/grpc.health.v1.Health/Check", long_name)
-        connection.pump(20, lambda: len(connection.ends) == 2)
+        connection.await_ends(2)
         assert set(connection.ends.values()) == {INVALID}
 
 
@@ -263,7 +263,7 @@ def test_watches_are_few_for_a_connection_and_for_all(trusting: Server) -> None:
     with Connection(trusting.address) as connection:
         for _ in range(20):
             connection.call("/grpc.health.v1.Health/Watch", request)
-        connection.pump(20, lambda: len(connection.ends) == 12)
+        connection.await_ends(12)
         connection.pump(0.5)
         assert list(connection.ends.values()) == [REFUSED] * 12
     with health_watched(trusting) as problems:

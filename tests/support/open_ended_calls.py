@@ -83,6 +83,10 @@ class Connection:
             self._flush()
             self._receive()
 
+    def await_ends(self, count: int, seconds: float = 60.0) -> None:
+        """Sends and receives until so many streams have ended, or until it has taken too long."""
+        self.pump(seconds, lambda: len(self.ends) >= count)
+
     def _send(self, stream: int) -> None:
         try:
             room = min(self._h2.local_flow_control_window(stream), _CHUNK_BYTES)

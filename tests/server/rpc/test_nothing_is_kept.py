@@ -100,7 +100,7 @@ def ends_of(address: str, method: str, message: bytes, token: str, lacks: int = 
     with Connection(address) as connection:
         for _ in range(CALLS):
             connection.call(method, message, metadata=metadata, lacks=lacks)
-        connection.pump(20, lambda: len(connection.ends) == CALLS)
+        connection.await_ends(CALLS)
         return list(connection.ends.values())
 
 
