@@ -8,7 +8,7 @@ from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand_view
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
@@ -39,7 +39,7 @@ class EmbeddedSnapshot:
     """A RetrievalSnapshot and GraphSnapshot over one view."""
 
     view: View
-    query_vectors: QueryVectors
+    query_vectors: CallerQueryVectors
     rows: KnownRows
 
     @property
@@ -125,7 +125,7 @@ class EmbeddedBackend:
         """See `RetrievalBackend.open`."""
         view = self._pool.view(scope, access, lifecycle)
         observer().saw_nodes(view.visibility.count)
-        return EmbeddedSnapshot(view, self._query_vectors, KnownRows(view.visibility))
+        return EmbeddedSnapshot(view, self._query_vectors.of(access), KnownRows(view.visibility))
 
     def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""
