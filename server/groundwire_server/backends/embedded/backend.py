@@ -58,10 +58,7 @@ class EmbeddedSnapshot:
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
         """See `RetrievalSnapshot.nodes`."""
         index = self.view.index
-        return {
-            id_: index.nodes.node(row, index.policies[int(index.policy_codes[row])])
-            for id_, row in self.rows.of(ids).items()
-        }
+        return {id_: index.nodes.node(row, index.policies.of(row)) for id_, row in self.rows.of(ids).items()}
 
     def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
         """See `RetrievalSnapshot.resemblance`."""
