@@ -20,7 +20,6 @@ from groundwire_server.index.reading_order import ReadingOrder
 from groundwire_server.index.service_edges import ServiceEdges
 from groundwire_server.index.vectors import VectorTable
 
-
 ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE)
 """On what visibility rests; the flags tell which nodes are deleted."""
 

@@ -13,7 +13,9 @@ import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
@@ -338,7 +340,9 @@ def test_a_server_tells_damage_and_goes_on_with_the_others(
     assert caught.value.reason is Reason.INDEX_DAMAGED
     assert dict(caught.value.metadata) == {"repository": "shop", "branch": "main", "active_index": "v1"}
     assert backend.open(sound, AccessContext()).index == "v2"
-    assert [summary.version for summary in backend.list_indexes("", "", AccessContext())] == ["v2"]
+    assert [
+        summary.version for summary in backend.list_indexes("", "", AccessContext(), UNLIMITED.scopes, never_stop)
+    ] == ["v2"]
 
 
 def test_damage_is_told_only_to_those_who_may_see_the_index(

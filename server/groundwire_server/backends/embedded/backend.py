@@ -1,6 +1,7 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from groundwire_server.backends.interface import BackendSearch, Resemblance, Wal
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
+from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
@@ -132,29 +134,36 @@ class EmbeddedBackend:
         """See `IndexDirectory.check_readable`."""
         self._store.check_readable()
 
-    def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
+    def list_indexes(
+        self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
+    ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
-        for scope in self._store.scopes():
+        for scope in self._store.scopes(scopes):
+            checkpoint()
             if repository not in ("", scope.repository) or branch not in ("", scope.branch):
                 continue
             for version in self._store.versions(scope):
-                try:
-                    summaries.append(self.get_index(replace(scope, active_index=version), access))
-                except (NotFoundError, PreconditionError):
-                    continue  # hidden from this caller, damaged, or deleted since it was listed
+                checkpoint()
+                pinned = replace(scope, active_index=version)
+                with suppress(PreconditionError):
+                    view = self._pool.visible(pinned, access, Lifecycle.ACTIVE)
+                    if view is not None:
+                        summaries.append(self._summary(view))
         return tuple(summaries)
 
     def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
         """See `IndexDirectory.get_index`."""
-        view = self._pool.view(scope, access, Lifecycle.ACTIVE)
+        return self._summary(self._pool.view(scope, access, Lifecycle.ACTIVE))
+
+    def _summary(self, view: View) -> IndexSummary:
         manifest = view.index.manifest
         space = manifest.vector_space
         return IndexSummary(
             repository=manifest.repository,
             branch=manifest.branch,
             version=manifest.version,
-            active=self._store.active(scope) == manifest.version,
+            active=self._store.active(view.index.scope) == manifest.version,
             created=manifest.created,
             source=manifest.source,
             node_count=view.visibility.count,
