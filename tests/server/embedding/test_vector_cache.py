@@ -81,7 +81,7 @@ def test_threads_get_the_bytes_that_were_asked_for_and_the_bounds_hold() -> None
     cache = QueryVectorCache(owners=3, vectors=5)
     asked = [(number % 5, number * 7 % 11) for number in range(3000)]
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda pair: cache.get(*pair, lambda: vector_of(pair[1])), asked))
+        answers = list(pool.map(lambda pair: cache.get(pair[0], pair[1], lambda: vector_of(pair[1])), asked))
     assert all(answer.tobytes() == vector_of(key).tobytes() for answer, (_, key) in zip(answers, asked, strict=True))
     assert len(cache._shares) == 3
     assert all(len(share) <= 5 for share in cache._shares.values())
