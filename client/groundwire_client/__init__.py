@@ -55,7 +55,6 @@ from groundwire_client._query_types import (
     ServiceEdge,
     SourceUse,
     StageScores,
-    StageTime,
 )
 from groundwire_client._sync import GroundwireClient
 from groundwire_client._token import TokenFile
@@ -130,7 +129,6 @@ __all__ = [
     "Source",
     "SourceUse",
     "StageScores",
-    "StageTime",
     "TokenFile",
     "UnauthenticatedError",
     "UnavailableError",

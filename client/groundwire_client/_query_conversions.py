@@ -28,7 +28,6 @@ from groundwire_client._query_types import (
     ServiceEdge,
     SourceUse,
     StageScores,
-    StageTime,
 )
 from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
@@ -242,7 +241,6 @@ def _retrieve_meta(meta: query_pb2.RetrieveMeta) -> RetrieveMeta:
     return RetrieveMeta(
         routing=_routing(meta.routing),
         took_ms=meta.took_ms,
-        took=tuple(StageTime(took.stage, took.ms) for took in meta.took),
         query_class=_CLASSES.get(meta.query_class, QueryClass.UNKNOWN),
         fusion=_FUSIONS_BACK.get(meta.fusion),
         sources=tuple(SourceUse(_SOURCES_BACK.get(use.source), use.weight, use.candidates) for use in meta.sources),

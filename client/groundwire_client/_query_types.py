@@ -160,14 +160,6 @@ class Routing:
 
 
 @dataclass(frozen=True, slots=True)
-class StageTime:
-    """How long a stage took, in milliseconds."""
-
-    stage: str
-    ms: float
-
-
-@dataclass(frozen=True, slots=True)
 class SourceUse:
     """A source's weight in the fusion and how many candidates it proposed."""
 
@@ -180,16 +172,16 @@ class SourceUse:
 class RetrieveMeta:
     """How an answer was made; every count is of what the caller may see.
 
-    The parameters are those in effect; `rrf_k` is 0 unless the fusion was by reciprocal rank. `took_ms` is the whole
-    time and `took` its stages in their order. `lexical_index_used` names the sources besides the dense one that
-    proposed a candidate. `deleted_matches_blocked` counts deleted nodes that would else have been candidates. Freshness
-    counted from `now`, in UTC. `exact` is False when an approximate index made the dense list. `truncated`
-    is True when more than texts had to be left out to keep the response below 4 MiB.
+    The parameters are those in effect; `rrf_k` is 0 unless the fusion was by reciprocal rank. `took_ms` is
+    processor time of the server's own work on the call, without opening the index and embedding the query.
+    `lexical_index_used` names the sources besides the dense one that proposed a candidate. `deleted_matches_blocked`
+    counts deleted nodes that would else have been candidates. Freshness counted from `now`, in UTC. `exact` is False
+    when an approximate index made the dense list. `truncated` is True when more than texts had to be left out to keep
+    the response below 4 MiB.
     """
 
     routing: Routing
     took_ms: float
-    took: tuple[StageTime, ...]
     query_class: QueryClass
     fusion: FusionMode | None
     sources: tuple[SourceUse, ...]

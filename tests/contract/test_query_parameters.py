@@ -1,7 +1,5 @@
 """Seed 004, "Hybrid Parameters" and "RetrieveMeta": each parameter's effect and default, each figure of the meta."""
 
-import pytest
-
 from groundwire.v1.query_pb2 import (
     FUSION_MODE_RRF,
     FUSION_MODE_WEIGHTED,
@@ -169,15 +167,12 @@ def test_the_routing_tells_what_the_caller_routed_by(platform: Platform) -> None
     assert (routing.profile, routing.vector_space_id) == ("", "")
 
 
-@pytest.mark.parametrize("diversify_strength", [0.0, 0.5])
-def test_the_time_of_each_stage_that_ran_is_told(platform: Platform, diversify_strength: float) -> None:
-    hybrid = HybridParameters(diversify_strength=diversify_strength)
-    meta = platform.ask("order", ORDERS, hybrid=hybrid, expand_graph=True).meta
-    stages = [stage.stage for stage in meta.took]
-    assert stages[:3] == ["open", "sources", "fusion"]
-    assert ("diversify" in stages) == (diversify_strength > 0)
-    assert all(stage.ms >= 0 for stage in meta.took)
-    assert meta.took_ms == pytest.approx(sum(stage.ms for stage in meta.took))
+def test_one_time_is_told_and_none_of_stages(platform: Platform) -> None:
+    """Of a stage it could be told whether a cache had what it needed, and so what others asked."""
+    meta = platform.ask("order", ORDERS, expand_graph=True).meta
+    assert meta.took_ms > 0
+    names = [field.name for field in meta.DESCRIPTOR.fields]
+    assert [name for name in names if "took" in name or "time" in name or name.endswith("_ms")] == ["took_ms"]
 
 
 def test_a_match_without_a_word_of_the_query_scores_zero_there(platform: Platform) -> None:

@@ -149,7 +149,6 @@ def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:
     if method != QUERY:
         return answer
     response = query_pb2.QueryResponse.FromString(answer)
-    response.meta.ClearField("took")
     response.meta.ClearField("took_ms")
     return response.SerializeToString()
 

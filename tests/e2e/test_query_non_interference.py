@@ -193,9 +193,7 @@ def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryReques
         details = [value for key, value in failed.trailing_metadata() or () if key == "grpc-status-details-bin"]
         return (failed.code(), failed.details(), details)
     assert response.meta.took_ms > 0
-    assert response.meta.took
     response.meta.ClearField("took_ms")
-    response.meta.ClearField("took")
     return ("ok", response.SerializeToString())
 
 
@@ -246,6 +244,6 @@ def test_deleted_nodes_change_nothing_but_their_count(
     request.not_found_when_empty = False
     whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
     for response in (whole, trimmed):
-        for field in ("took", "took_ms", "deleted_matches_blocked"):
+        for field in ("took_ms", "deleted_matches_blocked"):
             response.meta.ClearField(field)
     assert whole.SerializeToString() == trimmed.SerializeToString()

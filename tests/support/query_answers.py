@@ -80,7 +80,6 @@ def queried(*matches: QueryMatch, index: str) -> QueryResult:
     meta = RetrieveMeta(
         routing=Routing("", "", "", "", (), ""),
         took_ms=1.0,
-        took=(),
         query_class=QueryClass.MIXED,
         fusion=FusionMode.ADAPTIVE,
         sources=(),

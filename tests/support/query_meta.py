@@ -3,13 +3,13 @@
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Source
 from groundwire_server.domain.query_parameters import EffectiveParameters
-from groundwire_server.domain.query_result import RetrieveMeta, Routing, StageTime
+from groundwire_server.domain.query_result import RetrieveMeta, Routing
 from support.conversions import NOW
 
 PARAMETERS = EffectiveParameters(0.7, 0.15, 5, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
 META = RetrieveMeta(
     routing=Routing("minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
-    took=(StageTime("sources", 1.5), StageTime("fusion", 0.25)),
+    took_ms=1.75,
     query_class=QueryClass.MIXED,
     fusion=FusionMode.WEIGHTED,
     weights=((Source.DENSE, 0.7), (Source.BM25_CODE, 0.2), (Source.TRIGRAM, 0.1)),

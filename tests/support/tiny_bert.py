@@ -14,9 +14,18 @@ MAX_TOKENS = 40
 
 
 def write_tiny_bert(
-    folder: Path, *, pooling: str = "mean", query_prompt: str = "", activation: str = "gelu", seed: int = 5
+    folder: Path,
+    *,
+    pooling: str = "mean",
+    query_prompt: str = "",
+    activation: str = "gelu",
+    seed: int = 5,
+    spread: float = 0.2,
 ) -> Path:
-    """Writes a model of two layers into a folder below `folder`; returns that folder."""
+    """Writes a model of two layers into a folder below `folder`; returns that folder.
+
+    `spread` is the standard deviation of its weights; from a wide one int8 strays, for some texts more than for others.
+    """
     transformer = folder / "transformer"
     transformer.mkdir(parents=True)
     vocabulary = transformer / "vocab.txt"
@@ -31,7 +40,7 @@ def write_tiny_bert(
         intermediate_size=2 * WIDTH,
         max_position_embeddings=64,
         hidden_act=activation,
-        initializer_range=0.2,
+        initializer_range=spread,
     )
     BertModel(config).save_pretrained(transformer)
     model = SentenceTransformer(

@@ -11,7 +11,7 @@ from groundwire_client.cli._text import printable
 
 
 def explanation(meta: RetrieveMeta) -> Table:
-    """What the query looks like, which sources were asked with what weight, the parameters, the counts, the times."""
+    """What the query looks like, which sources were asked with what weight, the parameters, the counts, the time."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, facts in _facts(meta):
         told = "; ".join(filter(None, facts))
@@ -45,7 +45,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
     )
     yield "boosts", list(meta.boosts)
     yield "routing", _routing(meta.routing)
-    yield "time", [f"{meta.took_ms:.1f} ms in all", *(f"{took.stage} {took.ms:.1f}" for took in meta.took)]
+    yield "time", [f"{meta.took_ms:.1f} ms of processor time"]
 
 
 def _named(choice: FusionMode | Source | Visibility | None) -> str:

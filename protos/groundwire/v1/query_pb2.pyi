@@ -796,32 +796,6 @@ class Routing(_message.Message):
 Global___Routing: _TypeAlias = Routing  # noqa: Y015
 
 @_typing.final
-class StageTime(_message.Message):
-    """How long a stage took."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    STAGE_FIELD_NUMBER: _builtins.int
-    MS_FIELD_NUMBER: _builtins.int
-    stage: _builtins.str
-    """`open`, `sources`, `fusion`, `rerank`, `freshness`, `boost`, `diversify` or `context`."""
-    ms: _builtins.float
-    """In milliseconds."""
-    def __init__(
-        self,
-        *,
-        stage: _builtins.str = ...,
-        ms: _builtins.float = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ms", b"ms", "stage", b"stage"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StageTime: _TypeAlias = StageTime  # noqa: Y015
-
-@_typing.final
 class SourceUse(_message.Message):
     """A source's part in the answer."""
 
@@ -859,7 +833,6 @@ class RetrieveMeta(_message.Message):
 
     ROUTING_FIELD_NUMBER: _builtins.int
     TOOK_MS_FIELD_NUMBER: _builtins.int
-    TOOK_FIELD_NUMBER: _builtins.int
     QUERY_CLASS_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
@@ -886,7 +859,10 @@ class RetrieveMeta(_message.Message):
     EXACT_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     took_ms: _builtins.float
-    """How long the work took in all, in milliseconds."""
+    """The processor time, in milliseconds, that the thread of this call spent on searching, fusing, reranking, reordering
+    and collecting texts. Opening the index and embedding the query are not counted: how long they take depends on what
+    others have asked before. Waiting and the work of other threads are not counted either.
+    """
     query_class: Global___QueryClass.ValueType
     """What the query looks like."""
     fusion: Global___FusionMode.ValueType
@@ -936,10 +912,6 @@ class RetrieveMeta(_message.Message):
         """How the vector space and the nodes were chosen."""
 
     @_builtins.property
-    def took(self) -> _containers.RepeatedCompositeFieldContainer[Global___StageTime]:
-        """The same by stage, in the order they ran. Stages that were not asked for are left out."""
-
-    @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourceUse]:
         """The sources that were asked, their weights and the lengths of their lists."""
 
@@ -960,7 +932,6 @@ class RetrieveMeta(_message.Message):
         *,
         routing: Global___Routing | None = ...,
         took_ms: _builtins.float = ...,
-        took: _abc.Iterable[Global___StageTime] | None = ...,
         query_class: Global___QueryClass.ValueType = ...,
         fusion: Global___FusionMode.ValueType = ...,
         sources: _abc.Iterable[Global___SourceUse] | None = ...,
@@ -989,7 +960,7 @@ class RetrieveMeta(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "routing", b"routing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took", b"took", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -30,7 +30,7 @@ class QueryServiceStub(object):
     propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
     it, and the best come back with their texts, their place in their documents and the services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for `meta.took` and
+    The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with
@@ -59,7 +59,7 @@ class QueryServiceServicer(object):
     propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
     it, and the best come back with their texts, their place in their documents and the services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for `meta.took` and
+    The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with
@@ -108,7 +108,7 @@ class QueryService(object):
     propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
     it, and the best come back with their texts, their place in their documents and the services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for `meta.took` and
+    The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with

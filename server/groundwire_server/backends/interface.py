@@ -12,6 +12,7 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, Expansion
+from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
@@ -134,8 +135,13 @@ class IndexDirectory(Protocol):
         """Raises OSError when no version can be read, whichever it is. May block for as long as the storage does."""
         ...
 
-    def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
-        """Versions of which the caller sees at least one node; "" for a name means any."""
+    def list_indexes(
+        self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
+    ) -> tuple[IndexSummary, ...]:
+        """Versions in `scopes` of which the caller sees at least one node; "" for a name means any.
+
+        Nothing outside of `scopes` is looked at. Raises what the checkpoint raises.
+        """
         ...
 
     def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:

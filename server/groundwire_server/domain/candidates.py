@@ -1,6 +1,6 @@
 """What the sources of a query propose: candidates with every source's score, before they are fused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from groundwire_server.domain.query import Source
@@ -62,7 +62,7 @@ class Candidates:
     `deleted_blocked` counts the deleted nodes, visible to the caller, that would be candidates were they active.
     `has_vectors` tells whether the index does, whether or not the dense source was asked. `embedder` and
     `vector_space_id` name the space of the dense list, "" without one. `exact` is False when an approximate index made
-    the dense list.
+    the dense list. `milliseconds` is the processor time that finding them took once the query had its vector.
     """
 
     items: tuple[Candidate, ...]
@@ -72,6 +72,7 @@ class Candidates:
     embedder: str
     vector_space_id: str
     exact: bool = True
+    milliseconds: float = field(default=0.0, compare=False)
 
     @property
     def sources(self) -> tuple[Source, ...]:

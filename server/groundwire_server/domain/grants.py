@@ -59,6 +59,12 @@ class Scopes:
             repository in repositories and branch in branches for repositories, branches in self.patterns
         )
 
+    def names_repository(self, repository: str) -> bool:
+        """Whether a branch of the repository may be in this set."""
+        return any(repository == listed for listed, _ in self.listed) or any(
+            repository in repositories for repositories, _ in self.patterns
+        )
+
     def united(self, other: Self) -> Self:
         """The scopes of both."""
         return type(self)(self.listed | other.listed, (*self.patterns, *other.patterns))

@@ -73,14 +73,6 @@ class ServiceContext:
 
 
 @dataclass(frozen=True, slots=True)
-class StageTime:
-    """How long a stage took, in milliseconds."""
-
-    stage: str
-    milliseconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Routing:
     """Which vector space answered, and what the caller routed by (seed 004)."""
 
@@ -94,10 +86,13 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveMeta:
-    """How the answer was made (seed 004, RetrieveMeta); every count is of what the caller may see."""
+    """How the answer was made (seed 004, RetrieveMeta); every count is of what the caller may see.
+
+    `took_ms` is processor time of the call's own work, without opening the index and embedding the query.
+    """
 
     routing: Routing
-    took: tuple[StageTime, ...]
+    took_ms: float
     query_class: QueryClass
     fusion: FusionMode
     weights: tuple[tuple[Source, float], ...]

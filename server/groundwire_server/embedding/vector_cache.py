@@ -1,41 +1,58 @@
-"""The vectors of recent queries."""
+"""The vectors of recent queries, each owner's apart from the others'."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.observation import observer
 
-DEFAULT_CAPACITY = 4_096
+MAX_OWNERS = 64
+MAX_VECTORS = 256
+"""Of one owner. 64 times as many take 48 MiB at 384 dimensions, 128 MiB at 1,024."""
+
+_Vectors: TypeAlias = OrderedDict[Hashable, NDArray[np.float64]]
 
 
 class QueryVectorCache:
-    """Keeps the most recently used vectors by key, `capacity` of them. Thread-safe; the vectors are read-only.
+    """Keeps the most recently used vectors of the owners that asked last. Thread-safe; the vectors are read-only.
 
+    No owner finds what another one has left here, and one that fills its share drives out its own vectors alone.
     Two calls that miss the same key at once both compute it, to the same bytes.
     """
 
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
-        self._capacity = capacity
-        self._vectors: OrderedDict[Hashable, NDArray[np.float64]] = OrderedDict()
+    def __init__(self, owners: int = MAX_OWNERS, vectors: int = MAX_VECTORS) -> None:
+        self._most_owners, self._most_vectors = owners, vectors
+        self._shares: OrderedDict[Hashable, _Vectors] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable, compute: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """The vector kept under the key, or what `compute` gives, which is kept then. Raises what it raises."""
+    def get(self, owner: Hashable, key: Hashable, compute: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """The vector the owner has under the key, else what `compute` gives, which is kept. Raises what that raises."""
         with self._lock:
-            known = self._vectors.get(key)
+            share = self._share(owner)
+            known = share.get(key)
             if known is not None:
-                self._vectors.move_to_end(key)
+                share.move_to_end(key)
         observer().looked_up_vector(known is not None)
         if known is not None:
             return known
         vector = compute()
         vector.setflags(write=False)
         with self._lock:
-            self._vectors[key] = vector
-            if len(self._vectors) > self._capacity:
-                self._vectors.popitem(last=False)
+            # Others may have driven the owner out while the vector was computed.
+            share = self._share(owner)
+            share[key] = vector
+            if len(share) > self._most_vectors:
+                share.popitem(last=False)
         return vector
+
+    def _share(self, owner: Hashable) -> _Vectors:
+        """The owner's vectors; to be called with the lock held."""
+        share = self._shares.setdefault(owner, OrderedDict())
+        self._shares.move_to_end(owner)
+        if len(self._shares) > self._most_owners:
+            self._shares.popitem(last=False)
+        return share

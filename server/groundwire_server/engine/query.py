@@ -9,6 +9,7 @@ from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, PreconditionError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import FusionMode, QueryClass, QueryRequest, Source
 from groundwire_server.domain.query_class import classify
 from groundwire_server.domain.query_parameters import EffectiveParameters, effective_parameters
@@ -16,6 +17,7 @@ from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Rou
 from groundwire_server.domain.query_validation import check_query
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.query_stages import (
     Ranked,
@@ -27,7 +29,6 @@ from groundwire_server.engine.query_stages import (
     rerank,
 )
 from groundwire_server.engine.rerank import Reranker
-from groundwire_server.engine.stage_timer import StageTimer
 
 ANY_CALLER = "*"
 
@@ -74,16 +75,16 @@ def run_query(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError or what the checkpoint raises.
     """
     plan = _plan(request, settings, limits)
-    timer = StageTimer()
-    with timer.stage("open"):
+    time = OwnTime()
+    with stage("open"):
         snapshot = backend.open(request.scope, request.access, request.lifecycle)
-    outcome = _ranked(plan, snapshot, timer, checkpoint)
+    outcome = _ranked(plan, snapshot, time, checkpoint)
     if request.not_found_when_empty and not outcome.ranked:
         names = replace(request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
-    with timer.stage("context"):
+    with time.stage("context"):
         surroundings = QueryContext(snapshot, request).surround(outcome.ranked)
-    meta = _meta(plan, outcome, surroundings, timer)
+    meta = _meta(plan, outcome, surroundings, time.milliseconds)
     return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
 
 
@@ -121,24 +122,25 @@ def _narrowed(request: QueryRequest) -> Filter:
     return replace(request.filter, metadata=(*request.filter.metadata, *conditions))
 
 
-def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, timer: StageTimer, checkpoint: Checkpoint) -> _Outcome:
+def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:
     request, parameters = plan.request, plan.parameters
-    with timer.stage("sources"):
+    with stage("sources"):
         candidates = snapshot.find_candidates(_candidate_search(plan), checkpoint)
-    with timer.stage("fusion"):
+    time.add(candidates.milliseconds)
+    with time.stage("fusion"):
         weights = fusion_weights(request.fusion, plan.query_class, parameters, candidates.sources)
         ranked = fuse(candidates, request.fusion, weights, parameters)
     fused_count = len(ranked)
     checkpoint()
     if plan.cross_encoder is not None:
-        with timer.stage("rerank"):
+        with time.stage("rerank"):
             ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.cross_encoder, checkpoint)
-    with timer.stage("freshness"):
+    with time.stage("freshness"):
         ranked = freshen(ranked, request.now, parameters.freshness)
-    with timer.stage("boost"):
+    with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
     if _diversifies(parameters, candidates):
-        with timer.stage("diversify"):
+        with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
     return _Outcome(candidates, weights, fused_count, ranked[: parameters.top_k])
 
@@ -160,7 +162,7 @@ def _diversifies(parameters: EffectiveParameters, candidates: Candidates) -> boo
     return parameters.diversify_strength > 0 and candidates.has_vectors
 
 
-def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, timer: StageTimer) -> RetrieveMeta:
+def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: float) -> RetrieveMeta:
     request, candidates = plan.request, outcome.candidates
     parameters = plan.parameters
     if not _diversifies(parameters, candidates):
@@ -176,7 +178,7 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, timer: Sta
             collection_ids=request.filter.collection_ids,
             workflow_id=request.workflow_id,
         ),
-        took=timer.took,
+        took_ms=took_ms,
         query_class=plan.query_class,
         fusion=request.fusion,
         weights=outcome.weights,

@@ -1,22 +1,27 @@
-"""An open index: its manifest and mapped tables. Opening reads little; checksums are `verify`'s business."""
+"""An open index: its manifest and mapped tables.
+
+Opening reads little: of the checksums it compares those of the files that decide who sees what, the others are the
+business of `verify`.
+"""
 
 from pathlib import Path
-
-import numpy as np
 
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.files import map_array, sha256
+from groundwire_server.index.files import sha256
 from groundwire_server.index.lexical import CODE, PROSE, LexicalTable
-from groundwire_server.index.manifest import LexicalSpace, Manifest
+from groundwire_server.index.manifest import FileEntry, LexicalSpace, Manifest
 from groundwire_server.index.metadata_terms import MetadataTerms
 from groundwire_server.index.names import NameTable
-from groundwire_server.index.node_table import NodeTable
-from groundwire_server.index.policies import POLICY_COLUMN, read_policies
+from groundwire_server.index.node_table import FLAGS_FILE, NodeTable
+from groundwire_server.index.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
 from groundwire_server.index.reading_order import ReadingOrder
 from groundwire_server.index.service_edges import ServiceEdges
 from groundwire_server.index.vectors import VectorTable
+
+ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE)
+"""On what visibility rests; the flags tell which nodes are deleted."""
 
 
 class LoadedIndex:
@@ -26,13 +31,15 @@ class LoadedIndex:
     """
 
     def __init__(self, directory: Path) -> None:
-        """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen."""
+        """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen,
+        or when one of ACCESS_FILES has another content.
+        """
         self.manifest = Manifest.read(directory)
         check_sizes(directory, self.manifest)
+        _check_access_files(directory, self.manifest)
         count = self.manifest.node_count
         self.nodes = NodeTable(directory, count)
-        self.policies = read_policies(directory)
-        self.policy_codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
+        self.policies = PolicyTable(directory, count)
         self.outgoing = Adjacency(directory, "outgoing", count, self.manifest.edge_count)
         self.incoming = Adjacency(directory, "incoming", count, self.manifest.edge_count)
         space = self.manifest.vector_space
@@ -75,9 +82,21 @@ def verify(directory: Path) -> LoadedIndex:
     manifest = Manifest.read(directory)
     check_sizes(directory, manifest)
     for entry in manifest.files:
-        if sha256(directory / entry.name) != entry.sha256:
-            raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
+        _check_content(directory, entry)
     return LoadedIndex(directory)
+
+
+def _check_access_files(directory: Path, manifest: Manifest) -> None:
+    entries = {entry.name: entry for entry in manifest.files}
+    for name in ACCESS_FILES:
+        if name not in entries:
+            raise IndexDamagedError(f"{name}: is not in the manifest")
+        _check_content(directory, entries[name])
+
+
+def _check_content(directory: Path, entry: FileEntry) -> None:
+    if sha256(directory / entry.name) != entry.sha256:
+        raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
 
 
 def _lexical_table(directory: Path, name: str, node_count: int, space: LexicalSpace | None) -> LexicalTable | None:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from groundwire_server.index.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
 
@@ -30,10 +30,9 @@ class FileEntry:
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
     """The int8 encoder that embeds queries in place of the model, and the cosine similarity of its vectors to the
-    model's over `sampled` texts of the index."""
+    model's over the texts by which encoders are judged."""
 
     fingerprint: str
-    sampled: int
     mean_cosine: float
     min_cosine: float
 

@@ -20,6 +20,7 @@ from groundwire_server.index.files import map_array, write_array
 from groundwire_server.index.segment import Parts, Segment, bytes_part, whole_column
 from groundwire_server.index.strings import StringColumn
 
+FLAGS_FILE = "flags.bin"
 STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
 NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
@@ -72,7 +73,7 @@ def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
         StringColumn.write_joined(directory, name, blobs, whole_column(segments, f"{name}.sizes"))
     write_array(directory / "numbers.bin", whole_column(segments, "numbers").reshape(-1, len(NUMBERS)).T)
     write_array(directory / "timestamps.bin", whole_column(segments, "timestamps"))
-    write_array(directory / "flags.bin", whole_column(segments, "flags").reshape(-1, 2).T)
+    write_array(directory / FLAGS_FILE, whole_column(segments, "flags").reshape(-1, 2).T)
     write_array(directory / "content_hash.bin", whole_column(segments, "hashes"))
 
 
@@ -96,7 +97,7 @@ class NodeTable:
         numbers = map_array(directory / "numbers.bin", np.int32, (len(NUMBERS), count))
         self.numbers: dict[str, NDArray[np.int32]] = dict(zip(NUMBERS, numbers, strict=True))
         self.timestamps = map_array(directory / "timestamps.bin", np.int64, (count,))
-        flags = map_array(directory / "flags.bin", np.bool_, (2, count))
+        flags = map_array(directory / FLAGS_FILE, np.bool_, (2, count))
         self.is_latest: NDArray[np.bool_] = flags[0]
         self.deleted: NDArray[np.bool_] = flags[1]
         self._hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))

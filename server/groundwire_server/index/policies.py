@@ -1,4 +1,8 @@
-"""Policy classes: the distinct access demands of an index, so that visibility is judged per class (design §4)."""
+"""Policy classes: the distinct access demands of an index, so that visibility is judged per class (design §4).
+
+A row's code is the place of its class, counted from 1. No class has the code 0, so that a column which was
+never written, or was lost to zeros, hides its rows instead of showing them as those of the first class.
+"""
 
 from array import array
 from collections.abc import Sequence
@@ -10,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.files import write_array
+from groundwire_server.index.files import map_array, write_array
 from groundwire_server.index.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"
@@ -49,7 +53,7 @@ def write_policies_of(directory: Path, segments: Sequence[Segment]) -> None:
     write_policies(directory, classes)
     ranks = np.split(places, np.cumsum([len(demands) for demands in own])[:-1])
     codes = [mine[segment.part(_CODES)] for mine, segment in zip(ranks, segments, strict=True)]
-    write_array(directory / POLICY_COLUMN, np.concatenate(codes))
+    write_array(directory / POLICY_COLUMN, np.concatenate(codes) + np.int32(1))
 
 
 def write_policies(directory: Path, classes: tuple[NodeAccess, ...]) -> None:
@@ -63,6 +67,28 @@ def read_policies(directory: Path) -> tuple[NodeAccess, ...]:
         return _ADAPTER.validate_json((directory / POLICIES_FILE).read_bytes())
     except (OSError, ValidationError) as error:
         raise IndexDamagedError(f"{POLICIES_FILE}: {error}") from error
+
+
+class PolicyTable:
+    """The mapped policy classes of an index, and each row's. `classes` are sorted and distinct; each has a row."""
+
+    def __init__(self, directory: Path, count: int) -> None:
+        """Maps the codes of `count` rows. Raises IndexDamagedError, also when a code is of no class."""
+        self.classes = read_policies(directory)
+        self._codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
+        if count and not 0 <= self._codes.min() <= self._codes.max() <= len(self.classes):
+            raise IndexDamagedError(f"{POLICY_COLUMN}: names policy classes that {POLICIES_FILE} does not have")
+
+    def of(self, row: int) -> NodeAccess:
+        """What the row demands. Raises PermissionError, a defect, for a row that is of no class."""
+        code = int(self._codes[row])
+        if code == 0:
+            raise PermissionError(f"row {row} is of no policy class: nobody may see it")
+        return self.classes[code - 1]
+
+    def rows_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A new mask [n] of the rows whose class is among those chosen [classes]; rows of no class never are."""
+        return np.concatenate((np.zeros(1, dtype=np.bool_), chosen)).take(self._codes)
 
 
 def visible_classes(classes: Sequence[NodeAccess], caller: AccessContext) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from tempfile import mkdtemp
 from urllib.parse import unquote
 
 from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.grants import UNLIMITED, Scopes
 from groundwire_server.domain.scope import Scope, escaped
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import make_durable, replace_durably
@@ -39,16 +40,13 @@ class IndexStore:
         """Raises OSError when the data directory cannot be listed: it is gone, or its volume is."""
         os.scandir(self.data).close()
 
-    def scopes(self) -> list[Scope]:
-        """Every repository and branch that has a directory, sorted."""
-        return sorted(
-            (
-                Scope(unquote(repository.name), unquote(branch.name))
-                for repository in _visible_directories(self.data)
-                for branch in _visible_directories(repository)
-            ),
-            key=lambda scope: (scope.repository, scope.branch),
-        )
+    def scopes(self, among: Scopes = UNLIMITED.scopes) -> Iterator[Scope]:
+        """Every repository and branch of those that has a directory, sorted; no other repository is looked into."""
+        for repository, directory in _by_name(self.data):
+            if among.names_repository(repository):
+                for branch, _ in _by_name(directory):
+                    if among.admit(repository, branch):
+                        yield Scope(repository, branch)
 
     def versions(self, scope: Scope) -> list[str]:
         """The versions of a scope, sorted."""
@@ -179,6 +177,11 @@ def _remove_leftovers(branch: Path) -> None:
             shutil.rmtree(directory)
     for temporary in branch.glob(f".{_ACTIVE}.*.tmp"):
         temporary.unlink()
+
+
+def _by_name(parent: Path) -> list[tuple[str, Path]]:
+    """The directories of repositories or branches below a directory, sorted by the names that they stand for."""
+    return sorted((unquote(path.name), path) for path in _visible_directories(parent))
 
 
 def _visible_directories(parent: Path) -> list[Path]:

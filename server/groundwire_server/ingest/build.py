@@ -147,7 +147,7 @@ def _write_vectors(directory: Path, collected: Collected, options: BuildOptions,
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         embedded, reused = embed_nodes(directory, nodes, embedder, cache, progress)
     space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
-    return _Vectors(with_query_encoder(space, nodes, embedder, options.data), embedded, reused)
+    return _Vectors(with_query_encoder(space, embedder, options.data), embedded, reused)
 
 
 def _write_tables(

@@ -40,7 +40,7 @@ def export_index(data: Path, scope: Scope, output: Path) -> int:
 
 def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
     for row in range(len(index.nodes.ids)):
-        access = index.policies[int(index.policy_codes[row])]
+        access = index.policies.of(row)
         node = index.nodes.node(row, access)
         yield SourceNode(
             kind=node.kind,

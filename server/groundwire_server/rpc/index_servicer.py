@@ -31,10 +31,9 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         access, scopes = self._access.admit_listing(request)
         repository, branch = decode_listing(request)
 
-        def list_indexes(_: Checkpoint) -> index_pb2.ListIndexesResponse:
-            summaries = self._indexes.list_indexes(repository, branch, access)
-            granted = [summary for summary in summaries if scopes.admit(summary.repository, summary.branch)]
-            return index_pb2.ListIndexesResponse(indexes=map(encode_index, granted))
+        def list_indexes(checkpoint: Checkpoint) -> index_pb2.ListIndexesResponse:
+            summaries = self._indexes.list_indexes(repository, branch, access, scopes, checkpoint)
+            return index_pb2.ListIndexesResponse(indexes=map(encode_index, summaries))
 
         return await self._calls.run("ListIndexes", context, list_indexes)
 

@@ -100,7 +100,6 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
     service = query_pb2.ServiceContext(service_name="shop", calls=["tax"], called_by=["web"], edges=[edge])
     meta = query_pb2.RetrieveMeta(
         took_ms=12.345,
-        took=[query_pb2.StageTime(stage="sources", ms=10.04), query_pb2.StageTime(stage="fusion", ms=0.26)],
         query_class=query_pb2.QUERY_CLASS_MIXED,
         fusion=query_pb2.FUSION_MODE_WEIGHTED,
         sources=[

@@ -118,7 +118,7 @@ def test_an_explained_query_tells_how_it_was_answered(run: Run) -> None:
         "freshness   weight 0.1; half-life 90 days; from 2025-01-03T00:00:00+00:00",
         "boosts      incident",
         "routing     profile minilm; collections k1, k2",
-        "time        12.3 ms in all; sources 10.0; fusion 0.3",
+        "time        12.3 ms of processor time",
         "  freshness 0.5",
         "  boost 1.3",
     ):
@@ -173,7 +173,7 @@ def test_json_is_one_object_of_the_fields_in_order(run: Run, query_answer: query
     assert second["timestamp"].endswith("+00:00")
     assert second["meta"]["metadata"] == {"team": "tax"}
     assert answer["meta"]["fusion"] == "weighted"
-    assert answer["meta"]["took"][0] == {"stage": "sources", "ms": 10.04}
+    assert answer["meta"]["took_ms"] == 12.345
 
 
 @pytest.mark.parametrize("flags", [(), ("--explain", "--texts", "--graph")])

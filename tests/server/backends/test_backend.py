@@ -11,7 +11,9 @@ import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
@@ -42,6 +44,10 @@ def put(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., N
         publish(tmp_path, [node], scope=scope, activate=activate)
 
     return put_version
+
+
+def listing(backend: EmbeddedBackend, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
+    return backend.list_indexes(repository, branch, access, UNLIMITED.scopes, never_stop)
 
 
 Refusal = tuple[type[GroundwireError], Reason, str, dict[str, str]]
@@ -142,11 +148,11 @@ def test_listing_tells_what_the_caller_sees_in_order(
     put(Scope("a", "x", "v10"))
     put(Scope("a", "x", "v9"), activate=True)
     put(Scope("a", "hidden", "v1"), HIDDEN, activate=True)
-    listed = [(s.repository, s.branch, s.version, s.active) for s in backend.list_indexes("", "", PUBLIC)]
+    listed = [(s.repository, s.branch, s.version, s.active) for s in listing(backend, "", "", PUBLIC)]
     assert listed == [("a", "x", "v10", False), ("a", "x", "v9", True), ("b", "main", "v1", True)]
-    assert [s.branch for s in backend.list_indexes("a", "", FINANCE)] == ["hidden", "x", "x"]
-    assert [s.repository for s in backend.list_indexes("", "main", PUBLIC)] == ["b"]
-    assert backend.list_indexes("a", "main", PUBLIC) == ()
+    assert [s.branch for s in listing(backend, "a", "", FINANCE)] == ["hidden", "x", "x"]
+    assert [s.repository for s in listing(backend, "", "main", PUBLIC)] == ["b"]
+    assert listing(backend, "a", "main", PUBLIC) == ()
 
 
 def test_a_summary_counts_what_the_caller_sees(

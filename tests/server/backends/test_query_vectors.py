@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.embedding.deferred import DeferredEmbedder
@@ -31,8 +32,8 @@ class Counting(HashEmbedder):
         return super().embed_query(text)
 
 
-def vectors_of(data: Path, embedders: Sequence[Embedder]) -> QueryVectors:
-    return QueryVectors(QueryEncoders(embedders, EncoderStore(data)))
+def vectors_of(data: Path, embedders: Sequence[Embedder]) -> CallerQueryVectors:
+    return QueryVectors(QueryEncoders(embedders, EncoderStore(data))).of(AccessContext())
 
 
 def test_a_query_is_embedded_once(tmp_path: Path) -> None:
@@ -46,6 +47,23 @@ def test_a_query_is_embedded_once(tmp_path: Path) -> None:
     assert first.dtype == np.float64
     assert np.linalg.norm(first) == pytest.approx(1)
     assert embedder.asked == ["user"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        AccessContext(tenant_id="umbrella"),
+        AccessContext(tenant_id="acme", acl_tags_any=frozenset({"fin"})),
+        AccessContext(tenant_id="acme", classification_labels_all=frozenset({"pii"})),
+        AccessContext(tenant_id="acme", clearance_level=1),
+    ],
+)
+def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(tmp_path: Path, other: AccessContext) -> None:
+    embedder = Counting()
+    vectors = QueryVectors(QueryEncoders([embedder], EncoderStore(tmp_path)))
+    for access in (AccessContext(tenant_id="acme"), other, AccessContext(tenant_id="acme")):
+        vectors.of(access).vector("user", (), SPACE, "v1", never_stop)
+    assert embedder.asked == ["user", "user"]
 
 
 def test_a_vector_of_the_callers_own_is_not_looked_up(tmp_path: Path) -> None:

@@ -108,6 +108,15 @@ def test_who_is_granted_everything_holds_what_the_request_says(request: AccessCo
     assert narrowed(UNLIMITED, None) == AccessContext()
 
 
+@given(patterns=some_patterns, repository=st.sampled_from(NAMES))
+def test_a_repository_is_named_when_some_branch_of_it_may_be_in_the_set(patterns: list[str], repository: str) -> None:
+    names = [Names.parse([pattern]) for pattern in patterns]
+    scopes = Scopes(
+        listed=frozenset((name, "main") for name in patterns), patterns=tuple((name, Names()) for name in names)
+    )
+    assert scopes.names_repository(repository) == (repository in patterns or any(repository in name for name in names))
+
+
 @given(patterns=some_patterns, more=some_patterns, name=st.sampled_from(NAMES))
 def test_names_are_those_that_a_pattern_means(patterns: list[str], more: list[str], name: str) -> None:
     names = Names.parse(patterns)

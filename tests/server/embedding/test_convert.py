@@ -50,19 +50,13 @@ def test_other_models_are_left_as_they_are(
     store = EncoderStore(tmp_path)
     model = tiny(**options)
     assert convert(store, model) is None
-    assert agreed_encoder(store, model, TEXTS) is None
+    assert agreed_encoder(store, model) is None
     assert store.records() == []
 
 
 def test_an_embedder_without_a_model_has_no_encoder(tmp_path: Path) -> None:
-    assert agreed_encoder(EncoderStore(tmp_path), HashEmbedder(), TEXTS) is None
+    assert agreed_encoder(EncoderStore(tmp_path), HashEmbedder()) is None
     assert not (tmp_path / ENCODERS_FOLDER).exists()
-
-
-def test_without_texts_there_is_nothing_to_agree_on(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder]
-) -> None:
-    assert agreed_encoder(EncoderStore(tmp_path), tiny(), ["", " \n"]) is None
 
 
 def test_conversion_gives_the_same_files_each_time_and_is_done_once(
@@ -74,9 +68,9 @@ def test_conversion_gives_the_same_files_each_time_and_is_done_once(
     assert first is not None
     assert second is not None
     assert first.record == second.record
-    agreement = agreed_encoder(EncoderStore(tmp_path / "a"), model, TEXTS)
+    agreement = agreed_encoder(EncoderStore(tmp_path / "a"), model)
     monkeypatch.setattr(convert_module, "convert", lambda *_: pytest.fail("it is converted already"))
-    assert agreed_encoder(EncoderStore(tmp_path / "a"), model, TEXTS) == agreement
+    assert agreed_encoder(EncoderStore(tmp_path / "a"), model) == agreement
 
 
 def test_the_name_of_a_model_is_not_part_of_its_encoder(
@@ -94,7 +88,7 @@ def test_the_name_of_a_model_is_not_part_of_its_encoder(
     [(0.9995, 0.999, True), (0.998, 0.99, True), (0.9979, 0.997, False), (0.999, 0.989, False)],
 )
 def test_an_encoder_that_strays_does_not_answer(mean: float, least: float, suffices: bool) -> None:
-    assert Agreement("e", 32, mean, least).suffices is suffices
+    assert Agreement("e", mean, least).suffices is suffices
 
 
 def test_an_encoder_that_strays_is_told_in_the_log(
@@ -109,7 +103,7 @@ def test_an_encoder_that_strays_is_told_in_the_log(
         def embed_query(self, text: str) -> NDArray[np.float32]:
             return -model.embed_query(text)
 
-    assert agreed_encoder(EncoderStore(tmp_path), Stranger(), TEXTS) is None
+    assert agreed_encoder(EncoderStore(tmp_path), Stranger()) is None
     assert "strays" in caplog.text
 
 
@@ -118,9 +112,9 @@ def test_a_damaged_copy_is_made_anew(
     tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], file: str
 ) -> None:
     store, model = EncoderStore(tmp_path), tiny()
-    before = agreed_encoder(store, model, TEXTS)
+    before = agreed_encoder(store, model)
     assert before is not None
     path = store.directory(before.encoder) / file
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    assert agreed_encoder(store, model, TEXTS) == before
+    assert agreed_encoder(store, model) == before
     assert [record.fingerprint for record in store.records()] == [before.encoder]

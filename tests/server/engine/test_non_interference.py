@@ -20,6 +20,7 @@ from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.expansion import Direction, ExpandRequest
+from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.nodes import Edge, Node
@@ -224,7 +225,7 @@ def answers(
     told = [answer(partial(act, engine, request)) for request in requests]
     for version in ["", *VERSIONS, "v9"]:
         told.append(answer(partial(summarised, backend, replace(SCOPE, active_index=version), caller)))
-    told.append([undated(summary) for summary in backend.list_indexes("", "", caller)])
+    told.append([undated(summary) for summary in backend.list_indexes("", "", caller, UNLIMITED.scopes, never_stop)])
     return told
 
 

@@ -16,6 +16,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchType
 from groundwire_server.index.loaded import verify
@@ -98,7 +99,10 @@ def check_after_a_crash(data: Path, serving: EmbeddedBackend, before: str) -> st
     store = IndexStore(data)
     for version in store.versions(SCOPE):
         verify(store.directory(replace(SCOPE, active_index=version)))
-    listed = [summary.version for summary in EmbeddedBackend(data, []).list_indexes("", "", PUBLIC)]
+    listed = [
+        summary.version
+        for summary in EmbeddedBackend(data, []).list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
+    ]
     assert listed == store.versions(SCOPE)
     answered = answered_version(EmbeddedBackend(data, []))
     assert answered == answered_version(serving) == store.active(SCOPE)

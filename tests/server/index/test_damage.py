@@ -13,13 +13,17 @@ import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.grants import UNLIMITED
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex, verify
+from groundwire_server.index.loaded import ACCESS_FILES, LoadedIndex, verify
 from groundwire_server.index.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
-from groundwire_server.index.policies import POLICIES_FILE
+from groundwire_server.index.policies import POLICIES_FILE, POLICY_COLUMN
 from groundwire_server.index.store import IndexStore
 
 V1 = Scope("shop", "main", "v1")
@@ -93,7 +97,7 @@ def test_a_flipped_bit_in_any_file_is_found_by_verify(version: Path) -> None:
 
 
 def test_a_flipped_bit_never_ends_an_opening_in_another_error(version: Path) -> None:
-    """Opening checks no checksums: a flipped bit may go unnoticed, but what is noticed is told as damage."""
+    """Opening checks few checksums: a flipped bit may go unnoticed, but what is noticed is told as damage."""
     rng = random.Random(4)
     for path in sealed_files(version):
         content = bytearray(path.read_bytes())
@@ -134,9 +138,9 @@ def edit_manifest(version: Path, **changes: object) -> None:
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 3", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 4", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=4), "groundwire-index 4", id="newer version"
+            lambda path: edit_manifest(path.parent, format_version=5), "groundwire-index 5", id="newer version"
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
         pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
@@ -151,7 +155,7 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 def test_an_older_format_says_what_to_do(version: Path) -> None:
     """Its manifest has other fields, and is refused for its format rather than for them."""
     edit_manifest(version, format_version=1, tokenizer="code-1", term_count=7)
-    assert "this server reads groundwire-index 3; build the index anew" in refused(verify, version)
+    assert "this server reads groundwire-index 4; build the index anew" in refused(verify, version)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +211,96 @@ def test_a_change_of_the_manifest_is_refused_at_once(version: Path) -> None:
         assert refused(call, version) == "manifest.json: its content does not match manifest.sha256"
 
 
+PUBLIC, FINANCE = AccessContext(), AccessContext(acl_tags_any=frozenset({"finance"}))
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
+    """The directory of an index in which finance sees one node more than everybody does; active."""
+    hidden = make_node("N0", "salaries", access=NodeAccess(acl_tags=("finance",)))
+    publish(tmp_path, [hidden, make_node("N1", "prices"), make_node("N2", "gone", deleted=True)])
+    return IndexStore(tmp_path).directory(V1)
+
+
+def forge_checksums(version: Path) -> None:
+    """Writes a manifest by which the files are as they shall be."""
+    entries = json.loads((version / MANIFEST_FILE).read_bytes())["files"]
+    files = [
+        {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in ((entry["name"], (version / entry["name"]).read_bytes()) for entry in entries)
+    ]
+    edit_manifest(version, files=files)
+
+
+def zero(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize("name", ACCESS_FILES)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(zero, id="zeroed"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[::-1]), id="swapped"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-1]), id="truncated"),
+    ],
+)
+def test_what_decides_who_sees_what_is_checked_whole_at_opening(
+    guarded: Path, name: str, damage: Callable[[Path], object]
+) -> None:
+    damage(guarded / name)
+    for call in (LoadedIndex, verify):
+        assert refused(call, guarded).startswith(f"{name}: ")
+
+
+def test_the_policies_of_another_index_are_refused(
+    guarded: Path, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    """They have the sizes that the manifest says, and one class that lets everybody in."""
+    other = Scope("shop", "open", "v1")
+    nodes = [make_node(f"N{number}", scope=other, access=NodeAccess(acl_tags=("finance",))) for number in range(2)]
+    publish(tmp_path, [*nodes, make_node("N2", scope=other)], scope=other)
+    swapped = (IndexStore(tmp_path).directory(other) / POLICY_COLUMN).read_bytes()
+    assert len(swapped) == (guarded / POLICY_COLUMN).stat().st_size
+    (guarded / POLICY_COLUMN).write_bytes(swapped)
+    backend = EmbeddedBackend(tmp_path, [])
+    for access in (PUBLIC, FINANCE):
+        with pytest.raises(PreconditionError) as caught:
+            backend.open(V1, access)
+        assert caught.value.reason is Reason.INDEX_DAMAGED
+
+
+def test_access_files_that_the_manifest_does_not_name_are_refused(guarded: Path) -> None:
+    for name in ACCESS_FILES:
+        kept = [entry for entry in sizes_as_they_are(guarded) if entry["name"] != name]
+        edit_manifest(guarded, files=kept)
+        assert refused(LoadedIndex, guarded).endswith("is not in the manifest")
+
+
+def test_a_column_of_zeros_shows_nothing_even_if_the_manifest_vouches_for_it(guarded: Path, tmp_path: Path) -> None:
+    zero(guarded / POLICY_COLUMN)
+    forge_checksums(guarded)
+    verify(guarded)
+    backend = EmbeddedBackend(tmp_path, [])
+    for access in (PUBLIC, FINANCE):
+        for lifecycle in Lifecycle:
+            snapshot = backend.open(V1, access, lifecycle)
+            assert snapshot.view.visibility.count == 0
+            ids = [f"shop::main::cs::N{number}" for number in range(3)]
+            assert (snapshot.nodes(ids), snapshot.fetch_texts(ids), snapshot.text_sizes(ids)) == ({}, {}, {})
+        tenants = Filter(tenant_ids=("",))
+        assert not snapshot.view.visibility.narrowed(tenants).any()
+
+
+@pytest.mark.parametrize("code", [-1, 3])
+def test_a_code_of_no_policy_class_is_refused_even_if_the_manifest_vouches_for_it(guarded: Path, code: int) -> None:
+    codes = np.fromfile(guarded / POLICY_COLUMN, dtype=np.int32)
+    codes[0] = code
+    codes.tofile(guarded / POLICY_COLUMN)
+    forge_checksums(guarded)
+    assert refused(LoadedIndex, guarded) == "policy.bin: names policy classes that policies.json does not have"
+
+
 @pytest.mark.parametrize(
     "elsewhere", [Scope("shop", "main", "v2"), Scope("shop", "other", "v1"), Scope("other", "main", "v1")], ids=str
 )
@@ -246,7 +340,9 @@ def test_a_server_tells_damage_and_goes_on_with_the_others(
     assert caught.value.reason is Reason.INDEX_DAMAGED
     assert dict(caught.value.metadata) == {"repository": "shop", "branch": "main", "active_index": "v1"}
     assert backend.open(sound, AccessContext()).index == "v2"
-    assert [summary.version for summary in backend.list_indexes("", "", AccessContext())] == ["v2"]
+    assert [
+        summary.version for summary in backend.list_indexes("", "", AccessContext(), UNLIMITED.scopes, never_stop)
+    ] == ["v2"]
 
 
 def test_damage_is_told_only_to_those_who_may_see_the_index(

@@ -52,7 +52,7 @@ def names(scope: Scope) -> dict[str, str]:
 
 def test_an_empty_or_absent_data_directory_holds_nothing(store: IndexStore) -> None:
     for empty in (store, IndexStore(store.data / "absent")):
-        assert empty.scopes() == []
+        assert list(empty.scopes()) == []
         assert empty.versions(V1) == []
         assert empty.active(V1) == ""
 
@@ -68,7 +68,7 @@ def test_a_published_version_is_listed_and_not_active(store: IndexStore, put: Pu
 def test_scopes_and_versions_are_sorted_and_keep_their_names(store: IndexStore, put: Publish) -> None:
     for repository, branch, version in [("b", "x", "2"), ("Ä/b", ".y", "1"), ("b", "a b", "1"), ("b", "x", "10")]:
         put(Scope(repository, branch, version))
-    assert store.scopes() == [Scope("b", "a b"), Scope("b", "x"), Scope("Ä/b", ".y")]
+    assert list(store.scopes()) == [Scope("b", "a b"), Scope("b", "x"), Scope("Ä/b", ".y")]
     assert store.versions(Scope("b", "x")) == ["10", "2"]
 
 

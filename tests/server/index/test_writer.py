@@ -91,7 +91,7 @@ def contents(draw: st.DrawFn) -> tuple[list[Node], list[Edge]]:
 
 
 def nodes_of(index: LoadedIndex) -> list[Node]:
-    return [index.nodes.node(row, index.policies[int(index.policy_codes[row])]) for row in range(len(index.nodes.ids))]
+    return [index.nodes.node(row, index.policies.of(row)) for row in range(len(index.nodes.ids))]
 
 
 def edges_of(index: LoadedIndex) -> list[Edge]:

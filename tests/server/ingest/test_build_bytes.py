@@ -1,4 +1,7 @@
-"""The bytes of an index: those of the first builds, which held every node in memory, in whatever pieces it is made."""
+"""The bytes of an index: those of the first builds, which held every node in memory, in whatever pieces it is made.
+
+`policy.bin` alone is of later builds, which count policy classes from 1.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -53,7 +56,7 @@ FIRST_BUILDS = {
     "outgoing.starts.bin": "35dd1844c953a9db",
     "outgoing.types.bin": "dee41fd103e01d43",
     "policies.json": "81edadb478bdfc1f",
-    "policy.bin": "9799d47b6e731750",
+    "policy.bin": "2035112e3ffea606",
     "prose.frequencies.bin": "3a4bfd8d4cee1804",
     "prose.lengths.bin": "68d479a8664c0dde",
     "prose.rows.bin": "dee57d48ce59d371",

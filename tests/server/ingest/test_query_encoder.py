@@ -6,15 +6,12 @@ import pytest
 
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.embedding.int8 import convert as convert_module
-from groundwire_server.embedding.int8.convert import SAMPLED_TEXTS
 from groundwire_server.embedding.int8.encoder import Int8Encoder
 from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 from groundwire_server.index.manifest import QueryEncoder
 from support.builds import RECORDS, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
-
-MANY = [node(f"n{number:03}", f"text {number}" if number % 3 else " ") for number in range(500)]
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +26,9 @@ def encoder_of(data: Path) -> QueryEncoder | None:
 
 
 def test_the_manifest_names_an_encoder_that_is_there(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
-    build(tmp_path, MANY, embedder=model)
+    build(tmp_path, RECORDS, embedder=model)
     named = encoder_of(tmp_path)
     assert named is not None
-    assert named.sampled == SAMPLED_TEXTS
     assert 0.998 <= named.mean_cosine <= 1
     assert 0.99 <= named.min_cosine <= named.mean_cosine
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
@@ -54,8 +50,12 @@ def test_an_encoder_that_strays_is_not_named(
     assert encoder_of(tmp_path) is None
 
 
-def test_other_embedders_and_blank_texts_name_none(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
-    build(tmp_path / "other", RECORDS, embedder=HashEmbedder())
-    build(tmp_path / "blank", [node("a", " "), node("b", "")], embedder=model)
-    assert encoder_of(tmp_path / "other") is None
-    assert encoder_of(tmp_path / "blank") is None
+def test_another_embedder_names_none(tmp_path: Path) -> None:
+    build(tmp_path, RECORDS, embedder=HashEmbedder())
+    assert encoder_of(tmp_path) is None
+
+
+def test_no_text_of_an_index_has_a_part_in_the_choice(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+    for folder, records in (("few", RECORDS), ("blank", [node("a", " "), node("b", "")])):
+        build(tmp_path / folder, records, embedder=model)
+    assert encoder_of(tmp_path / "few") == encoder_of(tmp_path / "blank") is not None

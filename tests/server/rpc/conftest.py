@@ -28,7 +28,7 @@ from groundwire_server.rpc.server import Engine, GroundwireServer
 
 QUERY_META = RetrieveMeta(
     routing=Routing("", "", "", "", (), ""),
-    took=(),
+    took_ms=0.0,
     query_class=QueryClass.NATURAL_LANGUAGE,
     fusion=FusionMode.ADAPTIVE,
     weights=(),

@@ -17,6 +17,7 @@ from groundwire.v1 import (
     scope_pb2,
 )
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.conversions.expansion import encode_expansion
@@ -110,7 +111,7 @@ async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(
         described = await stub.GetIndex(index_pb2.GetIndexRequest(scope=SCOPE, access=CLAIMED))
     assert list(listed.indexes) == [encode_index(summary)]
     assert described.index == encode_index(summary)
-    indexes.list_indexes.assert_called_once_with("shop", "", HELD)
+    indexes.list_indexes.assert_called_once_with("shop", "", HELD, UNLIMITED.scopes, ANY)
     indexes.get_index.assert_called_once_with(Scope("shop", "main", "v1"), HELD)
 
 

@@ -1,6 +1,7 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand_view
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
@@ -17,8 +18,9 @@ from groundwire_server.backends.interface import BackendSearch, Resemblance, Wal
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
+from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
@@ -39,7 +41,7 @@ class EmbeddedSnapshot:
     """A RetrievalSnapshot and GraphSnapshot over one view."""
 
     view: View
-    query_vectors: QueryVectors
+    query_vectors: CallerQueryVectors
     rows: KnownRows
 
     @property
@@ -58,10 +60,7 @@ class EmbeddedSnapshot:
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
         """See `RetrievalSnapshot.nodes`."""
         index = self.view.index
-        return {
-            id_: index.nodes.node(row, index.policies[int(index.policy_codes[row])])
-            for id_, row in self.rows.of(ids).items()
-        }
+        return {id_: index.nodes.node(row, index.policies.of(row)) for id_, row in self.rows.of(ids).items()}
 
     def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
         """See `RetrievalSnapshot.resemblance`."""
@@ -125,7 +124,7 @@ class EmbeddedBackend:
         """See `RetrievalBackend.open`."""
         view = self._pool.view(scope, access, lifecycle)
         observer().saw_nodes(view.visibility.count)
-        return EmbeddedSnapshot(view, self._query_vectors, KnownRows(view.visibility))
+        return EmbeddedSnapshot(view, self._query_vectors.of(access), KnownRows(view.visibility))
 
     def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""
@@ -135,29 +134,36 @@ class EmbeddedBackend:
         """See `IndexDirectory.check_readable`."""
         self._store.check_readable()
 
-    def list_indexes(self, repository: str, branch: str, access: AccessContext) -> tuple[IndexSummary, ...]:
+    def list_indexes(
+        self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
+    ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
-        for scope in self._store.scopes():
+        for scope in self._store.scopes(scopes):
+            checkpoint()
             if repository not in ("", scope.repository) or branch not in ("", scope.branch):
                 continue
             for version in self._store.versions(scope):
-                try:
-                    summaries.append(self.get_index(replace(scope, active_index=version), access))
-                except (NotFoundError, PreconditionError):
-                    continue  # hidden from this caller, damaged, or deleted since it was listed
+                checkpoint()
+                pinned = replace(scope, active_index=version)
+                with suppress(PreconditionError):
+                    view = self._pool.visible(pinned, access, Lifecycle.ACTIVE)
+                    if view is not None:
+                        summaries.append(self._summary(view))
         return tuple(summaries)
 
     def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
         """See `IndexDirectory.get_index`."""
-        view = self._pool.view(scope, access, Lifecycle.ACTIVE)
+        return self._summary(self._pool.view(scope, access, Lifecycle.ACTIVE))
+
+    def _summary(self, view: View) -> IndexSummary:
         manifest = view.index.manifest
         space = manifest.vector_space
         return IndexSummary(
             repository=manifest.repository,
             branch=manifest.branch,
             version=manifest.version,
-            active=self._store.active(scope) == manifest.version,
+            active=self._store.active(view.index.scope) == manifest.version,
             created=manifest.created,
             source=manifest.source,
             node_count=view.visibility.count,

@@ -1,6 +1,7 @@
 """The candidates of a query: the union of what its sources propose, each with its score in every source."""
 
 import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.proposal import CandidateSource, Proposal
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.sources import asked_sources
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
@@ -21,22 +22,26 @@ Rows = NDArray[np.int64]
 
 
 def find_candidates(
-    view: View, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
+    view: View, search: CandidateSearch, query_vectors: CallerQueryVectors, checkpoint: Checkpoint
 ) -> Candidates:
     """See `RetrievalSnapshot.find_candidates`. Raises as `asked_sources` does, and what the checkpoint raises."""
     sources = asked_sources(view.index, search, query_vectors, checkpoint)
     checkpoint()
+    began = time.thread_time()
     proposals = _propose(sources, view.visibility, view.visibility.narrowed(search.filter), checkpoint)
     space = view.index.manifest.vector_space
     dense_space = space if Source.DENSE in (proposal.source for proposal in proposals) else None
+    items = tuple(_candidates(view, proposals))
+    deleted_blocked = _deleted_blocked(view, sources, search.filter, checkpoint)
     return Candidates(
-        items=tuple(_candidates(view, proposals)),
+        items=items,
         list_lengths=tuple((proposal.source, len(proposal.ranked)) for proposal in proposals),
-        deleted_blocked=_deleted_blocked(view, sources, search.filter, checkpoint),
+        deleted_blocked=deleted_blocked,
         has_vectors=space is not None,
         embedder=dense_space.embedder if dense_space else "",
         vector_space_id=dense_space.fingerprint if dense_space else "",
         exact=all(proposal.exact for proposal in proposals),
+        milliseconds=(time.thread_time() - began) * 1000.0,
     )
 
 

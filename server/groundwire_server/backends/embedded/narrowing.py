@@ -52,12 +52,12 @@ def _below(index: LoadedIndex, prefixes: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _of_tenants(index: LoadedIndex, tenant_ids: Sequence[str]) -> NDArray[np.bool_]:
-    classes = np.asarray([policy.tenant_id in tenant_ids for policy in index.policies], dtype=np.bool_)
-    return classes.take(index.policy_codes)
+    classes = np.asarray([policy.tenant_id in tenant_ids for policy in index.policies.classes], dtype=np.bool_)
+    return index.policies.rows_of(classes)
 
 
 def _with_metadata(index: LoadedIndex, condition: MetadataCondition) -> NDArray[np.bool_]:
-    holding = np.zeros(len(index.policy_codes), dtype=np.bool_)
+    holding = np.zeros(index.manifest.node_count, dtype=np.bool_)
     for value in condition.values:
         holding[index.metadata_terms.rows_with(condition.key, value)] = True
     return holding

@@ -1,7 +1,8 @@
 """Open indexes, and which version answers a scope for a caller.
 
 A scope or version of which the caller may see no node does not exist for that caller: the answer is the same
-NOT_FOUND as for a name that never was, so that names leak nothing.
+NOT_FOUND as for a name that never was, so that names leak nothing. Policies are judged first: for who may see nothing
+of a version it is not opened, which would take longer than to find that there is none.
 """
 
 import logging
@@ -10,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
+from groundwire_server.backends.embedded.known_policies import KnownPolicies
 from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
-from groundwire_server.domain.access import AccessContext, may_see
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -19,7 +21,6 @@ from groundwire_server.domain.observation import observer
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.loaded import LoadedIndex, open_version
-from groundwire_server.index.policies import read_policies
 from groundwire_server.index.store import IndexStore
 
 _LOG = logging.getLogger(__name__)
@@ -47,6 +48,11 @@ class _Opening:
         self._lock = Lock()
         self._opened: tuple[LoadedIndex, VisibilityCache] | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the version has been opened."""
+        return self._opened is not None
+
     def opened(self, directory: Path, pinned: Scope) -> tuple[LoadedIndex, VisibilityCache]:
         """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
         if self._opened is not None:
@@ -64,25 +70,37 @@ class IndexPool:
     def __init__(self, store: IndexStore) -> None:
         self._store = store
         self._openings: OrderedDict[Scope, _Opening] = OrderedDict()
+        self._policies = KnownPolicies()
         self._lock = Lock()
 
     def view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
         active = self._store.active(scope)
         pinned = replace(scope, active_index=scope.active_index or active)
-        visible = self._visible(pinned, access) if pinned.active_index else None
+        visible = self.visible(pinned, access, lifecycle) if pinned.active_index else None
         if visible is not None:
-            return View(*visible, lifecycle)
+            return visible
         if not scope.active_index and self._store.active(scope) != active:
             return self.view(scope, access, lifecycle)  # another was activated, and this one deleted, in between
         raise self._absence(scope, active, access)
 
+    def visible(self, pinned: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
+        """The pinned version, None where the caller sees no node of it. Raises PreconditionError when it is damaged."""
+        visible = self._visible(pinned, access)
+        return None if visible is None else View(*visible, lifecycle)
+
     def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, CallerVisibility] | None:
         directory = self._store.directory(pinned)
+        if not directory.is_dir():
+            self._forget(pinned)
+            return None
+        if not self._is_open(pinned) and not self._policies.admit(directory, access):
+            return None
         try:
             index, visibilities = self._load(pinned, directory)
         except IndexDamagedError as error:
-            if not directory.is_dir() or not _may_know(directory, access):
+            # It may be deleted, or its policies lost, since they were judged.
+            if not directory.is_dir() or not self._policies.admit(directory, access):
                 return None
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
             raise PreconditionError(
@@ -92,9 +110,6 @@ class IndexPool:
         return (index, caller) if caller.sees_any else None
 
     def _load(self, pinned: Scope, directory: Path) -> tuple[LoadedIndex, VisibilityCache]:
-        if not directory.is_dir():
-            self._forget(pinned)
-            raise IndexDamagedError("the directory is missing")
         with self._lock:
             opening = self._openings.setdefault(pinned, _Opening())
             self._openings.move_to_end(pinned)
@@ -107,6 +122,11 @@ class IndexPool:
             self._forget(pinned)
             raise
 
+    def _is_open(self, pinned: Scope) -> bool:
+        with self._lock:
+            opening = self._openings.get(pinned)
+        return opening is not None and opening.is_open
+
     def _forget(self, pinned: Scope) -> None:
         with self._lock:
             self._openings.pop(pinned, None)
@@ -116,16 +136,8 @@ class IndexPool:
         if not asked.active_index or not active or self._visible(replace(asked, active_index=active), access) is None:
             message = "there is no such repository and branch, or you may not see it"
             return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        if _may_know(self._store.tombstone(asked), access):
+        if self._policies.admit(self._store.tombstone(asked), access):
             message = f"index {asked.active_index!r} was deleted; ask again without a pin"
             return PreconditionError(Reason.INDEX_GONE, message, asked.names)
         message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
         return NotFoundError(Reason.INDEX_NOT_FOUND, message, asked.names)
-
-
-def _may_know(directory: Path, access: AccessContext) -> bool:
-    """Whether the caller may see a node of the version whose remains lie there: every policy class has one."""
-    try:
-        return any(may_see(demand, access) for demand in read_policies(directory))
-    except IndexDamagedError:
-        return False

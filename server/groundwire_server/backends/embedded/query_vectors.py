@@ -1,5 +1,6 @@
 """The vector that a query stands for: the caller's own, or the embedding by the index's embedder."""
 
+import hashlib
 import logging
 from collections.abc import Sequence
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.semantic import unit_vector
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
@@ -20,11 +22,25 @@ _LOG = logging.getLogger(__name__)
 
 
 class QueryVectors:
-    """Embeds queries with what the server has for an index, and remembers the vectors of recent ones."""
+    """What the server embeds queries with, and the vectors of recent ones."""
 
     def __init__(self, encoders: QueryEncoders) -> None:
         self._encoders = encoders
         self._cache = QueryVectorCache()
+
+    def of(self, access: AccessContext) -> "CallerQueryVectors":
+        """The vectors of one caller's queries."""
+        return CallerQueryVectors(self._encoders, self._cache, access)
+
+
+class CallerQueryVectors:
+    """Embeds the queries of callers who hold the same, and remembers the vectors of recent ones for them alone.
+
+    How long an embedding takes would otherwise tell a caller what others asked.
+    """
+
+    def __init__(self, encoders: QueryEncoders, cache: QueryVectorCache, access: AccessContext) -> None:
+        self._encoders, self._cache, self._access = encoders, cache, access
 
     def vector(
         self, query: str, own: Sequence[float], space: VectorSpace, index: str, checkpoint: Checkpoint
@@ -36,8 +52,9 @@ class QueryVectors:
         """
         if not own:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
-            key = space.fingerprint, encoder, query
-            return self._cache.get(key, lambda: self._embedded(query, space, index, checkpoint))
+            # The digest, because a query may be longer than its vector.
+            key = space.fingerprint, encoder, hashlib.sha256(query.encode()).digest()
+            return self._cache.get(self._access, key, lambda: self._embedded(query, space, index, checkpoint))
         if len(own) != space.dimension:
             description = f"has {len(own)} components; index {index!r} has vectors of {space.dimension}"
             raise InvalidRequestError((FieldViolation("query_vector", Reason.VALUE_MALFORMED, description),))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from groundwire_server.backends.embedded.artifacts import code_words_of, vectors_of
 from groundwire_server.backends.embedded.bm25 import Bm25, matched_tokens
 from groundwire_server.backends.embedded.pool import View
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import Nearest, rank_by_similarity
 from groundwire_server.backends.interface import BackendSearch
@@ -49,7 +49,7 @@ class _Legs:
 class ViewSearch:
     """The searches of one view."""
 
-    def __init__(self, view: View, query_vectors: QueryVectors) -> None:
+    def __init__(self, view: View, query_vectors: CallerQueryVectors) -> None:
         self._index = view.index
         self._visibility = view.visibility
         self._query_vectors = query_vectors

@@ -3,7 +3,7 @@
 from groundwire_server.backends.embedded.artifacts import code_words_of, prose_words_of, vectors_of
 from groundwire_server.backends.embedded.dense import DenseSource
 from groundwire_server.backends.embedded.proposal import CandidateSource
-from groundwire_server.backends.embedded.query_vectors import QueryVectors
+from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.trigram import TrigramSource
 from groundwire_server.backends.embedded.words import WordSource
 from groundwire_server.domain.candidates import CandidateSearch
@@ -17,7 +17,7 @@ _ADVICE = "ask other sources"
 
 
 def asked_sources(
-    index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
+    index: LoadedIndex, search: CandidateSearch, query_vectors: CallerQueryVectors, checkpoint: Checkpoint
 ) -> list[CandidateSource]:
     """The sources in the order of their enum, ready to be asked.
 
@@ -42,7 +42,11 @@ def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
 
 
 def _source(
-    source: Source, index: LoadedIndex, search: CandidateSearch, query_vectors: QueryVectors, checkpoint: Checkpoint
+    source: Source,
+    index: LoadedIndex,
+    search: CandidateSearch,
+    query_vectors: CallerQueryVectors,
+    checkpoint: Checkpoint,
 ) -> CandidateSource:
     match source:
         case Source.DENSE:

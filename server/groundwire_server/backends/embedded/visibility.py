@@ -100,7 +100,7 @@ class CallerVisibility:
         return bool(self._index.nodes.deleted.any())
 
     def _judged(self, lifecycle: Lifecycle) -> Visibility:
-        mask = self.classes.take(self._index.policy_codes)
+        mask = self._index.policies.rows_of(self.classes)
         if lifecycle is not Lifecycle.ALL:
             mask &= self._index.nodes.deleted == (lifecycle is Lifecycle.DELETED)
         return Visibility(self._index, mask)
@@ -125,7 +125,7 @@ class VisibilityCache:
             if known is not None:
                 self._by_caller.move_to_end(access)
                 return known
-        classes = visible_classes(self._index.policies, access)
+        classes = visible_classes(self._index.policies.classes, access)
         with self._lock:
             visibility = self._by_classes.setdefault(classes.tobytes(), CallerVisibility(self._index, classes))
             self._by_caller[access] = visibility

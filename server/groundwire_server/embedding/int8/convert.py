@@ -3,7 +3,6 @@
 import hashlib
 import io
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.embedding.embedder import Embedder
 from groundwire_server.embedding.int8.bert import Bert
+from groundwire_server.embedding.int8.calibration import TEXTS
 from groundwire_server.embedding.int8.encoder import Int8Encoder
 from groundwire_server.embedding.int8.record import (
     CONVERTER,
@@ -29,9 +29,6 @@ from groundwire_server.embedding.int8.store import EncoderStore
 
 _LOG = logging.getLogger(__name__)
 
-SAMPLED_TEXTS = 32
-SAMPLED_CHARACTERS = 256
-"""How much of a text is embedded to compare: about what a long query has."""
 LEAST_MEAN_COSINE = 0.998
 LEAST_COSINE = 0.99
 """docs/adr/0013 says why these."""
@@ -48,10 +45,9 @@ class ConvertibleEmbedder(Embedder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How an encoder's vectors compare with the model's: cosine similarities over `sampled` texts."""
+    """How an encoder's vectors compare with the model's: cosine similarities over the texts of `calibration`."""
 
     encoder: str
-    sampled: int
     mean_cosine: float
     min_cosine: float
 
@@ -61,20 +57,19 @@ class Agreement:
         return self.mean_cosine >= LEAST_MEAN_COSINE and self.min_cosine >= LEAST_COSINE
 
 
-def agreed_encoder(store: EncoderStore, embedder: Embedder, texts: Sequence[str]) -> Agreement | None:
+def agreed_encoder(store: EncoderStore, embedder: Embedder) -> Agreement | None:
     """The encoder of the embedder's model, kept in the store, if its queries agree with the model's.
 
-    `texts` are compared as if they were queries. None without texts, for a model that cannot be converted, and for an
-    encoder that agrees too little; the log says which.
+    It follows from the model alone. None for a model that cannot be converted, and for an encoder that agrees too
+    little; the log says which.
     """
-    samples = [text[:SAMPLED_CHARACTERS] for text in texts if text[:SAMPLED_CHARACTERS].strip()]
-    if not samples or not isinstance(embedder, ConvertibleEmbedder):
+    if not isinstance(embedder, ConvertibleEmbedder):
         return None
     encoder = _kept_encoder(store, embedder) or convert(store, embedder)
     if encoder is None:
         _LOG.info("queries of %s are embedded by the model itself: it is no BERT that can be converted", embedder.name)
         return None
-    agreement = _measure(encoder, embedder, samples)
+    agreement = _measure(encoder, embedder)
     if not agreement.suffices:
         _LOG.warning(
             "queries of %s are embedded by the model itself: its int8 encoder strays: %s", embedder.name, agreement
@@ -128,12 +123,12 @@ def _kept_encoder(store: EncoderStore, embedder: Embedder) -> Int8Encoder | None
     return None
 
 
-def _measure(encoder: Int8Encoder, embedder: Embedder, texts: Sequence[str]) -> Agreement:
+def _measure(encoder: Int8Encoder, embedder: Embedder) -> Agreement:
     cosines = [
         float(np.sum(encoder.embed_query(text, never_stop) * embedder.embed_query(text), dtype=np.float64))
-        for text in texts
+        for text in TEXTS
     ]
-    return Agreement(encoder.record.fingerprint, len(texts), float(np.mean(cosines)), min(cosines))
+    return Agreement(encoder.record.fingerprint, float(np.mean(cosines)), min(cosines))
 
 
 def _array_file(values: NDArray[np.float32]) -> bytes:

@@ -1,7 +1,6 @@
 """A query's result as a response."""
 
 import json
-import math
 from collections.abc import Mapping
 
 from groundwire.v1 import query_pb2
@@ -142,8 +141,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
     parameters, lengths, weights = meta.parameters, dict(meta.list_lengths), dict(meta.weights)
     return query_pb2.RetrieveMeta(
         routing=_encode_routing(meta.routing),
-        took_ms=math.fsum(stage.milliseconds for stage in meta.took),
-        took=[query_pb2.StageTime(stage=stage.stage, ms=stage.milliseconds) for stage in meta.took],
+        took_ms=meta.took_ms,
         query_class=_QUERY_CLASSES[meta.query_class],
         fusion=_FUSION_MODES[meta.fusion],
         sources=[

@@ -1,7 +1,6 @@
 """What reaches the engine once it is known who calls: which scope, with which access, by whose right."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -164,16 +163,19 @@ async def test_what_is_not_granted_never_reaches_the_engine(
     assert not indexes.mock_calls
 
 
-async def test_a_listing_leaves_out_what_may_not_be_named(
+async def test_a_listing_is_asked_for_what_may_be_named_alone(
     serving: "Serving", indexes: Mock, summary: IndexSummary, jwt_settings: dict[str, object]
 ) -> None:
-    indexes.list_indexes.return_value = (replace(summary, repository="secret"), summary)
+    indexes.list_indexes.return_value = (summary,)
     async with serving(**jwt_settings) as server, grpc.aio.insecure_channel(server.address) as channel:
         listed = await index_pb2_grpc.IndexServiceStub(channel).ListIndexes(
             index_pb2.ListIndexesRequest(), metadata=bearer(KEY.token(**TOKEN))
         )
     assert [index.repository for index in listed.indexes] == ["shop"]
-    indexes.list_indexes.assert_called_once_with("", "", HELD)
+    *asked, scopes, _ = indexes.list_indexes.call_args.args
+    assert asked == ["", "", HELD]
+    assert scopes.admit("shop", "main")
+    assert not scopes.admit("secret", "main")
 
 
 @pytest.mark.parametrize(

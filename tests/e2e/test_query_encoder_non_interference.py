@@ -1,0 +1,101 @@
+"""What a caller may not see has no part in the choice of what embeds its queries.
+
+Two servers answer the same requests: one over an index with hidden nodes whose texts the model's int8 encoder gets
+wrong, one over an index that never held them. Both are built as `groundwire index` builds them.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import grpc
+import pytest
+
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.embedding.int8.convert import LEAST_COSINE, convert
+from groundwire_server.embedding.int8.store import EncoderStore
+from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_server.ingest.records import SourceRecord, StatedAccess
+from support.builds import build, index_of, node
+from support.platform import timeless, timestamp
+from support.program import Server
+from support.tiny_bert import write_tiny_bert
+
+STRAYING = "7m"
+"""A text that the model's int8 encoder gives another direction than the model does."""
+VISIBLE: list[SourceRecord] = [
+    node(name, text, access=StatedAccess(acl_tags=()))
+    for name, text in (("A", "load a user by id"), ("B", "pay an invoice"), ("C", "draw a red circle"))
+]
+HIDDEN: list[SourceRecord] = [
+    node(f"H{number}", STRAYING, access=StatedAccess(acl_tags=("vault",))) for number in range(5)
+]
+SCOPE = scope_pb2.Scope(repository="shop", branch="main")
+QUERIES = ["who pays", "user", "circle of 7 ids"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
+    """A model from which int8 strays for a few texts alone."""
+    return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"), seed=6, spread=0.7)))
+
+
+@pytest.fixture(scope="module")
+def channels(
+    tmp_path_factory: pytest.TempPathFactory, model: SentenceTransformerEmbedder
+) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
+    """A channel to the server over the whole index, and one to that over the index of the visible nodes."""
+    folder = tmp_path_factory.mktemp("encoders")
+    whole, trimmed = folder / "whole", folder / "trimmed"
+    build(whole, [*VISIBLE, *HIDDEN], embedder=model)
+    build(trimmed, VISIBLE, embedder=model)
+    with (
+        Server(whole, "--embedder", model.name) as first,
+        Server(trimmed, "--embedder", model.name) as second,
+        grpc.insecure_channel(first.address) as one,
+        grpc.insecure_channel(second.address) as other,
+    ):
+        yield one, other
+
+
+def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(
+    tmp_path: Path, model: SentenceTransformerEmbedder
+) -> None:
+    encoder = convert(EncoderStore(tmp_path), model)
+    assert encoder is not None
+    assert encoder.embed_query(STRAYING, never_stop) @ model.embed_query(STRAYING) < LEAST_COSINE
+    build(tmp_path / "hidden", HIDDEN, embedder=model)
+    space = index_of(tmp_path / "hidden").manifest.vector_space
+    assert space is not None
+    assert space.query_encoder is not None
+
+
+@pytest.mark.parametrize(
+    "search_type", [retrieval_pb2.SEARCH_TYPE_SEMANTIC, retrieval_pb2.SEARCH_TYPE_HYBRID], ids=["semantic", "hybrid"]
+)
+def test_hidden_texts_change_no_byte_of_a_search(
+    channels: Sequence[grpc.Channel], search_type: retrieval_pb2.SearchType.ValueType
+) -> None:
+    for query in QUERIES:
+        request = retrieval_pb2.SearchNodesRequest(
+            scope=SCOPE, search_type=search_type, query=query, top_k=5, rrf_k=60, explain=True
+        )
+        stubs = [retrieval_pb2_grpc.RetrievalServiceStub(channel) for channel in channels]
+        whole, trimmed = (stub.SearchNodes(request, timeout=60) for stub in stubs)
+        assert len(whole.hits) == len(VISIBLE)
+        assert whole.SerializeToString(deterministic=True) == trimmed.SerializeToString(deterministic=True)
+
+
+def test_hidden_texts_change_no_byte_of_a_query(channels: Sequence[grpc.Channel]) -> None:
+    for query in QUERIES:
+        request = query_pb2.QueryRequest(
+            scope=SCOPE,
+            query=query,
+            hybrid=query_pb2.HybridParameters(min_sim=0),
+            now=timestamp("2026-01-01T00:00:00Z"),
+            include_neighbors=True,
+        )
+        stubs = [query_pb2_grpc.QueryServiceStub(channel) for channel in channels]
+        whole, trimmed = (stub.Query(request, timeout=60) for stub in stubs)
+        assert len(whole.matches) == len(VISIBLE)
+        assert timeless(whole) == timeless(trimmed)
