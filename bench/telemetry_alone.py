@@ -56,7 +56,7 @@ def main() -> None:
 
 def _parts() -> Mapping[str, Callable[[CallRecord], object]]:
     """What reports a call, by name; each is told without what recording the call takes."""
-    log, metrics = AccessLog(), Metrics(CollectorRegistry(), "1")
+    log, metrics = AccessLog(peers=False), Metrics(CollectorRegistry(), "1")
     rarely, always = Traces(_Nowhere(), 0.0, "1"), Traces(_Nowhere(), 1.0, "1")
     return {
         "recording a call and its stages": lambda _: None,

@@ -1,9 +1,11 @@
 """Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
 
+import ctypes
 import hashlib
 import math
 import mmap
 import os
+import weakref
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +15,12 @@ from numpy.typing import NDArray
 from groundwire_server.index.errors import IndexDamagedError
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_LIBC.mmap.restype = ctypes.c_void_p
+_LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 def write_array(path: Path, values: NDArray[np.generic]) -> None:
@@ -24,20 +32,23 @@ def write_array(path: Path, values: NDArray[np.generic]) -> None:
 def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:
     """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array."""
     element = np.dtype(dtype).newbyteorder("<")
-    content = map_bytes(path)
     expected = math.prod(shape) * element.itemsize
-    if len(content) != expected:
-        raise IndexDamagedError(f"{path.name}: has {len(content)} bytes; {shape} {element.name} take {expected}")
-    return np.frombuffer(content, dtype=element).reshape(shape)
-
-
-def map_bytes(path: Path) -> mmap.mmap | bytes:
-    """Maps a file read-only; an empty file, which cannot be mapped, is empty bytes. Raises IndexDamagedError."""
     try:
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            size = os.fstat(file.fileno()).st_size
+            if size != expected:
+                raise IndexDamagedError(f"{path.name}: has {size} bytes; {shape} {element.name} take {expected}")
+            values = np.frombuffer(_mapped(file.fileno(), size) if size else b"", dtype=element).reshape(shape)
+    except OSError as error:
+        raise IndexDamagedError(f"{path.name}: {error}") from error
+    values.flags.writeable = False
+    return values
+
+
+def byte_size(path: Path) -> int:
+    """How long a file is. Raises IndexDamagedError."""
+    try:
+        return path.stat().st_size
     except OSError as error:
         raise IndexDamagedError(f"{path.name}: {error}") from error
 
@@ -64,3 +75,17 @@ def replace_durably(path: Path, content: bytes) -> None:
     make_durable(temporary)
     temporary.replace(path)
     make_durable(path.parent)
+
+
+def _mapped(descriptor: int, size: int) -> memoryview:
+    """The file's bytes, mapped for as long as something refers to them. Raises OSError.
+
+    Python's `mmap` keeps a file open for each mapping, before 3.13 in any case: an index has dozens of files, and many
+    systems let a process open a thousand.
+    """
+    address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+    if address == _MAP_FAILED:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    content = (ctypes.c_ubyte * size).from_address(address)
+    weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
+    return memoryview(content)

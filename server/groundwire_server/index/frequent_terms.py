@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.postings import Postings
 
 ROWS_A_HOLDER = 16
@@ -59,4 +59,4 @@ class FrequentTerms:
 
 
 def _map_int32(path: Path) -> NDArray[np.int32]:
-    return map_array(path, np.int32, (len(map_bytes(path)) // 4,))
+    return map_array(path, np.int32, (byte_size(path) // 4,))

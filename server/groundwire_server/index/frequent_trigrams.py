@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.postings import Postings
 
 NAMES_A_HOLDER = 32
@@ -39,7 +39,7 @@ class FrequentTrigrams:
     def __init__(self, directory: Path, name: str, name_count: int) -> None:
         """Maps the bitmaps. Raises IndexDamagedError."""
         terms_file = directory / f"{name}.frequent.terms.bin"
-        terms = map_array(terms_file, np.int32, (len(map_bytes(terms_file)) // 4,))
+        terms = map_array(terms_file, np.int32, (byte_size(terms_file) // 4,))
         self._bitmaps = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), (name_count + 7) // 8))
         self._numbers = {term: number for number, term in enumerate(terms.tolist())}
 

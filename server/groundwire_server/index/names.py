@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import Node
-from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.frequent_trigrams import FrequentTrigrams, add_bitmaps, write_frequent_trigrams
 from groundwire_server.index.postings import Postings
 from groundwire_server.index.segment import HeldSegment, Parts, Segment
@@ -71,7 +71,7 @@ class NameTable:
         self._holders = Postings(directory, _TRIGRAMS)
         self._frequent = FrequentTrigrams(directory, _TRIGRAMS, len(self._bearers.terms))
         self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
-        starts = max(1, len(map_bytes(directory / _OF_ROWS_STARTS_FILE)) // 8)
+        starts = max(1, byte_size(directory / _OF_ROWS_STARTS_FILE) // 8)
         self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (starts,))
         self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
 

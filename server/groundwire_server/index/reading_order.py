@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.index.categories import Category
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.node_table import NodeTable
 from groundwire_server.index.term_runs import merged_terms
 
@@ -45,7 +45,7 @@ class ReadingOrder:
         self.order: NDArray[np.int32] = columns[0]
         self.place: NDArray[np.int32] = columns[1]
         self.document: NDArray[np.int32] = columns[2]
-        documents = len(map_bytes(directory / _STARTS_FILE)) // 8 - 1
+        documents = byte_size(directory / _STARTS_FILE) // 8 - 1
         self._starts = map_array(directory / _STARTS_FILE, np.int64, (documents + 1,))
         for values, least, end in (
             (self.order, 0, count),

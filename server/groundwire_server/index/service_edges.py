@@ -10,7 +10,7 @@ from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.index.adjacency import EdgeTable
 from groundwire_server.index.categories import Category
 from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.files import map_array, map_bytes, write_array
+from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.spans import positions_of
 
 _FILE = "service_edges.bin"
@@ -48,13 +48,13 @@ class ServiceEdges:
 
     def __init__(self, directory: Path) -> None:
         """Maps the edges. Raises IndexDamagedError."""
-        count = len(map_bytes(directory / _FILE)) // _BYTES_AN_EDGE
+        count = byte_size(directory / _FILE) // _BYTES_AN_EDGE
         edges = map_array(directory / _FILE, np.int32, (3, count))
         self.from_rows: NDArray[np.int32] = edges[0]
         self.to_rows: NDArray[np.int32] = edges[1]
         self.types: NDArray[np.int32] = edges[2]
         self._incoming = map_array(directory / _INCOMING_FILE, np.int32, (count,))
-        starts = max(1, len(map_bytes(directory / _STARTS_FILE)) // _BYTES_OF_STARTS)
+        starts = max(1, byte_size(directory / _STARTS_FILE) // _BYTES_OF_STARTS)
         self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, starts))
         if self._starts[:, -1].tolist() != [count, count]:
             raise IndexDamagedError(f"{_STARTS_FILE}: does not divide the {count} edges of {_FILE}")
