@@ -9,26 +9,20 @@ on all servers alike, so the ratios hold where the times do not.
 
 import argparse
 import os
-import random
 from collections.abc import Iterator, Mapping
 from concurrent import futures
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 
 import grpc
-import numpy as np
 import yaml
-from rich.console import Console
-from rich.table import Table
 
-from bench.adapters.protocol import WARMING, Scenario
+from bench.adapters.protocol import Scenario
 from bench.speed.calls import Calls
+from bench.speed.in_turn import Spent, ask_in_turn, print_spent
 from bench.speed.index import ensure_index
-from bench.speed.programs import RunningProgram, cpu_seconds, running, serve_command
+from bench.speed.programs import RunningProgram, running, serve_command
 from bench.speed.synthesis import Shape, write_corpus
-from bench.speed.wire import measure
 
 NODES = 20_000
 SCENARIOS = (Scenario("fetch"), Scenario("bm25"), Scenario("query"))
@@ -41,14 +35,6 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Microseconds a call, one a round: the server's CPU, and the median at the client."""
-
-    cpu: list[float] = field(default_factory=list[float])
-    median: list[float] = field(default_factory=list[float])
-
-
 def main() -> None:
     """Runs the measurement and prints its tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,30 +44,20 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=4, help="at least 2, which ask at the same time")
     arguments = parser.parse_args()
     for scenario, spent in _measured(arguments.out, arguments.rounds, arguments.calls, arguments.clients).items():
-        _print(scenario, spent)
+        print_spent(scenario, spent)
 
 
 def _measured(out: Path, rounds: int, calls: int, clients: int) -> dict[str, dict[str, Spent]]:
     """By scenario and variant."""
     corpus = write_corpus(out / f"corpus-{NODES}-1000", Shape(NODES, policy_classes=1_000))
-    requests = {scenario: Calls(corpus).requests(scenario) for scenario in SCENARIOS}
-    spent = {str(scenario): {name: Spent() for name in VARIANTS} for scenario in SCENARIOS}
     with ExitStack() as stack:
         os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://{stack.enter_context(_collector())}"
-        servers = [
-            (name, stack.enter_context(_server(ensure_index(corpus), settings, out / f"telemetry-{number}")))
+        servers = {
+            name: stack.enter_context(_server(ensure_index(corpus), settings, out / f"telemetry-{number}"))
             for number, (name, settings) in enumerate(VARIANTS.items())
-        ]
-        for turn in range(rounds + 1):
-            for scenario, (name, server) in product(SCENARIOS, random.sample(servers, len(servers))):
-                before = cpu_seconds([server.process])
-                measured = measure(server.address, scenario, requests[scenario], range(calls), clients)
-                used = cpu_seconds([server.process]) - before
-                if turn:  # the first warms up
-                    asked = calls + WARMING * clients
-                    spent[str(scenario)][name].cpu.append(1e6 * used / asked)
-                    spent[str(scenario)][name].median.append(1e3 * float(np.median(measured.milliseconds)))
-    return spent
+        }
+        requests = {scenario: Calls(corpus).requests(scenario) for scenario in SCENARIOS}
+        return ask_in_turn(servers, requests, rounds, calls, clients)
 
 
 def _server(data: Path, settings: Mapping[str, object], path: Path) -> AbstractContextManager[RunningProgram]:
@@ -107,23 +83,6 @@ def _collector() -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         server.stop(None).wait()
-
-
-def _print(scenario: str, spent: Mapping[str, Spent]) -> None:
-    """Differences and ratios are medians over the rounds, each to the first variant in the same round."""
-    table = Table(scenario, "CPU µs", "more CPU µs", "CPU ratio", "median µs", "median ratio")
-    base = next(iter(spent.values()))
-    for name, one in spent.items():
-        cpu, median = np.array(one.cpu), np.array(one.median)
-        table.add_row(
-            name,
-            f"{np.median(cpu):.0f}",
-            f"{np.median(cpu - base.cpu):+.0f}",
-            f"{np.median(cpu / base.cpu):.3f}",
-            f"{np.median(median):.0f}",
-            f"{np.median(median / base.median):.3f}",
-        )
-    Console().print(table)
 
 
 if __name__ == "__main__":
