@@ -152,24 +152,30 @@ class Pipeline:
         server: str | None = None,
         credentials: TLS | None = None,
         metadata: Sequence[tuple[str, str | bytes]] = (),
+        plaintext_token: bool = False,
         **options: Unpack[RunOptions],
     ) -> PipelineResult:
         """Answers a question over a connection of its own; not for code that runs in an event loop.
 
         `server` is an address such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER. `metadata`
-        goes with every call. The run's deadline bounds each of its calls too.
+        goes with every call; a token in it needs `credentials` or `plaintext_token`, as `AsyncGroundwireClient` says.
+        The run's deadline bounds each of its calls too.
 
         Raises:
             StepError: A step broke a rule or what it called failed.
             RunCancelledError: The run's deadline passed.
-            ValueError: There is no address.
+            ValueError: There is no address, or a token would travel in the clear.
             OSError: A TLS file cannot be read.
         """
 
         async def connected() -> PipelineResult:
             seconds = self.definition.settings.deadline_seconds
             async with AsyncGroundwireClient(
-                server, credentials=credentials, metadata=metadata, timeout=seconds
+                server,
+                credentials=credentials,
+                metadata=metadata,
+                plaintext_token=plaintext_token,
+                timeout=seconds,
             ) as client:
                 return await self.arun(question, client=client, **options)
 

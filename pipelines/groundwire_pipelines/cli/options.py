@@ -89,3 +89,11 @@ TokenPath = Annotated[
         rich_help_panel=_CONNECTION,
     ),
 ]
+PlaintextToken = Annotated[
+    bool,
+    typer.Option(
+        "--plaintext-token",
+        help="Send the token without TLS beyond this machine: a mesh secures the way.",
+        rich_help_panel=_CONNECTION,
+    ),
+]

@@ -51,6 +51,7 @@ def run(
     tls_cert: options.TlsCert = None,
     tls_key: options.TlsKey = None,
     token_file: options.TokenPath = None,
+    plaintext_token: options.PlaintextToken = False,
 ) -> None:
     """Answer a question with a pipeline.
 
@@ -79,7 +80,7 @@ def run(
             answer = AnswerOutput(progress, streams=sys.stdout.isatty() and not as_json)
             if answer.streams:
                 given["on_answer"] = answer.feed
-            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file)
+            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file, plaintext_token)
             result = asyncio.run(_ask(loaded, question, connection, given))
     except PipelineError as error:
         fail(error)
@@ -121,13 +122,20 @@ class _Connection:
     certificate: Path | None
     key: Path | None
     token: Path | None
+    plaintext_token: bool
 
     def open(self, timeout: float) -> AsyncGroundwireClient:
         try:
             secured = self.ca or self.certificate or self.key
             credentials = TLS(self.ca, self.certificate, self.key) if secured else None
             token = TokenFile(self.token) if self.token else None
-            return AsyncGroundwireClient(self.server, credentials=credentials, token=token, timeout=timeout)
+            return AsyncGroundwireClient(
+                self.server,
+                credentials=credentials,
+                token=token,
+                plaintext_token=self.plaintext_token,
+                timeout=timeout,
+            )
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
 

@@ -27,7 +27,7 @@ FREE_MEMBER_BYTES = 1024**2
 FREE_BYTES = 8 * FREE_MEMBER_BYTES
 """The same for all files together."""
 MAX_DIRECTORY_BYTES = 16 * 1024**2
-"""How large the list of a zip's files may be: it is held as a whole, some tenfold. A file takes about 80 bytes of it."""
+"""How large the list of a zip's files may be: it is held as a whole, some tenfold. A file takes some 80 bytes of it."""
 
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -168,8 +168,8 @@ class _ZipStream(io.FileIO):
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > MAX_DIRECTORY_BYTES:
             raise IngestError(
-                f"{self.name}: lists its files in {size} bytes; at most {MAX_DIRECTORY_BYTES} are read of a zip's list, "
-                "so unpack it and give the folder"
+                f"{self.name}: lists its files in {size} bytes; at most {MAX_DIRECTORY_BYTES} are read of a zip's "
+                "list, so unpack it and give the folder"
             )
         return super().read(size)
 
@@ -180,15 +180,16 @@ class _ZipStream(io.FileIO):
 def _check_unpacked(place: str, unpacked: int, most: int) -> None:
     if unpacked > most:
         raise IngestError(
-            f"{place}: unpacks to {unpacked} bytes; at most {most} are read from a zip, so unpack it and give the folder"
+            f"{place}: unpacks to {unpacked} bytes; at most {most} are read from a zip, so unpack it and give the "
+            "folder"
         )
 
 
 def _check_ratio(place: str, unpacked: int, packed: int, free: int) -> None:
     if unpacked > max(free, MAX_RATIO * packed):
         raise IngestError(
-            f"{place}: unpacks from {packed} to {unpacked} bytes; beyond {free} bytes at most {MAX_RATIO} times the size "
-            "in a zip is read, so unpack it and give the folder"
+            f"{place}: unpacks from {packed} to {unpacked} bytes; beyond {free} bytes at most {MAX_RATIO} times the "
+            "size in a zip is read, so unpack it and give the folder"
         )
 
 

@@ -177,3 +177,13 @@ def test_an_answer_that_did_not_stream_is_printed_at_the_end(capsys: pytest.Capt
 
 def test_a_terminal_is_not_steered_by_sources() -> None:
     assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"
+
+
+def test_a_token_needs_tls_or_a_word_beyond_this_machine(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("aa.bb.cc")
+    elsewhere = ("evidence", "tax", *SCOPE, "--token-file", token, "--set", "deadline_seconds=0.05")
+    refused = run(*elsewhere, address="192.0.2.1:1")
+    assert refused.exit_code == 2
+    assert "--plaintext-token" in refused.stderr
+    assert run(*elsewhere, "--plaintext-token", address="192.0.2.1:1").exit_code == 1

@@ -188,4 +188,6 @@ def test_a_list_of_millions_of_files_is_refused_unread(tmp_path: Path) -> None:
     assert int(ended.stdout.split()[1]) < 20
 
 
-OPENING = "__import__('groundwire_server.ingest.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
+OPENING = (
+    "__import__('groundwire_server.ingest.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
+)
