@@ -102,7 +102,7 @@ _SHARED_RULES = (
 _QUOTES = "[\"'`"
 _QUOTING_RULES = frozenset({"STRING", "QUOTED", "DOLLAR"})
 _READINGS_IN_VAIN = 20
-"""How many times the length of a text may be read for quotes that are never closed; then none is looked for any more."""
+"""How many times the length of a text may be read for quotes that are never closed; after that none is looked for."""
 
 
 def _pattern(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
