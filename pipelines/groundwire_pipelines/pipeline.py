@@ -42,7 +42,8 @@ class RunOptions(TypedDict, total=False):
         filter: Narrows every search; nothing that a model writes widens it.
         is_english: False for a question in another language, in which the answer then is too.
         session_id: The conversation that the question belongs to; none when absent.
-        user_id: Whose conversation it is.
+        user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for
+            it.
         model: The language model, for pipelines that ask one.
         history: Where conversations are kept, for runs with a session.
         on_answer: Told pieces of a model's final answer as they come.

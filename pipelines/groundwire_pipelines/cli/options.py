@@ -48,7 +48,12 @@ TraceTexts = Annotated[
 Session = Annotated[
     str, typer.Option(help="The conversation that the question belongs to.", rich_help_panel=_CONVERSATION)
 ]
-User = Annotated[str, typer.Option(help="Whose conversation it is.", rich_help_panel=_CONVERSATION)]
+User = Annotated[
+    str,
+    typer.Option(
+        help="Whose conversation it is.", show_default="the operating system's user", rich_help_panel=_CONVERSATION
+    ),
+]
 HistoryFile = Annotated[
     Path,
     typer.Option(

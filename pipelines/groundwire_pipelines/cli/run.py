@@ -1,6 +1,7 @@
 """`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other."""
 
 import asyncio
+import getpass
 import json
 import os
 import sys
@@ -66,7 +67,7 @@ def run(
         access=access,
         is_english=english,
         session_id=session,
-        user_id=user,
+        user_id=_user(user) if session else user,
         history=SqliteHistory(history) if session else None,
         trace_texts=trace_texts,
     )
@@ -138,6 +139,16 @@ class _Connection:
             )
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
+
+
+def _user(name: str) -> str:
+    """Whose conversation it is: that of whom the option names, else of who is logged in."""
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError) as error:
+        raise typer.BadParameter(
+            "the operating system has no name for this user; give one", param_hint="--user"
+        ) from error
 
 
 async def _ask(pipeline: Pipeline, question: str, connection: _Connection, given: RunOptions) -> PipelineResult:
