@@ -3,7 +3,11 @@
 #   docker build -t groundwire .
 #   docker run --rm -v groundwire-data:/data -v "$PWD:/source:ro" groundwire \
 #       index /source --repository shop --branch main
-#   docker run --rm -p 50051:50051 --read-only --tmpfs /tmp --stop-timeout 40 -v groundwire-data:/data groundwire
+#   docker run --rm -p 127.0.0.1:50051:50051 -e GROUNDWIRE_LISTEN=0.0.0.0:50051 --read-only --tmpfs /tmp \
+#       --stop-timeout 40 -v groundwire-data:/data groundwire
+#
+# Without GROUNDWIRE_LISTEN, or `listen` in a file that GROUNDWIRE_CONFIG names, calls are answered inside the container
+# alone: in its default access mode the server believes whoever reaches it.
 #
 # --stop-timeout leaves room for the drain: 5 s of pause and up to 30 s of grace unless configured otherwise. /tmp is the
 # one folder beside /data that is written; functions are compiled for the machine's processor into it.
@@ -34,7 +38,6 @@ ENV PATH=/opt/groundwire/bin:$PATH \
     HF_HUB_OFFLINE=1 \
     NUMBA_CACHE_DIR=/tmp/numba \
     GROUNDWIRE_DATA=/data \
-    GROUNDWIRE_LISTEN=0.0.0.0:50051 \
     GROUNDWIRE_HEALTH_LISTEN=0.0.0.0:50052
 
 USER 10001:10001

@@ -11,7 +11,7 @@ import grpc.aio
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
-from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
+from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials
 from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
@@ -49,12 +49,13 @@ class AsyncGroundwireClient(BaseClient):
         timeout: float = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         token: AsyncToken | None = None,
+        plaintext_token: bool = False,
         access: Access | None = None,
         wait_for_ready: bool = False,
     ) -> None:
         super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
         self._token = token
-        address = server_address(target)
+        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
         if credentials is None:
             self._channel = grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
         else:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from groundwire_client._channel import check_token_way, server_address
 from groundwire_client._token import authorization
 from groundwire_client._tracing import trace_metadata
 from groundwire_client._types import Access
@@ -22,6 +23,13 @@ class BaseClient:
         self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
+
+    def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
+        """The server's address, once it is clear that no token goes there unprotected. Raises ValueError."""
+        address = server_address(target)
+        has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
+        check_token_way(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
+        return address
 
     def _seconds(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else _checked_timeout(timeout)

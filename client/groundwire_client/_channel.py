@@ -1,7 +1,9 @@
 """How a client reaches its server: address, TLS, channel options, and the retry policy as gRPC service config."""
 
+import ipaddress
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import grpc
 
 SERVER_VARIABLE = "GROUNDWIRE_SERVER"
+
+_ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<host>[^\[\]:/]+))(?::[0-9]+)?")
 
 _SERVICE_CONFIG = {
     "methodConfig": [
@@ -83,6 +87,39 @@ def server_address(target: str | None) -> str:
     if not address:
         raise ValueError(f"no server: pass its address, such as 'localhost:50051', or set {SERVER_VARIABLE}")
     return address
+
+
+def check_token_way(address: str, *, is_secured: bool, has_token: bool, plaintext_token: bool) -> None:
+    """Raises ValueError for a token that would leave this machine in the clear though nobody has said that it may."""
+    if has_token and not (is_secured or plaintext_token or is_loopback(address)):
+        raise ValueError(
+            f"token: would travel in the clear to {address}, beyond this machine, where whoever reads it can use it: "
+            "secure the connection with TLS(...) (--tls-ca), or, where a mesh does that, pass plaintext_token=True "
+            "(--plaintext-token)"
+        )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a gRPC target stays on this machine for certain: a Unix socket, `localhost` or a loopback address."""
+    if address.startswith(("unix:", "unix-abstract:")):
+        return True
+    if address.startswith(("ipv4:", "ipv6:")):
+        return all(map(_is_loopback_host, address[len("ipv4:") :].split(",")))
+    # `dns://SERVER/NAME` asks a name server of its own, so it stays as it is, which is no host.
+    return _is_loopback_host(address.removeprefix("dns:///").removeprefix("dns:"))
+
+
+def _is_loopback_host(address: str) -> bool:
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        return False
+    host = match["bracketed"] or match["host"]
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _read(path: str | os.PathLike[str] | None) -> bytes | None:

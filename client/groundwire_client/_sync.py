@@ -10,7 +10,7 @@ import grpc
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
-from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials, server_address
+from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials
 from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
@@ -40,7 +40,8 @@ class GroundwireClient(BaseClient):
         timeout: Seconds until a call gives up, its retries included; each call may set its own.
         metadata: Sent with every call, such as `[("x-tenant-route", "eu")]`.
         token: The bearer token that says who calls, or a function that gives one for each call, such as a `TokenFile`.
-            Without `credentials` it travels in the clear: then a mesh must secure the way.
+            Without `credentials` it travels in the clear, so then the server must be on this machine.
+        plaintext_token: Let a token travel in the clear beyond this machine, because a mesh secures the way.
         access: What the caller may see, for calls that do not say; None leaves it to the token or certificate, and sees
             public nodes only where the server asks for neither.
         wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
@@ -49,7 +50,8 @@ class GroundwireClient(BaseClient):
     that cannot be sent. Reading calls are tried up to four times while the server is UNAVAILABLE.
 
     Raises:
-        ValueError: No address, or a timeout that is not positive and finite; at a call, a token that is none.
+        ValueError: No address, a timeout that is not positive and finite, or a token (also one in `metadata`) that
+            would travel in the clear; at a call, a token that is none.
         OSError: A TLS file cannot be read.
     """
 
@@ -61,12 +63,13 @@ class GroundwireClient(BaseClient):
         timeout: float = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         token: Token | None = None,
+        plaintext_token: bool = False,
         access: Access | None = None,
         wait_for_ready: bool = False,
     ) -> None:
         super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
         self._token = token
-        address = server_address(target)
+        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
         if credentials is None:
             self._channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
         else:

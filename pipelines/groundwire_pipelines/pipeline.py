@@ -42,7 +42,8 @@ class RunOptions(TypedDict, total=False):
         filter: Narrows every search; nothing that a model writes widens it.
         is_english: False for a question in another language, in which the answer then is too.
         session_id: The conversation that the question belongs to; none when absent.
-        user_id: Whose conversation it is.
+        user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for
+            it.
         model: The language model, for pipelines that ask one.
         history: Where conversations are kept, for runs with a session.
         on_answer: Told pieces of a model's final answer as they come.
@@ -152,24 +153,30 @@ class Pipeline:
         server: str | None = None,
         credentials: TLS | None = None,
         metadata: Sequence[tuple[str, str | bytes]] = (),
+        plaintext_token: bool = False,
         **options: Unpack[RunOptions],
     ) -> PipelineResult:
         """Answers a question over a connection of its own; not for code that runs in an event loop.
 
         `server` is an address such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER. `metadata`
-        goes with every call. The run's deadline bounds each of its calls too.
+        goes with every call; a token in it needs `credentials` or `plaintext_token`, as `AsyncGroundwireClient` says.
+        The run's deadline bounds each of its calls too.
 
         Raises:
             StepError: A step broke a rule or what it called failed.
             RunCancelledError: The run's deadline passed.
-            ValueError: There is no address.
+            ValueError: There is no address, or a token would travel in the clear.
             OSError: A TLS file cannot be read.
         """
 
         async def connected() -> PipelineResult:
             seconds = self.definition.settings.deadline_seconds
             async with AsyncGroundwireClient(
-                server, credentials=credentials, metadata=metadata, timeout=seconds
+                server,
+                credentials=credentials,
+                metadata=metadata,
+                plaintext_token=plaintext_token,
+                timeout=seconds,
             ) as client:
                 return await self.arun(question, client=client, **options)
 

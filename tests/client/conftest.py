@@ -175,6 +175,7 @@ class ClientOptions(TypedDict, total=False):
     timeout: float
     metadata: Sequence[tuple[str, str | bytes]]
     token: str | Callable[[], str] | None
+    plaintext_token: bool
     access: Access | None
     wait_for_ready: bool
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire_client import AsyncGroundwireClient, TokenFile
+from groundwire_client import TLS, AsyncGroundwireClient, TokenFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from client.conftest import Caller, FakeServer
+    from client.conftest import Caller, ClientOptions, FakeServer
 
 
 def test_a_token_goes_with_every_call_beside_other_metadata(server: FakeServer, call: Caller) -> None:
@@ -59,3 +59,52 @@ def test_what_is_no_token_is_refused_and_not_shown(server: FakeServer, call: Cal
         call(server.target, lambda client: client.list_indexes(), token=token)
     assert "secret" not in str(caught.value)
     assert not server.attempts
+
+
+ELSEWHERE = [
+    "groundwire.example:50051",
+    "10.0.0.1:50051",
+    "localhost.example:50051",
+    "127.0.0.1.example:50051",
+    "128.0.0.1:50051",
+    "[2001:db8::1]:50051",
+    "dns:///groundwire.example:50051",
+    "dns://192.0.2.1/localhost:50051",
+    "ipv4:127.0.0.1:50051,10.0.0.1:50051",
+    "xds:///localhost",
+]
+HERE = [
+    *("localhost:50051", "LOCALHOST:50051", "127.0.0.1:50051", "127.9.9.9:50051", "[::1]:50051", "dns:///localhost:1"),
+    *("dns:localhost:1", "ipv4:127.0.0.1:1,127.0.0.2:1", "ipv6:[::1]:1", "unix:/tmp/s", "unix:///tmp/s", "localhost"),
+]
+
+
+def _close(client: object) -> object:
+    """Nothing; for the asyncio client as well."""
+
+    async def nothing() -> None: ...
+
+    return nothing() if isinstance(client, AsyncGroundwireClient) else None
+
+
+@pytest.mark.parametrize("kind", ["token", "metadata"])
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_a_token_is_not_sent_in_the_clear_beyond_this_machine(call: Caller, target: str, kind: str) -> None:
+    options: ClientOptions = {"token": "secret"} if kind == "token" else {"metadata": [("authorization", "secret")]}
+    with pytest.raises(ValueError, match="would travel in the clear") as caught:
+        call(target, _close, **options)
+    assert target in str(caught.value)
+    assert "plaintext_token=True (--plaintext-token)" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    options["plaintext_token"] = True
+    call(target, _close, **options)
+
+
+@pytest.mark.parametrize("target", HERE)
+def test_a_token_may_be_sent_in_the_clear_on_this_machine(call: Caller, target: str) -> None:
+    call(target, _close, token="secret")
+
+
+def test_tls_secures_the_way_of_a_token_and_without_one_none_is_needed(call: Caller, certificates: Path) -> None:
+    call("groundwire.example:50051", _close, token="secret", credentials=TLS(certificates / "authority.pem"))
+    call("groundwire.example:50051", _close)

@@ -69,6 +69,45 @@ def test_network_policies_name_ports_that_are_there(folder: str) -> None:
                     assert {port["port"] for port in rule["ports"]} <= ports_of(other).keys()
 
 
+@pytest.mark.parametrize("folder", SERVING)
+def test_nobody_is_let_in_by_a_label_that_any_pod_can_give_itself(folder: str) -> None:
+    for policy in of_kind(manifests(folder), "NetworkPolicy").values():
+        for rule in policy["spec"].get("ingress", ()):
+            assert rule["from"]
+            for source in rule["from"]:
+                # Without a namespaceSelector it is the namespace of the policy itself.
+                assert "ipBlock" not in source
+                if "namespaceSelector" in source:
+                    assert named_namespaces(source["namespaceSelector"])
+
+
+def named_namespaces(selector: Any) -> set[str]:
+    """The namespaces that a selector admits by the label that the API server sets; none when it admits others."""
+    name = selector.get("matchLabels", {}).get("kubernetes.io/metadata.name")
+    listed = [
+        set(each["values"])
+        for each in selector.get("matchExpressions", ())
+        if each["key"] == "kubernetes.io/metadata.name" and each["operator"] == "In"
+    ]
+    return {name} if name else set.intersection(*listed) if listed else set()
+
+
+def test_the_image_alone_answers_nobody_outside_its_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in IMAGE.items():
+        if name.startswith("GROUNDWIRE_"):
+            monkeypatch.setenv(name, value)
+    assert load_settings(None).listen == "127.0.0.1:50051"
+
+
+@pytest.mark.parametrize("folder", SERVING)
+def test_the_manifests_have_the_servers_answer_at_the_port_of_their_services(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = deployed_settings(folder, tmp_path, monkeypatch)
+    pod = pod_templates(manifests(folder))["groundwire"]
+    assert settings.listen == f"0.0.0.0:{ports_of(pod)['grpc']}"
+
+
 def test_the_servers_behind_envoy_are_called_by_envoy_alone() -> None:
     built = manifests("kubernetes/with-envoy")
     ingress = of_kind(built, "NetworkPolicy")["groundwire"]["spec"]["ingress"]
@@ -151,7 +190,8 @@ def test_the_image_and_its_pods_agree(folder: str) -> None:
     assert any(Path(IMAGE["NUMBA_CACHE_DIR"]).is_relative_to(each) for each in writable)
     assert IMAGE["GROUNDWIRE_DATA"] in {mount["mountPath"] for mount in container["volumeMounts"]}
     ports = {str(port["containerPort"]) for port in container.get("ports", ()) if port["name"] != "metrics"}
-    listening = {IMAGE[name].rpartition(":")[2] for name in ("GROUNDWIRE_LISTEN", "GROUNDWIRE_HEALTH_LISTEN")}
+    default = Settings.model_fields["listen"].default
+    listening = {address.rpartition(":")[2] for address in (default, IMAGE["GROUNDWIRE_HEALTH_LISTEN"])}
     (exposed,) = re.findall(r"^EXPOSE (.+)$", DOCKERFILE, re.MULTILINE)
     assert set(exposed.split()) == listening
     assert ports in (set(), listening)

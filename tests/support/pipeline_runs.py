@@ -126,7 +126,7 @@ class Shop:
                     result = await pipeline.arun(question, client=client, **given)
                 except PipelineError as error:
                     failure = error
-            assert server.script == [], "the run did not ask for all that the script holds"
+            assert server.script == [], f"the run did not ask for all that the script holds: {failure}"
         timeless = [_timeless(event, server.url) for event in events]
         return PipelineRun(result, failure, server.prompts, "".join(told), self.retrieval, timeless)
 

@@ -68,6 +68,14 @@ class CallOptions:
             rich_help_panel=_CONNECTION,
         ),
     ] = None
+    plaintext_token: Annotated[
+        bool,
+        typer.Option(
+            "--plaintext-token",
+            help="Send the token without TLS beyond this machine: a mesh secures the way.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = False
 
     @property
     def scope(self) -> Scope:
@@ -87,6 +95,7 @@ class CallOptions:
                 credentials=self._credentials(),
                 timeout=self.timeout,
                 token=TokenFile(self.token_file) if self.token_file else None,
+                plaintext_token=self.plaintext_token,
                 access=self._access(),
             ) as client:
                 return action(client)

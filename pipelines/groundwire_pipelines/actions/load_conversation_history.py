@@ -30,12 +30,12 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     summary, which is stored with the number of turns it covers.
 
     Raises:
-        StepError: `history-missing`, `settings-key-missing`, `history-over-budget`, and what the history or a model
-            call raises.
+        StepError: `history-missing`, `user-missing`, `settings-key-missing`, `history-over-budget`, and what the
+            history or a model call raises.
     """
     if not state.session_id:
         return Outcome(detail={"turns": 0, "summarised": False, "history_tokens": 0})
-    history = conversation_history(runtime)
+    history = conversation_history(state, runtime)
     budget = _budget(runtime)
     stored = await history.load(state.user_id, state.session_id)
     text = format_history(stored.summary, stored.turns)
@@ -58,14 +58,21 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     )
 
 
-def conversation_history(runtime: Runtime) -> History:
-    """The run's history.
+def conversation_history(state: PipelineState, runtime: Runtime) -> History:
+    """The history of a run with a session.
 
     Raises:
-        StepError: `history-missing`.
+        StepError: `history-missing`; `user-missing`, because without users the name of a session is all that tells one
+            person's conversation from another's.
     """
     if runtime.history is None:
         raise StepError("history-missing", "the run names a session, and has no history to keep its turns in")
+    if not state.user_id:
+        raise StepError(
+            "user-missing",
+            f"the run names the session {state.session_id!r}, and nobody whose it is: give user_id, so that "
+            "nobody else who names it reads it",
+        )
     return runtime.history
 
 

@@ -14,14 +14,14 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
     A run without a session stores nothing.
 
     Raises:
-        StepError: `answer-missing`, `history-missing`, and what the history or a model call raises.
+        StepError: `answer-missing`, `history-missing`, `user-missing`, and what the history or a model call raises.
     """
     if not state.final_answer_en:
         raise StepError("answer-missing", "there is no answer to store; to end a run with evidence only, use finalize")
     answer = await answer_for_user(settings, state, runtime)
     if state.session_id:
         turn = Turn(state.user_question, state.user_question_en, state.final_answer_en, answer)
-        await conversation_history(runtime).append(state.user_id, state.session_id, turn)
+        await conversation_history(state, runtime).append(state.user_id, state.session_id, turn)
     state.final_answer = answer
     return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id)})
 

@@ -48,7 +48,12 @@ TraceTexts = Annotated[
 Session = Annotated[
     str, typer.Option(help="The conversation that the question belongs to.", rich_help_panel=_CONVERSATION)
 ]
-User = Annotated[str, typer.Option(help="Whose conversation it is.", rich_help_panel=_CONVERSATION)]
+User = Annotated[
+    str,
+    typer.Option(
+        help="Whose conversation it is.", show_default="the operating system's user", rich_help_panel=_CONVERSATION
+    ),
+]
 HistoryFile = Annotated[
     Path,
     typer.Option(
@@ -86,6 +91,14 @@ TokenPath = Annotated[
         exists=True,
         dir_okay=False,
         help="File of the bearer token that says who calls.",
+        rich_help_panel=_CONNECTION,
+    ),
+]
+PlaintextToken = Annotated[
+    bool,
+    typer.Option(
+        "--plaintext-token",
+        help="Send the token without TLS beyond this machine: a mesh secures the way.",
         rich_help_panel=_CONNECTION,
     ),
 ]

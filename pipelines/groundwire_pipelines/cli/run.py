@@ -1,6 +1,7 @@
 """`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other."""
 
 import asyncio
+import getpass
 import json
 import os
 import sys
@@ -51,6 +52,7 @@ def run(
     tls_cert: options.TlsCert = None,
     tls_key: options.TlsKey = None,
     token_file: options.TokenPath = None,
+    plaintext_token: options.PlaintextToken = False,
 ) -> None:
     """Answer a question with a pipeline.
 
@@ -65,7 +67,7 @@ def run(
         access=access,
         is_english=english,
         session_id=session,
-        user_id=user,
+        user_id=_user(user) if session else user,
         history=SqliteHistory(history) if session else None,
         trace_texts=trace_texts,
     )
@@ -79,7 +81,7 @@ def run(
             answer = AnswerOutput(progress, streams=sys.stdout.isatty() and not as_json)
             if answer.streams:
                 given["on_answer"] = answer.feed
-            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file)
+            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file, plaintext_token)
             result = asyncio.run(_ask(loaded, question, connection, given))
     except PipelineError as error:
         fail(error)
@@ -121,15 +123,32 @@ class _Connection:
     certificate: Path | None
     key: Path | None
     token: Path | None
+    plaintext_token: bool
 
     def open(self, timeout: float) -> AsyncGroundwireClient:
         try:
             secured = self.ca or self.certificate or self.key
             credentials = TLS(self.ca, self.certificate, self.key) if secured else None
             token = TokenFile(self.token) if self.token else None
-            return AsyncGroundwireClient(self.server, credentials=credentials, token=token, timeout=timeout)
+            return AsyncGroundwireClient(
+                self.server,
+                credentials=credentials,
+                token=token,
+                plaintext_token=self.plaintext_token,
+                timeout=timeout,
+            )
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
+
+
+def _user(name: str) -> str:
+    """Whose conversation it is: that of whom the option names, else of who is logged in."""
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError) as error:
+        raise typer.BadParameter(
+            "the operating system has no name for this user; give one", param_hint="--user"
+        ) from error
 
 
 async def _ask(pipeline: Pipeline, question: str, connection: _Connection, given: RunOptions) -> PipelineResult:

@@ -55,8 +55,10 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return value if name in _NAMES else _text(value, telling)
         case list():
             return _list(name, value, telling)
-        case ExpandDebug() | Filter():
+        case ExpandDebug():
             return asdict(value)
+        case Filter():
+            return asdict(value) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
 
@@ -64,6 +66,16 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
 def _text(value: str, telling: Telling) -> JsonValue:
     sizes: dict[str, JsonValue] = {"characters": len(value)}
     return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
+
+
+def _shape(value: Filter) -> dict[str, JsonValue]:
+    """Which fields narrow a search, and by how many values: these, and keys of metadata, are somebody's words."""
+    given = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {
+        name: wanted if isinstance(wanted, bool) else {"count": len(wanted)}
+        for name, wanted in given.items()
+        if wanted or wanted is False
+    }
 
 
 def _list(name: str, values: list[object], telling: Telling) -> JsonValue:

@@ -1,7 +1,8 @@
 """What a run tells about itself: an event when it starts and ends, and when each step does.
 
 A run that is repeated tells the same events but for `time` and `duration_seconds`. Texts of the user, the model and
-the sources are told only where the run's caller asks for them; without that, events hold names, counts and ids.
+the sources, and the values of filters, are told only where the run's caller asks for them; without that, events hold
+names, counts and ids.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Final, Literal, Self
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import PipelineError
+from groundwire_pipelines.private_files import open_private
 
 Facts = Mapping[str, JsonValue]
 Ending = Literal["ok", "failed", "cancelled"]
@@ -103,6 +105,8 @@ def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:
 class JsonLinesSink:
     """Writes events to a file, one JSON object a line, each at once. Use it as a context manager.
 
+    The file is emptied first, and readable by its owner only. A symbolic link is refused.
+
     Raises:
         PipelineError: The file cannot be written; also while the run goes on.
     """
@@ -110,7 +114,7 @@ class JsonLinesSink:
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._writing():
-            self._file = path.open("w", encoding="utf-8")
+            self._file = open_private(path)
 
     def __enter__(self) -> Self:
         return self

@@ -46,7 +46,8 @@ class SqliteHistory:
     """Turns and rolling summaries by user and session; implements `runtime.History`.
 
     A turn is on the disk (write-ahead log, synchronous FULL) when `append` returns. The file is made when first needed,
-    readable by its owner only; its folder is made too. Every call opens its own connection, in a thread of its own.
+    readable by its owner only, whatever the umask; its folder is made too, and then closed to others. Every call opens
+    its own connection, in a thread of its own.
 
     Raises, from every method:
         StepError: `history-failed`, when the file cannot be read or written, is no such history, or stays locked.
@@ -133,7 +134,7 @@ def _create(path: Path) -> None:
     It is made beside and linked into place whole, because SQLite does not wait for others while it turns the
     write-ahead log on.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     os.close(handle)
     try:

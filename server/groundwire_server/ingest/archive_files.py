@@ -3,12 +3,13 @@
 Nothing is ever unpacked to disk. Only files that belong to the source are seen; links are not followed.
 """
 
-import lzma
+import io
 import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -16,10 +17,24 @@ from groundwire_server.domain.errors import IngestError
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """How large the files of a zipped source may be together, unpacked."""
+MAX_MEMBER_BYTES = 512 * 1024**2
+"""How large one of them may be: it is read as a whole."""
+MAX_RATIO = 50
+"""How many times larger than in the zip a file may be, and all of them together. Sources deflate to a third or a
+thirtieth; what deflates to a thousandth is made to fill memory."""
+FREE_MEMBER_BYTES = 1024**2
+"""A file up to this size may deflate as well as it does."""
+FREE_BYTES = 8 * FREE_MEMBER_BYTES
+"""The same for all files together."""
+MAX_DIRECTORY_BYTES = 16 * 1024**2
+"""How large the list of a zip's files may be: it is held as a whole, some tenfold. A file takes some 80 bytes of it."""
 
 _ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_READ_BYTES = 256 * 1024
+_LOCAL_HEADER_BYTES = 30
 _DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, UnicodeDecodeError),
 )
 
@@ -104,12 +119,11 @@ class _ZipFiles:
         inside = {name.removeprefix(top): member for name, member in members.items()}
         self._members = {name: member for name, member in inside.items() if layout.belongs(name.partition("/")[0])}
         self.names = frozenset(self._members)
+        for name, member in self._members.items():
+            self._check_size(name, member)
         unpacked = sum(member.file_size for member in self._members.values())
-        if unpacked > MAX_UNPACKED_BYTES:
-            raise IngestError(
-                f"{path}: unpacks to {unpacked} bytes; at most {MAX_UNPACKED_BYTES} are read from a zip, so unpack it "
-                "and give the folder"
-            )
+        _check_unpacked(str(path), unpacked, MAX_UNPACKED_BYTES)
+        _check_ratio(str(path), unpacked, path.stat().st_size, FREE_BYTES)
 
     def place(self, name: str) -> str:
         return f"{self._path}/{name}"
@@ -118,10 +132,65 @@ class _ZipFiles:
         member = self._members[name]
         if member.flag_bits & _ENCRYPTED:
             raise IngestError(f"{self.place(name)}: is encrypted; give a zip without a password")
+        if member.compress_type not in _METHODS:
+            raise IngestError(
+                f"{self.place(name)}: is compressed by method {member.compress_type}; only stored and deflated files "
+                "are read, so make the zip anew, or unpack it and give the folder"
+            )
         try:
-            return self._archive.read(member)
+            return self._inflated(member)
         except _DAMAGE as error:
             raise IngestError(f"{self.place(name)}: cannot be unpacked ({error}); make the zip anew") from error
+
+    def _inflated(self, member: zipfile.ZipInfo) -> bytes:
+        """Piece by piece: asked for all at once, zipfile inflates what is there whatever size the member claims."""
+        content = bytearray()
+        with self._archive.open(member) as stream:
+            while piece := stream.read(_READ_BYTES):
+                content += piece
+                if len(content) > member.file_size:
+                    raise zipfile.BadZipFile(f"it holds more than the {member.file_size} bytes that it claims")
+        if len(content) < member.file_size:
+            raise zipfile.BadZipFile(f"it holds {len(content)} bytes and claims {member.file_size}")
+        return bytes(content)
+
+    def _check_size(self, name: str, member: zipfile.ZipInfo) -> None:
+        _check_unpacked(self.place(name), member.file_size, MAX_MEMBER_BYTES)
+        _check_ratio(self.place(name), member.file_size, member.compress_size, FREE_MEMBER_BYTES)
+
+
+class _ZipStream(io.FileIO):
+    """A zip's bytes, closed with the last reference to them.
+
+    Nothing but the list of its files is ever asked for in one large piece.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > MAX_DIRECTORY_BYTES:
+            raise IngestError(
+                f"{self.name}: lists its files in {size} bytes; at most {MAX_DIRECTORY_BYTES} are read of a zip's "
+                "list, so unpack it and give the folder"
+            )
+        return super().read(size)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _check_unpacked(place: str, unpacked: int, most: int) -> None:
+    if unpacked > most:
+        raise IngestError(
+            f"{place}: unpacks to {unpacked} bytes; at most {most} are read from a zip, so unpack it and give the "
+            "folder"
+        )
+
+
+def _check_ratio(place: str, unpacked: int, packed: int, free: int) -> None:
+    if unpacked > max(free, MAX_RATIO * packed):
+        raise IngestError(
+            f"{place}: unpacks from {packed} to {unpacked} bytes; beyond {free} bytes at most {MAX_RATIO} times the "
+            "size in a zip is read, so unpack it and give the folder"
+        )
 
 
 def _files_below(entry: Path) -> Iterable[Path]:
@@ -157,9 +226,20 @@ def _folder_top(path: Path, layout: ArchiveLayout) -> Path | None:
 
 def _opened(path: Path) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(_ZipStream(path))
+        _check_apart(archive, path)
     except _DAMAGE as error:
         raise IngestError(f"{path}: is no zip that can be read ({error}); make it anew") from error
+    return archive
+
+
+def _check_apart(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuses files that share bytes of the zip, by which a small one would unpack to much more than it holds."""
+    listed = sorted(archive.infolist(), key=lambda member: member.header_offset)
+    starts = [*(member.header_offset for member in listed), path.stat().st_size]
+    for member, (start, following) in zip(listed, pairwise(starts), strict=True):
+        if start + _LOCAL_HEADER_BYTES + member.compress_size > following:
+            raise zipfile.BadZipFile(f"{member.filename[:80]!r} reaches into what follows it")
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:

@@ -43,10 +43,12 @@ class BundleSource:
 
     def read(self) -> Iterator[SourceRecord]:
         """Yields the C# chunks, the SQL objects, body files that belong to none, and the edges of both halves."""
-        chunks = tuple(code_nodes(self._files))
+        chunks: list[tuple[str, str]] = []
+        for chunk in code_nodes(self._files):
+            chunks.append((chunk.kind, chunk.local_id))
+            yield chunk
         sql = sql_half(self._files)
-        keys = BundleKeys((node.kind, node.local_id) for node in (*chunks, *sql.nodes))
-        yield from chunks
+        keys = BundleKeys((*chunks, *((node.kind, node.local_id) for node in sql.nodes)))
         yield from sql.nodes
         yield from sql.unused
         yield from code_edges(self._files, keys)

@@ -10,7 +10,7 @@ from groundwire_server.ingest.bundle_fields import ACCESS_SPELLINGS, BundleRecor
 from groundwire_server.ingest.bundle_files import CODE_FOLDER
 from groundwire_server.ingest.bundle_keys import CODE_KIND, BundleKeys, is_sql_key
 from groundwire_server.ingest.records import SourceEdge, SourceNode
-from groundwire_server.ingest.strict_json import decode_utf8, parse_json
+from groundwire_server.ingest.strict_json import decode_utf8, json_items, parse_json
 
 CHUNKS_FILE = f"{CODE_FOLDER}/chunks.json"
 DEPENDENCIES_FILE = f"{CODE_FOLDER}/dependencies.json"
@@ -39,10 +39,7 @@ def code_nodes(files: ArchiveFiles) -> Iterator[SourceNode]:
     if CHUNKS_FILE not in files.names:
         return
     place = files.place(CHUNKS_FILE)
-    chunks = parse_json(decode_utf8(files.read(CHUNKS_FILE), place), place)
-    if not isinstance(chunks, list):
-        raise IngestError(f"{place}: is no JSON list of chunks")
-    for position, chunk in enumerate(chunks):
+    for position, chunk in enumerate(json_items(decode_utf8(files.read(CHUNKS_FILE), place), place)):
         yield _node(bundle_record(chunk, _CHUNK_SPELLINGS, f"{place}[{position}]"))
 
 

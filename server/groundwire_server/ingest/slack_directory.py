@@ -10,7 +10,7 @@ from groundwire_server.ingest.archive_files import ArchiveFiles
 from groundwire_server.ingest.json_fields import JsonFields
 from groundwire_server.ingest.records import StatedAccess
 from groundwire_server.ingest.slack_text import SlackNames
-from groundwire_server.ingest.strict_json import decode_utf8, parse_json
+from groundwire_server.ingest.strict_json import decode_utf8, json_items
 
 CHANNELS_FILE = "channels.json"
 USERS_FILE = "users.json"
@@ -70,14 +70,15 @@ def slack_list(files: ArchiveFiles, name: str) -> Iterator[JsonFields]:
     Raises IngestError, naming the file, when it holds anything else.
     """
     place = files.place(name)
+    for position, item in enumerate(_items(files, name, place)):
+        yield slack_object(item, f"{place}[{position}]")
+
+
+def _items(files: ArchiveFiles, name: str, place: str) -> Iterator[JsonValue]:
     try:
-        items = parse_json(decode_utf8(files.read(name), place), place)
+        yield from json_items(decode_utf8(files.read(name), place), place)
     except IngestError as error:
         raise IngestError(f"{error}; export the workspace anew, or remove the file") from error
-    if not isinstance(items, list):
-        raise IngestError(f"{place}: is no JSON list; export the workspace anew, or remove the file")
-    for position, item in enumerate(items):
-        yield slack_object(item, f"{place}[{position}]")
 
 
 def slack_object(value: JsonValue, place: str) -> JsonFields:

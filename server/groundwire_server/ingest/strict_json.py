@@ -2,13 +2,17 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import JsonValue
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ESCAPE = "\\u"
+_SPACES = frozenset(" \t\n\r")
 
 
 def parse_json(text: str, place: str) -> JsonValue:
@@ -17,19 +21,39 @@ def parse_json(text: str, place: str) -> JsonValue:
     Raises IngestError for malformed JSON, NaN and Infinity, numbers beyond a double, a key given twice in one object,
     nesting too deep to read, and lone surrogates, which no UTF-8 text can hold.
     """
-    try:
-        value: JsonValue = json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_without_repetition
-        )
-        if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise IngestError(f"{place}: holds half of a surrogate pair (\\ud800 to \\udfff alone); escape both") from error
-    except RecursionError as error:
-        raise IngestError(f"{place}: is nested too deeply to read; flatten it") from error
-    except ValueError as error:
-        raise IngestError(f"{place}: is not valid JSON ({error})") from error
-    return value
+    with _refusing(place):
+        value: JsonValue = _DECODER.decode(text)
+        if _ESCAPE in text:
+            _check_pairs(value)
+        return value
+
+
+def json_items(text: str, place: str) -> Iterator[JsonValue]:
+    """The items of a JSON list, each made when it is asked for: values take some thirty times the memory of their text.
+
+    Raises IngestError as `parse_json` does, where it comes to what is wrong, and for a text that is no list.
+    """
+    at = _after_space(text, 0)
+    if not text.startswith("[", at):
+        parse_json(text, place)
+        raise IngestError(f"{place}: is no JSON list")
+    has_escapes = _ESCAPE in text
+    at = _after_space(text, at + 1)
+    ended = text.startswith("]", at)
+    while not ended:
+        with _refusing(place):
+            value, at = _DECODER.raw_decode(text, at)
+            if has_escapes:
+                _check_pairs(value)
+        yield value
+        at = _after_space(text, at)
+        ended = text.startswith("]", at)
+        if not ended and not text.startswith(",", at):
+            raise _malformed(place, json.JSONDecodeError("Expecting ',' delimiter", text, at))
+        at = at if ended else _after_space(text, at + 1)
+    at = _after_space(text, at + 1)
+    if at < len(text):
+        raise _malformed(place, json.JSONDecodeError("Extra data", text, at))
 
 
 def decode_utf8(content: bytes, place: str) -> str:
@@ -54,6 +78,33 @@ def numbered_lines(stream: BinaryIO, name: str) -> Iterator[tuple[str, str]]:
             yield place, text
 
 
+@contextmanager
+def _refusing(place: str) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise IngestError(f"{place}: holds half of a surrogate pair (\\ud800 to \\udfff alone); escape both") from error
+    except RecursionError as error:
+        raise IngestError(f"{place}: is nested too deeply to read; flatten it") from error
+    except ValueError as error:
+        raise _malformed(place, error) from error
+
+
+def _malformed(place: str, error: ValueError) -> IngestError:
+    return IngestError(f"{place}: is not valid JSON ({error})")
+
+
+def _check_pairs(value: JsonValue) -> None:
+    """Raises UnicodeEncodeError for half of a surrogate pair."""
+    json.dumps(value, ensure_ascii=False).encode()
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACES:
+        at += 1
+    return at
+
+
 def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
@@ -68,6 +119,9 @@ def _finite(digits: str) -> float:
 def _without_repetition(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} is given twice")
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"key {key!r} is given twice")
     return record
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_without_repetition)

@@ -12,6 +12,7 @@ import structlog
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.exit_codes import cannot_start, exit_code
+from groundwire_server.rpc.exposure import warn_if_exposed
 from groundwire_server.rpc.logs import configure_logging
 from groundwire_server.rpc.server import Engine, GroundwireServer
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
@@ -37,6 +38,7 @@ def serve(settings: Settings) -> int:
             channelz_address=server.telemetry.channelz_address,
             data=str(settings.data),
         )
+        warn_if_exposed(settings)
 
     try:
         return serve_indexes(settings, announce)

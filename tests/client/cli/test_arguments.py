@@ -127,6 +127,19 @@ def test_the_token_comes_from_a_file(
     assert not attempt.request.HasField("access")
 
 
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+def test_a_token_needs_tls_or_a_word_beyond_this_machine(
+    command: Command, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    path = tmp_path / "token"
+    path.write_text("aa.bb.cc\n")
+    elsewhere = (*arguments, "--server", "192.0.2.1:1", "--token-file", str(path), "--timeout", "0.01")
+    refused = command(*elsewhere)
+    assert refused.code == 2
+    assert "--plaintext-token" in refused.stderr
+    assert command(*elsewhere, "--plaintext-token").code == 1
+
+
 def test_the_commands_join_another_app(server: FakeServer) -> None:
     other = typer.Typer()
     register(other)

@@ -95,7 +95,7 @@ def test_the_turn_is_stored_whole(tmp_path: Path) -> None:
 
 def test_an_answer_is_not_given_before_it_is_stored(tmp_path: Path) -> None:
     run = conversation(history=SqliteHistory(tmp_path))
-    state = make_state(final_answer_en="It is a tax.", session_id="s")
+    state = make_state(final_answer_en="It is a tax.", session_id="s", user_id="ann")
     with pytest.raises(StepError) as caught:
         run_action(persist_turn_and_finalize.ACTION, {}, state, run.runtime)
     assert caught.value.rule == "history-failed"
@@ -106,6 +106,15 @@ def test_without_a_session_nothing_is_stored() -> None:
     state = make_state(final_answer_en="It is a tax.")
     outcome = run_action(persist_turn_and_finalize.ACTION, {}, state, conversation().runtime)
     assert outcome.detail == {"translated": False, "persisted": False}
+
+
+def test_a_session_of_nobody_stores_nothing(tmp_path: Path) -> None:
+    history = SqliteHistory(tmp_path / "history.db")
+    state = make_state(final_answer_en="It is a tax.", session_id="s")
+    with pytest.raises(StepError) as caught:
+        run_action(persist_turn_and_finalize.ACTION, {}, state, conversation(history=history).runtime)
+    assert caught.value.rule == "user-missing"
+    assert asyncio.run(history.load("", "s")).turns == ()
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,15 @@ def test_a_session_needs_a_history() -> None:
     assert caught.value.rule == "history-missing"
 
 
+def test_a_session_needs_somebody_whose_it_is(history: SqliteHistory) -> None:
+    append(history, "a")
+    state = make_state(session_id="s")
+    with pytest.raises(StepError, match="the session 's', and nobody whose it is: give user_id") as caught:
+        run_action(ACTION, PROMPT, state, conversation(history=history, max_history_tokens=17).runtime)
+    assert caught.value.rule == "user-missing"
+    assert state.history == []
+
+
 def test_the_budget_is_required(history: SqliteHistory) -> None:
     assert ACTION.required_settings == ("max_history_tokens",)
     with pytest.raises(StepError, match="max_history_tokens") as caught:

@@ -13,6 +13,7 @@ from groundwire_client.cli import printable
 from groundwire_pipelines.cli import register
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.run import AnswerOutput
+from support.openai_server import Reply, scripted_server
 from support.retrieval_server import WorldServer, serving
 
 SCOPE = ("-r", "shop", "-b", "main")
@@ -177,3 +178,41 @@ def test_an_answer_that_did_not_stream_is_printed_at_the_end(capsys: pytest.Capt
 
 def test_a_terminal_is_not_steered_by_sources() -> None:
     assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"
+
+
+def test_a_token_needs_tls_or_a_word_beyond_this_machine(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("aa.bb.cc")
+    elsewhere = ("evidence", "tax", *SCOPE, "--token-file", token, "--set", "deadline_seconds=0.05")
+    refused = run(*elsewhere, address="192.0.2.1:1")
+    assert refused.exit_code == 2
+    assert "--plaintext-token" in refused.stderr
+    assert run(*elsewhere, "--plaintext-token", address="192.0.2.1:1").exit_code == 1
+
+
+REMEMBERS = """
+pipeline:
+  name: remembers
+  settings: {entry_step_id: load, repository: shop, branch: main, max_history_tokens: 1000}
+  steps:
+    - {id: load, action: load_conversation_history, prompt: shorten, next: ask}
+    - {id: ask, action: call_model, prompt: say, output: answer, variables: [history], next: read}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
+    - {id: end, action: persist_turn_and_finalize}
+"""
+
+
+def test_a_session_is_that_of_the_user_who_is_logged_in_unless_one_is_named(tmp_path: Path, address: str) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("{{history}}", encoding="utf-8")
+    shorten = "{{question}} {{history}} {{max_tokens}} {{correction}}"
+    (tmp_path / "prompts" / "shorten.md").write_text(shorten, encoding="utf-8")
+    (tmp_path / "remembers.yaml").write_text(REMEMBERS, encoding="utf-8")
+    talk = (tmp_path / "remembers.yaml", "what next?", "--session", "talk", "--history", tmp_path / "history.sqlite")
+    runs = [("ann", ()), ("bob", ()), ("ann", ()), ("bob", ("--user", "ann")), ("bob", ("--user", ""))]
+    with scripted_server([Reply(f"[Answer:] secret {number}") for number in range(len(runs))]) as server:
+        for login, flags in runs:
+            model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted", "LOGNAME": login}
+            assert run(*talk, *flags, address=address, **model).exit_code == 0
+        seen = [[number for number in range(5) if f"secret {number}" in prompt] for prompt in server.prompts]
+    assert seen == [[], [], [0], [0, 2], [1]]

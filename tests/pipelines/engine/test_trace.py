@@ -1,7 +1,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +133,7 @@ def test_tells_names_counts_and_ids() -> None:
     events = told()
     scope: dict[str, JsonValue] = {"repository": "shop", "branch": "main"}
     question: dict[str, JsonValue] = {"user_question": {"characters": 22}, "is_english": True}
-    given = {**question, **scope, "retrieval_filter": asdict(Filter(languages=("python",)))}
+    given = {**question, **scope, "retrieval_filter": {"languages": {"count": 1}}}
     assert events[0] == {"event": "run_started", "pipeline": "test", "inputs": given}
     assert events[1] == {
         "event": "step_started",

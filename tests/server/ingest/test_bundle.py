@@ -328,7 +328,7 @@ def test_access_names_in_csv(make_bundle: BundleMaker, cell: str, expected: tupl
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({CHUNKS: {"Id": 1}}, "chunks.json: is no JSON list of chunks"),
+        ({CHUNKS: {"Id": 1}}, "chunks.json: is no JSON list"),
         ({CHUNKS: ["C1"]}, r"chunks.json\[0\]: is no JSON object"),
         ({CHUNKS: "[{]"}, "chunks.json: is not valid JSON"),
         ({CHUNKS: b"\xff\xfe["}, "chunks.json: is not UTF-8"),

@@ -1,5 +1,6 @@
 """Which files of a folder are read, and as which language. Lists only; `decoding` opens them."""
 
+import errno
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from groundwire_server.ingest.tree.ignore import IgnoreRules, read_rules
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
+MAX_IGNORE_FILE_BYTES = 1_000_000
+"""The largest .gitignore that is read: every file below it is compared with each of its lines."""
 
 _LANGUAGE_OF_SUFFIX = {
     ".py": "python",
@@ -118,9 +121,17 @@ def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
 def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
     for entry in entries:
         if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
-            text = Path(entry.path).read_bytes().decode("utf-8-sig", errors="surrogateescape")
-            return read_rules(folder.path, text, folder.rules)
+            return read_rules(folder.path, _ignore_file(Path(entry.path)), folder.rules)
     return folder.rules, ()
+
+
+def _ignore_file(file: Path) -> bytes:
+    """Raises OSError also for a larger one. Half of it would not do: what it leaves out may be secret."""
+    with file.open("rb") as stream:
+        content = stream.read(MAX_IGNORE_FILE_BYTES + 1)
+    if len(content) > MAX_IGNORE_FILE_BYTES:
+        raise OSError(errno.EFBIG, f"its .gitignore has more than {MAX_IGNORE_FILE_BYTES} bytes; shorten it")
+    return content
 
 
 def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:

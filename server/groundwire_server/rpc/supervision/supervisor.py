@@ -23,6 +23,7 @@ from groundwire_server.rpc.exit_codes import (
     cannot_start,
     exit_code,
 )
+from groundwire_server.rpc.exposure import warn_if_exposed
 from groundwire_server.rpc.logs import configure_logging
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 from groundwire_server.rpc.supervision.restart_delay import RestartDelay
@@ -165,6 +166,7 @@ class Supervisor:
                     data=str(self._settings.data),
                     workers=self._settings.workers,
                 )
+                warn_if_exposed(self._settings)
 
     def _fail(self, number: int, end: WorkerEnd) -> None:
         """Ends the server for a worker.

@@ -1,6 +1,5 @@
 """From a file's declarations and chunks to definitions, nodes and Contains edges."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from groundwire_server.ingest.tree.model import SourceFile
 
 MAX_SIGNATURE_CHARACTERS = 300
 
-_SIGNATURE_END = re.compile(r"[\s{:;=,]*(?:=>)?\s*$")
+_SIGNATURE_END = " {:;=,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ def _signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
     body = declared.shape.body
     end = body.start_byte if body else declared.node.end_byte
     text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
-    return _SIGNATURE_END.sub("", " ".join(text.split()))[:MAX_SIGNATURE_CHARACTERS]
+    return " ".join(text.split()).removesuffix("=>").rstrip(_SIGNATURE_END)[:MAX_SIGNATURE_CHARACTERS]
 
 
 def _after_adornments(syntax: Syntax, node: Node) -> int:

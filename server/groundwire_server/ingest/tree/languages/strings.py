@@ -8,7 +8,7 @@ from tree_sitter import Node
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
 from groundwire_server.ingest.tree.model import StringLiteral
 
-_LITERAL = re.compile(r"""([A-Za-z@$]*)("{3,}|'{3}|["'`])(.*?)\2(?:u8)?""", re.DOTALL)
+_OPENING = re.compile(r"""([A-Za-z@$]*)("+|'+|`)""")
 _JOINED = re.compile(rb"\s*+(?:\+\s*+)?(?:\\\r?\n\s*+)?")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(\r?\n)|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v": "\v", "a": "\a"}
@@ -40,13 +40,29 @@ def _literal(syntax: Syntax, joined: Sequence[Node], places: Places) -> Iterator
 
 
 def _value(syntax: Syntax, node: Node) -> str:
-    match = _LITERAL.fullmatch((node.text or b"").decode())
-    if match is None:
+    parts = _parts((node.text or b"").decode())
+    if parts is None:
         return ""
-    prefix, quote, body = match.groups()
+    prefix, quote, body = parts
     if not syntax.is_raw(prefix, quote):
         return _ESCAPE.sub(_unescaped, body)
     return body.replace('""', '"') if quote == '"' and "@" in prefix else body
+
+
+def _parts(literal: str) -> tuple[str, str, str] | None:
+    """The letters before the quote, the quote, which may be one character or three and more, and what it encloses."""
+    opening = _OPENING.match(literal)
+    if opening is None:
+        return None
+    prefix, run = opening.groups()
+    quoted = literal[len(prefix) :].removesuffix("u8")
+    closing = len(quoted) - len(quoted.rstrip(run[0]))
+    length = min(len(run), closing, len(quoted) // 2)
+    if length == 0:
+        return None
+    if length < 3 or "@" in prefix:
+        length = 1
+    return prefix, run[:length], quoted[length:-length]
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ changed delimiters; cutting a file into statements must survive all of them.
 """
 
 import re
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -98,10 +99,19 @@ _SHARED_RULES = (
     ("NUMBER", r"\d[\w.]*"),
     ("SYMBOL", r"\S"),
 )
-_PATTERNS = {
-    dialect: re.compile(
-        r"\s*+(?:" + "|".join(f"(?P<{name}>{rule})" for name, rule in (*rules, *_SHARED_RULES)) + ")", re.DOTALL
-    )
+_QUOTES = "[\"'`"
+_QUOTING_RULES = frozenset({"STRING", "QUOTED", "DOLLAR"})
+_READINGS_IN_VAIN = 20
+"""How many times the length of a text may be read for quotes that are never closed; after that none is looked for."""
+
+
+def _pattern(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    return re.compile(r"\s*+(?:" + "|".join(f"(?P<{name}>{rule})" for name, rule in rules) + ")", re.DOTALL)
+
+
+_PATTERNS = {dialect: _pattern((*rules, *_SHARED_RULES)) for dialect, rules in _RULES.items()}
+_PATTERNS_WITHOUT_QUOTES = {
+    dialect: _pattern(rule for rule in (*rules, *_SHARED_RULES) if rule[0] not in _QUOTING_RULES)
     for dialect, rules in _RULES.items()
 }
 _LINE_START_ONLY = frozenset({"BATCH", "CLIENT", "DELIMITER"})
@@ -123,6 +133,9 @@ class _Lexer:
     def __init__(self, text: str, dialect: Dialect) -> None:
         self._text = text
         self._pattern = _PATTERNS[dialect]
+        self._pattern_without_quotes = _PATTERNS_WITHOUT_QUOTES[dialect]
+        self._read_in_vain = 0
+        self._may_hold_data = True
         self._comments_nest = dialect in _NESTING_COMMENTS
         self._delimiter = ";"
         self._verb = ""
@@ -173,10 +186,14 @@ class _Lexer:
 
     def _symbol(self, start: int) -> int:
         symbol, end = self._text[start], start + 1
+        if symbol in _QUOTES:
+            line_end = self._text.find("\n", start) if symbol in "[`" else -1
+            self._count_in_vain((len(self._text) if line_end < 0 else line_end) - start)
         if symbol != ";" or self._delimiter != ";":
             return self._emit(Kind.SYMBOL, symbol, start, end)
-        if self._verb == "COPY" and self._reads_stdin:
+        if self._verb == "COPY" and self._reads_stdin and self._may_hold_data:
             data_end = _COPY_END.search(self._text, end)
+            self._may_hold_data = data_end is not None
             end = end if data_end is None else data_end.end()
         self._verb, self._reads_stdin = "", False
         return self._emit(Kind.TERMINATOR, symbol, start, end)
@@ -184,8 +201,15 @@ class _Lexer:
     def _dollar(self, tag: str, start: int) -> int:
         close = self._text.find(tag, start + len(tag))
         if close < 0:
+            self._count_in_vain(len(self._text) - start)
             return self._emit(Kind.SYMBOL, "$", start, start + len(tag))
         return self._emit(Kind.BODY, "", start, close + len(tag))
+
+    def _count_in_vain(self, characters: int) -> None:
+        """A quote that nothing closes is a symbol, once what follows it was read; a text of many is read no oftener."""
+        self._read_in_vain += characters
+        if self._read_in_vain > _READINGS_IN_VAIN * len(self._text):
+            self._pattern = self._pattern_without_quotes
 
     def _block_end(self, start: int) -> int:
         """The end of the block comment at `start`; its first `*/` from the first nest that does not balance on."""

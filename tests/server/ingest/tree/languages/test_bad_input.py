@@ -80,3 +80,8 @@ def test_a_name_too_long_for_an_id_makes_no_node(analyse: Analyser) -> None:
 def test_fragments_are_read_or_named(analyse: Analyser, path: str, text: str) -> None:
     analysis = analyse(path, text + " a\n")
     assert analysis.file.nodes or analysis.file.skipped
+
+
+def test_a_string_of_nothing_but_quotes_is_read_in_one_pass(analyse: Analyser) -> None:
+    text = 'class A { string B = @"' + '""' * 200_000 + '"; string C = @"a ""b"""; string D = """a "b" c"""; }\n'
+    assert [literal.text for literal in analyse("A.cs", text).literals] == ['"' * 200_000, 'a "b"', 'a "b" c']

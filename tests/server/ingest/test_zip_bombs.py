@@ -1,0 +1,192 @@
+"""Zips that unpack to more than they are, or claim so, take no more memory than what is read of them at a time."""
+
+import io
+import json
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest import archive_files
+from groundwire_server.ingest.archive_files import ArchiveFiles
+from groundwire_server.ingest.bundle_files import open_bundle_files
+
+CHUNKS = "regular_code_bundle/chunks.json"
+MEGABYTE = 1_000_000
+
+# The peak of a process that has imported what reads, and of the same one after it has read.
+READING = """
+import resource, sys
+from pathlib import Path
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.recognise import recognise
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+before = peak()
+try:
+    count = sum(1 for _ in recognise(Path(sys.argv[1])).read())
+except IngestError as error:
+    print(error, file=sys.stderr)
+    count = -1
+print(count, peak() - before)
+"""
+
+
+def read_in_a_process(path: Path) -> tuple[int, int, str]:
+    """How many records a process read (-1 when it refused), by how many megabytes it grew, and why it refused."""
+    ended = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
+    count, grown = map(int, ended.stdout.split())
+    return count, grown, ended.stderr
+
+
+def deflated(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return path
+
+
+def opened(path: Path) -> ArchiveFiles:
+    files = open_bundle_files(path)
+    assert files is not None
+    return files
+
+
+def listed_anew(path: Path, change: Callable[[zipfile.ZipInfo], None]) -> Path:
+    """Writes the list of a zip's files anew, changed."""
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        start = archive.start_dir
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for member in members:
+            change(member)
+            archive.filelist.append(member)
+        archive._didModify = True  # type: ignore[attr-defined]
+    directory = bytearray(stream.getvalue())
+    end = directory.rfind(b"PK\x05\x06")
+    struct.pack_into("<L", directory, end + 16, start)
+    path.write_bytes(content[:start] + directory)
+    return path
+
+
+@pytest.mark.parametrize("item", [b"{},", b"0.5,", b'{"a":0},'])
+def test_a_small_zip_that_unpacks_to_a_list_of_millions_is_refused_unread(tmp_path: Path, item: bytes) -> None:
+    path = deflated(tmp_path / "bomb.zip", {CHUNKS: b"[" + item * (60 * MEGABYTE // len(item)) + b"0]"})
+    assert path.stat().st_size < 150_000
+    count, grown, why = read_in_a_process(path)
+    assert count == -1
+    assert f"{path}/{CHUNKS}: unpacks from " in why
+    assert "at most 50 times the size in a zip is read, so unpack it and give the folder" in why
+    assert grown < 20
+
+
+def test_what_passes_the_bounds_is_made_one_item_at_a_time(tmp_path: Path) -> None:
+    lists = {"channels.json": b'[{"id": "C1", "name": "general"}]', "users.json": b"[]"}
+    day = b"[" + b"{}," * (10 * MEGABYTE // 3) + b"{}]"
+    path = deflated(tmp_path / "export.zip", {**lists, "general/2025-01-01.json": day}, zipfile.ZIP_STORED)
+    count, grown, why = read_in_a_process(path)
+    assert (count, "field 'type' is missing" in why) == (-1, True)
+    # The 10 MB are there as bytes and as text; as objects, all together, they would take 240 MB.
+    assert grown < 60
+
+
+def test_a_member_and_the_whole_have_a_bound_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = {f"sql_bundle/docs/bodies/{number}.sql": b" " * 900_000 for number in range(10)}
+    path = deflated(tmp_path / "many.zip", {CHUNKS: b"[]", **bodies})
+    with pytest.raises(IngestError, match=r"many.zip: unpacks from \d+ to 9000002 bytes; beyond 8388608 bytes"):
+        open_bundle_files(path)
+    stored = deflated(tmp_path / "large.zip", {CHUNKS: b" " * 1_000}, zipfile.ZIP_STORED)
+    monkeypatch.setattr(archive_files, "MAX_MEMBER_BYTES", 999)
+    with pytest.raises(IngestError, match=r"chunks.json: unpacks to 1000 bytes; at most 999 are read"):
+        open_bundle_files(stored)
+
+
+def test_a_real_export_deflates_well_within_the_bounds(tmp_path: Path) -> None:
+    chunks = [{"Id": number, "Text": f"int F{number}() => {number % 7};", "Class": "Shop"} for number in range(40_000)]
+    path = deflated(tmp_path / "bundle.zip", {CHUNKS: json.dumps(chunks).encode()})
+    assert opened(path).read(CHUNKS) == json.dumps(chunks).encode()
+
+
+def test_a_member_that_claims_less_than_it_holds_is_not_inflated_beyond_its_claim(tmp_path: Path) -> None:
+    path = deflated(tmp_path / "lie.zip", {CHUNKS: b" " * (300 * MEGABYTE)})
+
+    def claim(member: zipfile.ZipInfo) -> None:
+        member.file_size = 1_000
+
+    listed_anew(path, claim)
+    count, grown, why = read_in_a_process(path)
+    assert count == -1
+    assert "chunks.json: cannot be unpacked" in why
+    assert grown < 20
+
+
+def test_a_member_that_claims_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    path = deflated(tmp_path / "lie.zip", {CHUNKS: b"[]"})
+
+    def claim(member: zipfile.ZipInfo) -> None:
+        member.file_size = 500_000
+
+    with pytest.raises(IngestError, match=r"chunks.json: cannot be unpacked"):
+        opened(listed_anew(path, claim)).read(CHUNKS)
+
+
+def test_members_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
+    path = deflated(tmp_path / "overlap.zip", {CHUNKS: b"[" + b" " * 900_000 + b"]", "repo_meta.json": b"{}" * 9})
+
+    def share(member: zipfile.ZipInfo) -> None:
+        member.header_offset = 0
+
+    with pytest.raises(IngestError, match="reaches into what follows it"):
+        open_bundle_files(listed_anew(path, share))
+
+
+def test_a_member_that_claims_more_of_the_zip_than_there_is_is_refused(tmp_path: Path) -> None:
+    path = deflated(tmp_path / "claim.zip", {CHUNKS: b" " * (5 * MEGABYTE)})
+
+    def claim(member: zipfile.ZipInfo) -> None:
+        member.compress_size = MEGABYTE
+
+    with pytest.raises(IngestError, match="reaches into what follows it"):
+        open_bundle_files(listed_anew(path, claim))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_cannot_be_unpacked_piece_by_piece_are_refused(tmp_path: Path, method: int) -> None:
+    path = deflated(tmp_path / "odd.zip", {CHUNKS: b"[]" + b" " * 900_000}, method)
+    with pytest.raises(IngestError, match=f"is compressed by method {method}; only stored and deflated files are read"):
+        opened(path).read(CHUNKS)
+
+
+def test_a_list_of_millions_of_files_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "directory.zip"
+    name = b"a"
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", *(20, 3, 20, 0), *(0, 0, 0, 33), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+    count = 1_000_000
+    directory = (entry + name) * count
+    locator_at = len(directory)
+    end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, len(directory), 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, locator_at, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    path.write_bytes(directory + end64 + locator + end)
+    ended = subprocess.run(
+        [sys.executable, "-c", READING.replace("recognise(Path(sys.argv[1])).read()", OPENING), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "lists its files in 47000000 bytes; at most 16777216 are read of a zip's list" in ended.stderr
+    assert int(ended.stdout.split()[1]) < 20
+
+
+OPENING = (
+    "__import__('groundwire_server.ingest.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
+)
