@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, retrieval_pb2, scope_pb2
 from support.fuzzing.valid_requests import build_platform
@@ -269,3 +270,23 @@ def test_watches_are_few_for_a_connection_and_for_all(trusting: Server) -> None:
     with health_watched(trusting) as problems:
         time.sleep(1)
     assert problems == []
+
+
+def test_reflection_gives_way(trusting: Server) -> None:
+    method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+    message = reflection_pb2.ServerReflectionRequest(list_services="x" * (REQUEST_BYTES - 512)).SerializeToString()
+    before = resident_mib(trusting)
+    with ExitStack() as connections, health_watched(trusting) as problems:
+        for _ in range(4):
+            connection = connections.enter_context(Connection(trusting.address))
+            for _ in range(100):
+                connection.call(method, message, lacks=1)
+            connection.await_ends(84)
+            assert set(connection.ends.values()) == {LATE}
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        with Connection(trusting.address) as one:
+            one.call(method, request.SerializeToString())
+            one.await_ends(1)
+            assert one.ends == {1: "0"}
+    assert problems == []
+    assert peak_mib(trusting) - before < 16 * 4 + SLACK_MIB
