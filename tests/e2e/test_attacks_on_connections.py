@@ -2,6 +2,7 @@
 
 import resource
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,6 +20,7 @@ from support.vitals import health_watched, open_files
 FILES = 1_024
 STREAMS = 1_024
 HANDSHAKE_SECONDS = 10
+CERTIFICATES = Path(__file__).parents[1] / "client" / "certificates"
 
 
 @pytest.fixture
@@ -57,6 +59,43 @@ def test_a_connection_carries_a_number_of_calls(server: Server) -> None:
     with Connection(server.address) as connection:
         connection.pump(10, lambda: connection.max_streams is not None)
         assert connection.max_streams == STREAMS
+
+
+def test_the_place_of_a_connection_is_given_back_however_it_ends(tmp_path: Path) -> None:
+    build_platform(tmp_path / "data", tmp_path)
+    few = {"GROUNDWIRE_MAX_CONNECTIONS": "4"}
+    tls = ("--tls-certificate", str(CERTIFICATES / "server.pem"), "--tls-key", str(CERTIFICATES / "server.key"))
+    for flags in ((), tls):
+        with Server(tmp_path / "data", "--embedder", "none", *flags, environment=few) as server:
+            for number in range(24):
+                end_badly(server.address, number)
+            assert [answered(server.address, secure=bool(flags)) for _ in range(12)] == [True] * 12
+
+
+def end_badly(address: str, number: int) -> None:
+    """A connection that is closed at once, reset, or closed after nonsense or the half of a greeting."""
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as one:
+        if number % 4 == 1:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif number % 4 == 2:
+            one.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        elif number % 4 == 3:
+            one.sendall(b"PRI * HTTP/2.0\r\n")
+
+
+def answered(address: str, *, secure: bool) -> bool:
+    """Whether a call over a connection of its own is answered, tried again for as long as places come back."""
+    options = [("grpc.use_local_subchannel_pool", 1), ("grpc.ssl_target_name_override", "localhost")]
+    authority = (CERTIFICATES / "authority.pem").read_bytes()
+    with (
+        grpc.secure_channel(address, grpc.ssl_channel_credentials(authority), options)
+        if secure
+        else grpc.insecure_channel(address, options)
+    ) as channel:
+        stub = index_pb2_grpc.IndexServiceStub(channel)
+        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=20, wait_for_ready=True)
+    return True
 
 
 def test_a_server_that_may_not_open_the_files_for_its_connections_does_not_start(tmp_path: Path) -> None:
