@@ -17,6 +17,7 @@ from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
+NO_SUBJECT = "(no sub)"
 MAX_REMEMBERED_SECONDS = 3_600
 """How long a token is believed without being verified anew, however late it expires."""
 
@@ -57,6 +58,6 @@ class TokenCallers(Authenticator):
 
 
 def _subject(claims: Claims) -> str:
-    """The claim `sub`, which an issuer may leave out (RFC 7519 §4.1.2)."""
+    """The claim `sub`; an issuer may leave it out (RFC 7519 §4.1.2), and then all such callers are one."""
     subject = claims.get("sub")
-    return subject if isinstance(subject, str) else ""
+    return subject if isinstance(subject, str) and subject else NO_SUBJECT
