@@ -13,15 +13,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.limits import CALL_MEMORY_SHARES, Limits, request_memory
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
 # and the like to values of its own in every pod beside a service of the name `groundwire`.
 ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 NO_EMBEDDER = "none"
-LARGE_REQUESTS = 16
-"""How many requests of the largest size the memory of calls must hold at least."""
 
 _LIMITS = Limits()
 _ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
@@ -227,10 +225,15 @@ class Settings(BaseSettings):
                 f"max_running_calls: {self.max_running_calls}: "
                 f"must be at most worker_threads, which is {self.worker_threads}"
             )
-        if self.call_memory_bytes < LARGE_REQUESTS * self.max_receive_bytes:
+        least = CALL_MEMORY_SHARES * request_memory(self.max_receive_bytes)
+        if self.call_memory_bytes < least:
             raise ValueError(
-                f"call_memory_bytes: {self.call_memory_bytes}: must be at least {LARGE_REQUESTS} times "
-                f"max_receive_bytes, which is {self.max_receive_bytes}, so that a share of it holds one decoded request"
+                f"call_memory_bytes: {self.call_memory_bytes}: must be at least {least}, so that an identity's share "
+                f"of it holds a request of max_receive_bytes, which is {self.max_receive_bytes}"
+            )
+        if self.audit != "off" and self.workers > 1 and self.audit_file is None:
+            raise ValueError(
+                "audit_file: must be given with several workers; their records could mix on standard output"
             )
         if self.audit == "off" and (self.audit_file is not None or self.audit_ids):
             raise ValueError("audit: off: must be on or required where audit_file or audit_ids is given")

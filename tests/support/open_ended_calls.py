@@ -69,6 +69,12 @@ class Connection:
         self._flush()
         return stream
 
+    def reset(self, stream: int) -> None:
+        """Gives a call up."""
+        self._left.pop(stream, None)
+        self._h2.reset_stream(stream)
+        self._flush()
+
     @property
     def max_streams(self) -> int | None:
         """How many streams the server admits at a time, None while it has not told."""

@@ -75,12 +75,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
     """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 15
-    """RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
-    try again. Metadata: `method`; `rule`, which is one of
-    - `waiting`: as many calls of the method wait as may;
-    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do;
-    - `memory`: requests that are being received, or answers that their callers have not taken yet, fill what calls
-      may hold, or what calls of this caller may.
+    """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`, which
+    is one of
+    - `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
+    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
+    - `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all calls
+      may hold, or what calls of this identity may. The call may have been worked on.
     """
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 16
     """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
@@ -108,12 +108,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     - `algorithm`: the token is signed by a method that is not admitted, or unsigned;
     - `key`: it names no key that is known, or none at all;
     - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
+    - `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;
     - `claims`: one of its claims is absent or not of the type that is asked for;
-    - `certificate`: no caller is known by the certificate's names;
+    - `certificate`: no caller is known by the certificate's names, or it cannot be read or has more than one URI;
+    - `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is no longer, or not yet, valid;
     - `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
     """
     ERROR_REASON_IDENTITY_UNAVAILABLE: _ErrorReason.ValueType  # 24
-    """UNAVAILABLE. The server has not got the keys yet that tokens are verified with. Try again."""
+    """UNAVAILABLE. The server lacks what it checks identities with: the keys of tokens, or an up-to-date list of revoked
+    certificates. Try again.
+    """
     ERROR_REASON_SCOPE_NOT_GRANTED: _ErrorReason.ValueType  # 25
     """PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
     exist. Metadata: `repository`, `branch`.
@@ -125,8 +129,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `repository`, `branch`.
     """
     ERROR_REASON_AUDIT_UNAVAILABLE: _ErrorReason.ValueType  # 28
-    """UNAVAILABLE. The server must record each call, and cannot at present; the answer was withheld. Try again. An index
-    is neither activated nor deleted then, unless the disk failed between the record before it and the one after it.
+    """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An index
+    is neither activated nor deleted then, unless recording failed between the record before it and the one after it.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -193,12 +197,12 @@ Metadata: `active_index`, `embedder`, `fingerprint`.
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
 """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
-"""RESOURCE_EXHAUSTED. The server has more to do than it can, and did not begin with the call. RetryInfo says when to
-try again. Metadata: `method`; `rule`, which is one of
-- `waiting`: as many calls of the method wait as may;
-- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do;
-- `memory`: requests that are being received, or answers that their callers have not taken yet, fill what calls
-  may hold, or what calls of this caller may.
+"""RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`, which
+is one of
+- `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
+- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
+- `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all calls
+  may hold, or what calls of this identity may. The call may have been worked on.
 """
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 16
 """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
@@ -226,12 +230,16 @@ ERROR_REASON_IDENTITY_REFUSED: ErrorReason.ValueType  # 23
 - `algorithm`: the token is signed by a method that is not admitted, or unsigned;
 - `key`: it names no key that is known, or none at all;
 - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
+- `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;
 - `claims`: one of its claims is absent or not of the type that is asked for;
-- `certificate`: no caller is known by the certificate's names;
+- `certificate`: no caller is known by the certificate's names, or it cannot be read or has more than one URI;
+- `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is no longer, or not yet, valid;
 - `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
 """
 ERROR_REASON_IDENTITY_UNAVAILABLE: ErrorReason.ValueType  # 24
-"""UNAVAILABLE. The server has not got the keys yet that tokens are verified with. Try again."""
+"""UNAVAILABLE. The server lacks what it checks identities with: the keys of tokens, or an up-to-date list of revoked
+certificates. Try again.
+"""
 ERROR_REASON_SCOPE_NOT_GRANTED: ErrorReason.ValueType  # 25
 """PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
 exist. Metadata: `repository`, `branch`.
@@ -243,7 +251,7 @@ ERROR_REASON_ADMINISTRATION_NOT_GRANTED: ErrorReason.ValueType  # 27
 Metadata: `repository`, `branch`.
 """
 ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 28
-"""UNAVAILABLE. The server must record each call, and cannot at present; the answer was withheld. Try again. An index
-is neither activated nor deleted then, unless the disk failed between the record before it and the one after it.
+"""UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An index
+is neither activated nor deleted then, unless recording failed between the record before it and the one after it.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

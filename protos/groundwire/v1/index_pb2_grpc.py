@@ -30,7 +30,9 @@ class IndexServiceStub(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     def __init__(self, channel):
@@ -66,14 +68,17 @@ class IndexServiceServicer(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     def ListIndexes(self, request, context):
         """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
         are left out.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+        does not grant the tenant that the request names).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -82,9 +87,9 @@ class IndexServiceServicer(object):
     def GetIndex(self, request, context):
         """Describes one index: the pinned version, or the active one.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed); NOT_FOUND (no such scope or version, or nothing of it
-        is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged); RESOURCE_EXHAUSTED,
-        DEADLINE_EXCEEDED, CANCELLED.
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+        does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
+        it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,8 +99,8 @@ class IndexServiceServicer(object):
         """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
         version they started with. Activating the active version does nothing.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
         was deleted or is damaged).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -105,8 +110,8 @@ class IndexServiceServicer(object):
     def DeleteIndex(self, request, context):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
         is active, or was deleted).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -149,7 +154,9 @@ class IndexService(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     @staticmethod

@@ -31,7 +31,9 @@ class IndexServiceStub:
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     @_typing.overload
@@ -42,28 +44,29 @@ class IndexServiceStub:
     """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
     are left out.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+    does not grant the tenant that the request names).
     """
     GetIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.GetIndexRequest, _index_pb2.GetIndexResponse]
     """Describes one index: the pinned version, or the active one.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed); NOT_FOUND (no such scope or version, or nothing of it
-    is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged); RESOURCE_EXHAUSTED,
-    DEADLINE_EXCEEDED, CANCELLED.
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+    does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
+    it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]
     """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
     version they started with. Activating the active version does nothing.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
     was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
     is active, or was deleted).
     """
 
@@ -73,7 +76,9 @@ class IndexServiceAsyncStub(IndexServiceStub):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -81,28 +86,29 @@ class IndexServiceAsyncStub(IndexServiceStub):
     """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
     are left out.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+    does not grant the tenant that the request names).
     """
     GetIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.GetIndexRequest, _index_pb2.GetIndexResponse]  # type: ignore[assignment]
     """Describes one index: the pinned version, or the active one.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed); NOT_FOUND (no such scope or version, or nothing of it
-    is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged); RESOURCE_EXHAUSTED,
-    DEADLINE_EXCEEDED, CANCELLED.
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+    does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
+    it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]  # type: ignore[assignment]
     """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
     version they started with. Activating the active version does nothing.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
     was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
-    Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-    admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
     is active, or was deleted).
     """
 
@@ -111,7 +117,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED or INTERNAL as RetrievalService states.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
+    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
+    may have done their work: look before you try again.
     """
 
     @_abc_1.abstractmethod
@@ -123,7 +131,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
         are left out.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed), RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+        does not grant the tenant that the request names).
         """
 
     @_abc_1.abstractmethod
@@ -134,9 +143,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_index_pb2.GetIndexResponse, _abc.Awaitable[_index_pb2.GetIndexResponse]]:
         """Describes one index: the pinned version, or the active one.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed); NOT_FOUND (no such scope or version, or nothing of it
-        is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged); RESOURCE_EXHAUSTED,
-        DEADLINE_EXCEEDED, CANCELLED.
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
+        does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
+        it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
         """
 
     @_abc_1.abstractmethod
@@ -148,8 +157,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
         version they started with. Activating the active version does nothing.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
         was deleted or is damaged).
         """
 
@@ -161,8 +170,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_index_pb2.DeleteIndexResponse, _abc.Awaitable[_index_pb2.DeleteIndexResponse]]:
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
-        Status codes: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED (administration is not
-        admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
+        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
         is active, or was deleted).
         """
 

@@ -34,7 +34,8 @@ class QueryServiceStub(object):
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists; or as the method says.
@@ -63,7 +64,8 @@ class QueryServiceServicer(object):
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists; or as the method says.
@@ -80,8 +82,8 @@ class QueryServiceServicer(object):
         - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
         - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
         or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -112,7 +114,8 @@ class QueryService(object):
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists; or as the method says.

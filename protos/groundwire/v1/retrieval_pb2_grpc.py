@@ -35,7 +35,8 @@ class RetrievalServiceStub(object):
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists.
@@ -75,7 +76,8 @@ class RetrievalServiceServicer(object):
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists.
@@ -90,8 +92,8 @@ class RetrievalServiceServicer(object):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
         server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,8 +108,9 @@ class RetrievalServiceServicer(object):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         Seeds that do not exist or are hidden are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
+        in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,8 +125,8 @@ class RetrievalServiceServicer(object):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -165,7 +168,8 @@ class RetrievalService(object):
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+    and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
     whether or not the scope exists.

@@ -36,7 +36,8 @@ class RetrievalServiceStub:
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+      and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
       whether or not the scope exists.
@@ -55,8 +56,8 @@ class RetrievalServiceStub:
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
       server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
     ExpandDependencyTree: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
@@ -67,8 +68,9 @@ class RetrievalServiceStub:
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist or are hidden are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
+      in time.
     """
     FetchNodeTexts: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
@@ -79,8 +81,8 @@ class RetrievalServiceStub:
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
 
 @_typing.type_check_only
@@ -94,7 +96,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+      and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
       whether or not the scope exists.
@@ -110,8 +113,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
       server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
     ExpandDependencyTree: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]  # type: ignore[assignment]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
@@ -122,8 +125,9 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist or are hidden are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
+      in time.
     """
     FetchNodeTexts: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]  # type: ignore[assignment]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
@@ -134,8 +138,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time.
-    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -148,7 +152,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
     unique within a scope, and stable from one index version to the next while the symbol stays.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach. Try again; nothing was changed.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
+      and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
       whether or not the scope exists.
@@ -168,8 +173,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
           server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
 
     @_abc_1.abstractmethod
@@ -186,8 +191,9 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
           Seeds that do not exist or are hidden are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
+          in time.
         """
 
     @_abc_1.abstractmethod
@@ -204,8 +210,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
           Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time.
-        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
 
 def add_RetrievalServiceServicer_to_server(servicer: RetrievalServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -23,8 +23,23 @@ MAX_ACCESS_VALUES = 1_024
 MAX_ACCESS_VALUE_LENGTH = 256
 MAX_VECTOR_COMPONENTS = 16_384
 
+CALL_MEMORY_SHARES = 4
+"""An identity may hold one of so many equal parts of the memory of calls."""
+
 RESPONSE_BYTES = 4 * 1024 * 1024
 """What a gRPC client accepts by default; no response is larger."""
+
+_OBJECTS_BYTES = 4 * 1024 * 1024
+_BYTES_FOR_EACH = 64
+
+
+def request_memory(size: int) -> int:
+    """The most memory, in bytes, that a request of `size` bytes takes as a message and decoded beside it.
+
+    Its strings stand in both. Its entries are objects, of which the counts above admit some megabytes, and one byte
+    makes no more than 64 bytes of them.
+    """
+    return min(_BYTES_FOR_EACH * size, 2 * size + _OBJECTS_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

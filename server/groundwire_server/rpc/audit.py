@@ -6,8 +6,10 @@ for them. docs/audit.md has its fields.
 """
 
 import errno
+import fcntl
 import json
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +21,7 @@ from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import AuditUnavailableError
+from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 
 BEGUN = "BEGUN"
@@ -69,6 +72,10 @@ class AuditLog:
         """A call has ended without an answer. Never raises."""
         self._try({**_of_call(call), "code": outcome.code.name, "reason": outcome.reason})
 
+    def close(self) -> None:
+        """Writes no more."""
+        self._lines.close()
+
     def _write(self, record: _Record) -> None:
         if not self._try(record) and self._required:
             raise AuditUnavailableError
@@ -90,27 +97,37 @@ class AuditLog:
 
 
 class _Lines:
-    """Appends lines to a file that other processes append to as well, and that may be moved away at any time.
-
-    The kernel appends each write whole or, on a full disk, in part: what is left of a line is ended before the next.
-    """
+    """Appends lines to a file that other processes append to as well, and that may be moved away at any time."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._descriptor = _STANDARD_OUTPUT if path is None else _open(path)
-        self._torn = False
 
     def write(self, line: bytes) -> None:
-        """Raises OSError when the operating system takes less than the line."""
-        if self._path is not None and not self._is_in_place(self._path):
+        """Raises OSError when the operating system does not take the whole line; then nothing of it is in the file."""
+        if self._path is None:
+            _write(self._descriptor, line)
+            return
+        if not self._is_in_place(self._path):
             opened = _open(self._path)
             os.close(self._descriptor)
             self._descriptor = opened
-            self._torn = False
-        content = b"\n" + line if self._torn else line
-        self._torn = os.write(self._descriptor, content) < len(content)
-        if self._torn:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            status = os.fstat(self._descriptor)
+            try:
+                _write(self._descriptor, line)
+            except OSError:
+                if stat.S_ISREG(status.st_mode):
+                    os.ftruncate(self._descriptor, status.st_size)
+                raise
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Closes the file; standard output stays open."""
+        if self._path is not None:
+            os.close(self._descriptor)
 
     def _is_in_place(self, path: Path) -> bool:
         try:
@@ -119,6 +136,11 @@ class _Lines:
             return False
         opened = os.fstat(self._descriptor)
         return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    if os.write(descriptor, line) < len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _open(path: Path) -> int:
@@ -148,22 +170,6 @@ def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]
         "classification_labels": sorted(access.classification_labels_all),
         "clearance_level": access.clearance_level,
     }
-
-
-def answering_index(response: object) -> str:
-    """The index version that answered, "" where none did."""
-    match response:
-        case index_pb2.GetIndexResponse():
-            return response.index.version
-        case (
-            retrieval_pb2.SearchNodesResponse()
-            | retrieval_pb2.ExpandDependencyTreeResponse()
-            | retrieval_pb2.FetchNodeTextsResponse()
-            | query_pb2.QueryResponse()
-        ):
-            return response.index
-        case _:
-            return ""
 
 
 def _of_response(response: object) -> Mapping[str, list[str]]:

@@ -16,22 +16,29 @@ from google.protobuf.message import DecodeError
 
 from groundwire_server.domain.errors import DeadlineError, FieldViolation, InvalidRequestError, Reason
 
+_CANCELLATION_SECONDS = 0.05
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 
-async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds: float) -> bytes:
+async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds: float | None) -> bytes:
     """The bytes of the call's one request.
 
-    Raises DeadlineError when they have not all come after so many seconds, InvalidRequestError when none will.
+    Raises DeadlineError when they have not all come after so many seconds (None for no such limit) or by the call's
+    deadline, InvalidRequestError when none will come.
     """
     try:
         async with asyncio.timeout(seconds):
             body: object = await context.read()
     except TimeoutError:
-        raise DeadlineError(f"the request had not arrived in full after {seconds:g} s") from None
+        raise DeadlineError("the request had not arrived in full in time; send it sooner, or a shorter one") from None
     if isinstance(body, bytes):
         return body
+    # gRPC tells the end of the stream also when the call was cancelled or its deadline passed meanwhile, or when the
+    # message is too long. What ended it comes as a cancellation of this task, a moment later.
+    await asyncio.sleep(_CANCELLATION_SECONDS)
+    if context.time_remaining() == 0:
+        raise DeadlineError
     raise malformed("request", "the call ended without a request; send one message")
 
 
@@ -45,10 +52,10 @@ def parse(deserialize: Callable[[bytes], Request], body: bytes) -> Request:
 
 
 class Places:
-    """Lets a number of callers that nobody knows take their time, and ends the oldest for each one more that comes.
+    """Limits how many unidentified callers are served at a time: a new one ends the oldest.
 
-    Honest requests are received within milliseconds. Who sends one by the byte is among the oldest, and so cannot keep
-    others out by taking every place. Use it in one event loop.
+    Honest requests are received within milliseconds. A caller that sends one byte by byte soon is the oldest, so it
+    cannot keep others out by taking every place. Use it in one event loop.
     """
 
     def __init__(self, most: int) -> None:
@@ -62,7 +69,8 @@ class Places:
             async with asyncio.timeout(seconds) as place:
                 while len(self._taken) >= self._most:
                     oldest, _ = self._taken.popitem(last=False)
-                    oldest.reschedule(asyncio.get_running_loop().time())
+                    if not oldest.expired():  # by itself, in this very moment
+                        oldest.reschedule(asyncio.get_running_loop().time())
                 self._taken[place] = None
                 try:
                     yield

@@ -1,7 +1,7 @@
 """Health as gRPC defines it (grpc.health.v1): whether to send calls here, and apart from that whether to restart.
 
-It answers whoever reaches the port, so every caller is bounded: requests by their length and time, watches by their
-number and age. It keeps nothing of a request.
+It answers whoever reaches the port, so requests are bounded by number and time, watches by number and age. It keeps
+nothing of a request.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2
 
-from groundwire_server.domain.errors import GroundwireError, LimitError, Reason
+from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.rpc.bodies import Places, malformed, parse, receive
 from groundwire_server.rpc.error_table import STATUS_CODES
 
@@ -29,7 +29,10 @@ MAX_WATCHES_OF_A_CONNECTION = 8
 WATCH_SECONDS = 3_600.0
 """How long a watch lasts; whoever goes on watching begins another."""
 
-_RETRY_SECONDS = 10.0
+_TOO_MANY_WATCHES = (
+    f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection and {MAX_WATCHES} of all are answered; "
+    "end one, or try again later"
+)
 _SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _UNKNOWN = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVICE_UNKNOWN)
 _SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
@@ -110,15 +113,10 @@ class HealthService:
         peer = context.peer()
         try:
             name = await self._name(context)
-            self._check_watches(peer)
-            self._watches[peer] += 1
-            try:
-                async with asyncio.timeout(WATCH_SECONDS):
-                    await self._tell_changes(name, context)
-            except TimeoutError:
-                pass  # the stream ends in order, and its caller may begin another
-            finally:
-                self._watches -= Counter((peer,))
+            if self._watches[peer] >= MAX_WATCHES_OF_A_CONNECTION or self.watches >= MAX_WATCHES:
+                refusal = grpc.StatusCode.RESOURCE_EXHAUSTED, _TOO_MANY_WATCHES
+            else:
+                await self._watch_until_due(name, peer, context)
         except GroundwireError as error:
             refusal = _refusal(error)
         if refusal is None:
@@ -131,20 +129,21 @@ class HealthService:
     async def _name(self, context: _Context) -> str:
         """The service that is asked for. Raises GroundwireError."""
         async with self._receiving.taken(RECEIVE_SECONDS):
-            body = await receive(context, RECEIVE_SECONDS)
+            body = await receive(context, None)
         name = parse(health_pb2.HealthCheckRequest.FromString, body).service
         if len(name) > MAX_NAME_CHARACTERS:
             raise malformed("service", f"has {len(name)} characters; no service has more than {MAX_NAME_CHARACTERS}")
         return name
 
-    def _check_watches(self, peer: str) -> None:
-        if self._watches[peer] >= MAX_WATCHES_OF_A_CONNECTION or self.watches >= MAX_WATCHES:
-            raise LimitError(
-                Reason.OVERLOADED,
-                f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection and {MAX_WATCHES} of all are answered; "
-                "end one, or try again later",
-                _RETRY_SECONDS,
-            )
+    async def _watch_until_due(self, name: str, peer: str, context: _Context) -> None:
+        self._watches[peer] += 1
+        try:
+            async with asyncio.timeout(WATCH_SECONDS):
+                await self._tell_changes(name, context)
+        except TimeoutError:
+            pass  # the stream ends in order, and its caller may begin another
+        finally:
+            self._watches -= Counter((peer,))
 
     async def _tell_changes(self, name: str, context: _Context) -> None:
         told: health_pb2.HealthCheckResponse | None = None

@@ -1,6 +1,7 @@
 """What surrounds every call: who makes it, its request, error mapping, and the account of it for operators."""
 
 import asyncio
+import time
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
@@ -9,11 +10,13 @@ import grpc.aio
 from google.protobuf.message import Message
 
 from groundwire.v1 import errors_pb2
+from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.observation import observed_by
 from groundwire_server.rpc.admission.call_memory import CallMemory, HeldMemory
-from groundwire_server.rpc.audit import AuditLog, answering_index
+from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.bodies import parse, receive
 from groundwire_server.rpc.conversions.counts import check_counts
+from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.conversions.scope import Request as AnyRequest
 from groundwire_server.rpc.conversions.scope import named_scope
 from groundwire_server.rpc.error_table import DETAILS_KEY, WireError, wire_error
@@ -33,8 +36,6 @@ Response = TypeVar("Response")
 Admit: TypeAlias = "Callable[[str, float | None], None]"
 
 OWN_SERVICES = "/groundwire."
-HELD_FOR_EACH_BYTE = 4
-"""What a request within the contract's counts takes for each of its bytes, as a message and decoded beside it."""
 _CANCELLED_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_CANCELLED)
 _DEADLINE_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_DEADLINE_EXCEEDED)
 # gRPC cancels a call whose deadline passes, up to a few milliseconds before the clock says so.
@@ -44,8 +45,8 @@ _DEADLINE_SLACK_SECONDS = 0.01
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Surrounds the calls of Groundwire's own services, all of them unary.
 
-    What a call costs grows with what is known of it: whether the server has room for it and who makes it are settled
-    on its headers. Then its request is received, in memory that was put aside for it, parsed and counted.
+    Whether the server has room for a call, and who makes it, is settled on its headers. Then its request is received,
+    in memory that was put aside for it, parsed and counted.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._admit = admit
         self._authenticator = authenticator
         self._memory = memory
-        self._max_receive_bytes = max_receive_bytes
+        self._most_request_memory = request_memory(max_receive_bytes)
         self._receive_seconds = receive_seconds
 
     async def intercept_service(
@@ -124,10 +125,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         """The response's bytes, which are accounted for until they have been sent."""
         self._admit(call.method_name, context.time_remaining())
         call.caller = await self._authenticator.authenticate(context)
-        held = await self._memory.hold(call.caller.subject, self._max_receive_bytes, self._receive_seconds)
+        began = time.monotonic()
+        held = await self._memory.hold(call.caller.subject, self._most_request_memory, self._receive_seconds)
         _release_after_call(held)
-        body = await receive(context, self._receive_seconds)
-        held.resize(HELD_FOR_EACH_BYTE * len(body))
+        body = await receive(context, began + self._receive_seconds - time.monotonic())
+        held.resize(request_memory(len(body)))
         request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
         del body
         check_counts(cast("Message", request))

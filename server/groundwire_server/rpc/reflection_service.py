@@ -43,15 +43,25 @@ class ReflectionService:
         ],
     ) -> None:
         try:
-            async with self._conversations.taken(CONVERSATION_SECONDS):
-                # An asynchronous generator, which the types of its library take for a coroutine.
-                responses = cast("_Responses", self._servicer.ServerReflectionInfo(requests, context))
-                async for response in responses:
-                    await context.write(response)
+            await self._answer(requests, context)
             return
         except DeadlineError as error:
             message = error.message
         try:
             await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, message)
         finally:
-            del context, requests
+            del context, requests  # `CallInterceptor` says why
+
+    async def _answer(
+        self,
+        requests: AsyncIterable[reflection_pb2.ServerReflectionRequest],
+        context: grpc.aio.ServicerContext[
+            reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
+        ],
+    ) -> None:
+        """Raises DeadlineError when the stream has lasted too long, or gives way to another."""
+        async with self._conversations.taken(CONVERSATION_SECONDS):
+            # An asynchronous generator, which the types of its library take for a coroutine.
+            responses = cast("_Responses", self._servicer.ServerReflectionInfo(requests, context))
+            async for response in responses:
+                await context.write(response)

@@ -1,7 +1,7 @@
 """The server's life: listen, answer, drain, stop."""
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import grpc.aio
 from grpc_health.v1 import health_pb2
@@ -22,11 +22,9 @@ from groundwire_server.rpc.query_servicer import QueryActions, QueryServicer
 from groundwire_server.rpc.readiness import Readiness
 from groundwire_server.rpc.reflection_service import ReflectionService
 from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 from groundwire_server.rpc.transport import bind, health_options, load_credentials, server_options
-
-if TYPE_CHECKING:
-    from groundwire_server.rpc.telemetry.metrics import Load
 
 SERVICES = (
     retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
@@ -124,17 +122,16 @@ class GroundwireServer:
         await self._authenticator.stop()
         await self.telemetry.stop()
         self._calls.close()
+        if self._audit:
+            self._audit.close()
 
-    def _load(self) -> "Load":
-        # Not at the top: a server without metrics does without their library.
-        from groundwire_server.rpc.telemetry.metrics import Load
-
+    def _load(self) -> Load:
         return Load(
             methods=self._calls.loads(),
             memory_bytes=self._memory.held_bytes,
             without_memory=self._memory.waiting,
             watches=self._health.watches,
-            unrecorded=self._audit.failures if self._audit else 0,
+            audit_failures=self._audit.failures if self._audit else 0,
         )
 
     def _add_services(self, engine: Engine, indexes: IndexDirectory) -> None:

@@ -1,8 +1,8 @@
 """What the server listens on and under which rules: addresses, TLS, limits and keepalive of HTTP/2."""
 
 import math
+import resource
 import ssl
-import sys
 from pathlib import Path
 
 import grpc
@@ -34,8 +34,9 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
     """gRPC's channel arguments for the server.
 
     A connection older than the maximum age is asked to leave, so that clients spread over servers again; it may
-    finish the calls under way, none of which outlasts the maximum deadline. Workers listen at one port together, and
-    the kernel gives each new connection to one of them; a server without workers shares its port with nobody.
+    finish the calls under way, none of which is worked on beyond the maximum deadline. Workers listen at one port
+    together, and the kernel gives each new connection to one of them; a server without workers shares its port with
+    nobody.
     """
     options = [
         ("grpc.max_receive_message_length", settings.max_receive_bytes),
@@ -76,10 +77,6 @@ def reserve_files(settings: Settings) -> None:
 
     Raises SettingsError when the system does not: connections that nobody counted on would then shut out health.
     """
-    if sys.platform == "win32":
-        return
-    import resource
-
     needed = settings.max_connections + MAX_HEALTH_CONNECTIONS + OTHER_FILES
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < needed:

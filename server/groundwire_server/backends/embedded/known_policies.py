@@ -1,5 +1,6 @@
 """Who may know of a version, judged without opening it."""
 
+import logging
 from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
@@ -9,6 +10,7 @@ from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.policies import POLICIES_FILE, read_policies
 
+_LOG = logging.getLogger(__name__)
 MAX_KEPT_CLASSES = 100_000
 """Of all versions together, a version counting as one more; they take about 50 MiB."""
 
@@ -27,11 +29,14 @@ class KnownPolicies:
     def admit(self, directory: Path, access: AccessContext) -> bool:
         """Whether the caller may see a node of the version that lies there: every policy class has one.
 
-        False where no policies can be read.
+        False where no policies can be read, of which the log tells unless there are none.
         """
         try:
             return any(may_see(demand, access) for demand in self._of(directory))
-        except (OSError, IndexDamagedError):
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, IndexDamagedError) as error:
+            _LOG.error("the policies in %s cannot be read: %s", directory, error)
             return False
 
     def _of(self, directory: Path) -> tuple[NodeAccess, ...]:

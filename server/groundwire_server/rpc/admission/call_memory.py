@@ -1,22 +1,19 @@
-"""What the requests and responses of calls may hold in memory: all calls together, and each caller's share of it."""
+"""What the requests and responses of calls may hold in memory: all calls together, and each identity a share of it."""
 
 import asyncio
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from groundwire_server.domain.errors import LimitError, Reason
+from groundwire_server.domain.limits import CALL_MEMORY_SHARES
+from groundwire_server.rpc.admission.refusals import Refusals
 
-SHARES = 4
-"""A caller that is told apart from others may hold one of so many equal parts."""
 MAX_WAITING = 512
-"""How many calls may wait for memory; a caller that is told apart may have a part of them as well."""
-_RETRY_SECONDS = 1.0
-_FULL = "too many requests are being received; try again later"
+"""How many calls may wait for memory; an identity's may take an equal share of these places too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiter:
-    caller: str
+    subject: str
     size: int
     place: asyncio.Future[None]
 
@@ -24,16 +21,17 @@ class _Waiter:
 class CallMemory:
     """Shares a number of bytes out to calls. Use it in one event loop.
 
-    Calls wait in the order in which they came; one whose caller holds its share lets those of others pass. The caller
-    "" is whoever cannot be told apart from others, and has no share of its own: all of it is one.
+    Calls wait in the order in which they came; a call whose identity has used up its share is overtaken by others. The
+    subject "" stands for callers that are not identified. They have no share of their own and may hold all of it.
     """
 
     def __init__(self, total_bytes: int) -> None:
         self._total = total_bytes
-        self._share = total_bytes // SHARES
+        self._share = total_bytes // CALL_MEMORY_SHARES
         self._held = 0
         self._held_by: Counter[str] = Counter()
         self._waiting: deque[_Waiter] = deque()
+        self._refusals = Refusals()
 
     @property
     def held_bytes(self) -> int:
@@ -45,43 +43,43 @@ class CallMemory:
         """How many calls wait for memory."""
         return len(self._waiting)
 
-    async def hold(self, caller: str, size: int, seconds: float) -> "HeldMemory":
-        """Memory for a call, once there is some; `size` must not be above what a caller may hold.
+    async def hold(self, subject: str, size: int, seconds: float) -> "HeldMemory":
+        """Memory for a call, once there is some; `size` must not be above an identity's share.
 
-        Raises LimitError when there is none within so many seconds, or too many calls wait for it already.
+        Raises LimitError when there is none within so many seconds, or when too many calls wait for it already.
         """
-        if self._waiting or not self._fits(caller, size):
+        if self._waiting or not self._fits(subject, size):
             try:
                 async with asyncio.timeout(seconds):
-                    await self._wait(caller, size)
+                    await self._wait(subject, size)
             except TimeoutError:
-                raise _refusal(_FULL) from None
+                raise self._refusals.no_memory_for_request() from None
         else:
-            self.change(caller, size)
-        return HeldMemory(self, caller, size)
+            self._change(subject, size)
+        return HeldMemory(self, subject, size)
 
-    def change(self, caller: str, size: int) -> None:
-        """A caller holds so many bytes more, or less when it is negative; `HeldMemory` asks for that."""
-        self._held += size
-        self._held_by[caller] += size
-        if not self._held_by[caller]:
-            del self._held_by[caller]
-        if size < 0 and self._waiting:
+    def resize(self, subject: str, before: int, after: int) -> None:
+        """A call of the subject holds `after` bytes in place of `before`. `HeldMemory.resize` says the rest."""
+        if after > before and not self._fits(subject, after - before):
+            raise self._refusals.no_memory_for_response()
+        self._change(subject, after - before)
+        if after < before and self._waiting:
             self._serve()
 
-    def check(self, caller: str, size: int) -> None:
-        """Raises LimitError unless a caller may hold so many bytes more."""
-        if not self._fits(caller, size):
-            raise _refusal("the answer finds no room beside those that have not been taken yet; read answers sooner")
+    def _change(self, subject: str, more: int) -> None:
+        self._held += more
+        self._held_by[subject] += more
+        if not self._held_by[subject]:
+            del self._held_by[subject]
 
-    def _fits(self, caller: str, size: int) -> bool:
-        return self._held + size <= self._total and (not caller or self._held_by[caller] + size <= self._share)
+    def _fits(self, subject: str, more: int) -> bool:
+        return self._held + more <= self._total and (not subject or self._held_by[subject] + more <= self._share)
 
-    async def _wait(self, caller: str, size: int) -> None:
-        waiting = sum(waiter.caller == caller for waiter in self._waiting) if caller else 0
-        if len(self._waiting) >= MAX_WAITING or waiting >= MAX_WAITING // SHARES:
-            raise _refusal(_FULL)
-        waiter = _Waiter(caller, size, asyncio.get_running_loop().create_future())
+    async def _wait(self, subject: str, size: int) -> None:
+        own = sum(waiter.subject == subject for waiter in self._waiting) if subject else 0
+        if len(self._waiting) >= MAX_WAITING or own >= MAX_WAITING // CALL_MEMORY_SHARES:
+            raise self._refusals.no_memory_for_request()
+        waiter = _Waiter(subject, size, asyncio.get_running_loop().create_future())
         self._waiting.append(waiter)
         self._serve()
         try:
@@ -90,46 +88,39 @@ class CallMemory:
             if waiter in self._waiting:
                 self._waiting.remove(waiter)
             elif not waiter.place.cancelled():
-                self.change(caller, -size)  # its turn came in the moment in which it was given up
+                self.resize(subject, size, 0)  # its turn came in the moment in which it was given up
             raise
 
     def _serve(self) -> None:
         """Gives memory to those that wait for it, as far as it goes."""
-        passed: list[_Waiter] = []
+        overtaken: list[_Waiter] = []
         while self._waiting and self._held < self._total:
             waiter = self._waiting.popleft()
             if waiter.place.cancelled():
                 continue
-            if self._fits(waiter.caller, waiter.size):
-                self.change(waiter.caller, waiter.size)
+            if self._fits(waiter.subject, waiter.size):
+                self._change(waiter.subject, waiter.size)
                 waiter.place.set_result(None)
             else:
-                passed.append(waiter)
-        self._waiting.extendleft(reversed(passed))
+                overtaken.append(waiter)
+        self._waiting.extendleft(reversed(overtaken))
 
 
 class HeldMemory:
     """What one call holds."""
 
-    __slots__ = ("_caller", "_memory", "_size")
+    __slots__ = ("_memory", "_size", "_subject")
 
-    def __init__(self, memory: CallMemory, caller: str, size: int) -> None:
+    def __init__(self, memory: CallMemory, subject: str, size: int) -> None:
         self._memory = memory
-        self._caller = caller
+        self._subject = subject
         self._size = size
 
     def resize(self, size: int) -> None:
-        """The call holds `size` bytes from now on. Raises LimitError when there is no room for more than it had."""
-        more = size - self._size
-        if more > 0:
-            self._memory.check(self._caller, more)
-        self._memory.change(self._caller, more)
+        """The call holds `size` bytes from now on. Raises LimitError when it needs more and there is no room for it."""
+        self._memory.resize(self._subject, self._size, size)
         self._size = size
 
     def release(self) -> None:
         """The call holds nothing any more."""
         self.resize(0)
-
-
-def _refusal(message: str) -> LimitError:
-    return LimitError(Reason.OVERLOADED, message, _RETRY_SECONDS, {"rule": "memory"})

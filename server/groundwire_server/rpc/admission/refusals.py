@@ -30,6 +30,18 @@ class Refusals:
         message = f"this call of {method} would not be done by its deadline; give it longer, or try again later"
         return self._refusal("deadline", method, queue.wait_seconds(now), message)
 
+    def no_memory_for_request(self) -> LimitError:
+        """The request would find no memory."""
+        return self._no_memory("too many requests are being received; try again later")
+
+    def no_memory_for_response(self) -> LimitError:
+        """The call's response finds no memory beside those that have not been taken yet."""
+        return self._no_memory("too many responses wait to be taken; read them sooner, or try again later")
+
+    def _no_memory(self, message: str) -> LimitError:
+        seconds = _UNKNOWN_WAIT_SECONDS * self._chance.uniform(1, 2)
+        return LimitError(Reason.OVERLOADED, message, seconds, {"rule": "memory"})
+
     def _refusal(self, rule: str, method: str, wait: float | None, message: str) -> LimitError:
         seconds = _UNKNOWN_WAIT_SECONDS if wait is None else wait
         bounded = min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS / 2)

@@ -1,6 +1,6 @@
 """IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
 
-from groundwire.v1 import index_pb2
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.scope import Scope, name_problem
@@ -47,6 +47,22 @@ def encode_index(summary: IndexSummary) -> index_pb2.Index:
         lexical=summary.lexical,
         token_counter=summary.token_counter,
     )
+
+
+def answering_index(response: object) -> str:
+    """The index version that answered, "" where none did."""
+    match response:
+        case index_pb2.GetIndexResponse():
+            return response.index.version
+        case (
+            retrieval_pb2.SearchNodesResponse()
+            | retrieval_pb2.ExpandDependencyTreeResponse()
+            | retrieval_pb2.FetchNodeTextsResponse()
+            | query_pb2.QueryResponse()
+        ):
+            return response.index
+        case _:
+            return ""
 
 
 def _decode_checked_scope(

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from groundwire_server.rpc.telemetry.metrics import Load, Metrics
+from groundwire_server.rpc.telemetry.load import Load
+from groundwire_server.rpc.telemetry.metrics import Metrics
 
 PERIOD_SECONDS = 0.5
 _DESCRIPTORS = Path("/proc/self/fd")
@@ -28,12 +30,9 @@ class LoadProbe:
         self._timer = self._loop.call_at(self._due, self._look)
 
     def _look(self) -> None:
-        self._metrics.note_lag(max(0.0, self._loop.time() - self._due))
-        self._metrics.note_load(self._load())
-        self._metrics.note_open_files(_open_files())
+        late = max(0.0, self._loop.time() - self._due)
         self._schedule()
-
-
-def _open_files() -> int:
-    """File descriptors of this process, connections included; 0 where the system does not tell."""
-    return sum(1 for _ in _DESCRIPTORS.iterdir()) if _DESCRIPTORS.is_dir() else 0
+        self._metrics.note_lag(late)
+        self._metrics.note_load(self._load())
+        with suppress(OSError):  # no file can be opened to look: the last number stands
+            self._metrics.note_open_files(sum(1 for _ in _DESCRIPTORS.iterdir()))

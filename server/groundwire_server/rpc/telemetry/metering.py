@@ -9,8 +9,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from groundwire_server.config import Settings
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.exposition import MetricsServer
+from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.load_probe import LoadProbe
-from groundwire_server.rpc.telemetry.metrics import Load, Metrics
+from groundwire_server.rpc.telemetry.metrics import Metrics
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, keep_metrics_in
 
 

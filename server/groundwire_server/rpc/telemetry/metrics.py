@@ -5,15 +5,14 @@ number is bounded by the code. Sizes of visible sets are for operators: callers 
 """
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 import grpc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from groundwire_server.rpc.admission.admission import MethodLoad
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
+from groundwire_server.rpc.telemetry.load import Load
 
 CALL_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 STAGE_SECONDS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5)
@@ -24,21 +23,6 @@ NODE_COUNTS = (0, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 Child = TypeVar("Child")
 _Mode: TypeAlias = Literal["livesum", "livemax"]
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What a server has on its hands: the calls by method, and what is bounded for all of them together.
-
-    `memory_bytes` is what requests and responses hold, `without_memory` how many calls wait to be received for want of
-    it, `watches` how many streams watch its health, `unrecorded` how many records of calls could not be written so far.
-    """
-
-    methods: Mapping[str, MethodLoad]
-    memory_bytes: int
-    without_memory: int
-    watches: int
-    unrecorded: int
 
 
 class _Children(dict[tuple[str, ...], Child]):
@@ -93,10 +77,10 @@ class Metrics:
         self._without_memory = gauge("calls_without_memory", "Calls that wait for some of it.", "livesum")
         self._watches = gauge("health_watches", "Streams that watch health.", "livesum")
         self._open_files = gauge("open_files", "File descriptors in use, connections among them.", "livesum")
-        self._unrecorded = Counter(
-            "groundwire_unrecorded_calls", "Records of the audit that could not be written.", registry=registry
+        self._audit_failures = Counter(
+            "groundwire_audit_failures", "Records of calls that could not be written.", registry=registry
         )
-        self._unrecorded_so_far = 0
+        self._audit_failures_so_far = 0
         gauge("workers", "Processes that answer calls.", "livesum").set(1)
         build = gauge("build_info", "What runs.", "livemax", "version", "python", "grpc")
         build.labels(version, platform.python_version(), grpc.__version__).set(1)
@@ -128,8 +112,8 @@ class Metrics:
         self._memory.set(load.memory_bytes)
         self._without_memory.set(load.without_memory)
         self._watches.set(load.watches)
-        self._unrecorded.inc(load.unrecorded - self._unrecorded_so_far)
-        self._unrecorded_so_far = load.unrecorded
+        self._audit_failures.inc(load.audit_failures - self._audit_failures_so_far)
+        self._audit_failures_so_far = load.audit_failures
 
     def note_open_files(self, count: int) -> None:
         """Takes in how many file descriptors the process has."""

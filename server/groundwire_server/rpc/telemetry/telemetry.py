@@ -15,12 +15,12 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.telemetry.access_log import AccessLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 
 if TYPE_CHECKING:
     from groundwire_server.rpc.telemetry.channelz import ChannelzServer
     from groundwire_server.rpc.telemetry.metering import Metering
-    from groundwire_server.rpc.telemetry.metrics import Load
     from groundwire_server.rpc.telemetry.traces import Traces
 
 Request = TypeVar("Request")
@@ -52,8 +52,8 @@ class Telemetry:
         """Where channelz is answered."""
         return self._channelz.address if self._channelz else ""
 
-    async def start(self, load: "Callable[[], Load]") -> None:
-        """Listens where settings say so. Raises SettingsError. `load` tells what the server has on its hands."""
+    async def start(self, load: Callable[[], Load]) -> None:
+        """Listens where settings say so. Raises SettingsError. `load` tells the server's load."""
         if self._metering:
             self._metering.start(load)
         if self._channelz:
