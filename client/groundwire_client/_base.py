@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from groundwire_client._channel import check_token_way, server_address
+from groundwire_client._channel import check_token_is_protected, server_address
 from groundwire_client._token import authorization
 from groundwire_client._tracing import trace_metadata
 from groundwire_client._types import Access
@@ -28,7 +28,7 @@ class BaseClient:
         """The server's address, once it is clear that no token goes there unprotected. Raises ValueError."""
         address = server_address(target)
         has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
-        check_token_way(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
+        check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
         return address
 
     def _seconds(self, timeout: float | None) -> float:

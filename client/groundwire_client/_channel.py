@@ -89,7 +89,7 @@ def server_address(target: str | None) -> str:
     return address
 
 
-def check_token_way(address: str, *, is_secured: bool, has_token: bool, plaintext_token: bool) -> None:
+def check_token_is_protected(address: str, *, is_secured: bool, has_token: bool, plaintext_token: bool) -> None:
     """Raises ValueError for a token that would leave this machine in the clear though nobody has said that it may."""
     if has_token and not (is_secured or plaintext_token or is_loopback(address)):
         raise ValueError(

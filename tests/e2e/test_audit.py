@@ -97,6 +97,8 @@ def test_a_record_says_who_read_what_and_never_what_it_says(
         pinned = Scope(repository="shop", branch="main", active_index="v1")
         activate = index_pb2.ActivateIndexRequest(scope=pinned)
         assert ended(indexes.ActivateIndex, activate, "root", groups=["admins"]) is grpc.StatusCode.OK
+        delete = index_pb2.DeleteIndexRequest(scope=pinned)
+        assert ended(indexes.DeleteIndex, delete, "root", groups=["admins"]) is grpc.StatusCode.FAILED_PRECONDITION
     told = records(tmp_path / "audit.jsonl")
     facts = [(r["method"].rpartition("/")[2], r["subject"], r["code"], r.get("index"), r.get("counts")) for r in told]
     assert facts == [
@@ -108,6 +110,8 @@ def test_a_record_says_who_read_what_and_never_what_it_says(
         ("SearchNodes", "", "UNAUTHENTICATED", None, None),
         ("ActivateIndex", "root", "BEGUN", None, None),
         ("ActivateIndex", "root", "OK", "", {}),
+        ("DeleteIndex", "root", "BEGUN", None, None),
+        ("DeleteIndex", "root", "FAILED_PRECONDITION", None, None),
     ]
     assert told[0]["access"] == {
         "tenant_id": "", "acl_tags": ["dev"], "classification_labels": [], "clearance_level": 0
@@ -184,6 +188,19 @@ def test_where_records_are_required_a_full_disk_withholds_answers_and_changes_no
         assert run_ok("indexes", "--data", data, "--json") == before
         lines = [line for line in server.log if "calls cannot be recorded" in line]
         assert len(lines) == 1
+
+
+def test_a_disk_that_has_room_again_is_told_and_answers_go_on(data: Path, tmp_path: Path, full: dict[str, str]) -> None:
+    with (
+        Server(data, "--embedder", "none", environment=full) as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        assert searched(channel, "alice") is grpc.StatusCode.UNAVAILABLE
+        (tmp_path / "audit.jsonl").unlink()
+        assert searched(channel, "alice") is grpc.StatusCode.OK
+        assert any("calls can be recorded again" in line for line in server.log)
+    (record,) = records(tmp_path / "audit.jsonl")
+    assert record["code"] == "OK"
 
 
 def test_where_records_are_not_required_a_full_disk_is_told_and_answers_go_on(data: Path, full: dict[str, str]) -> None:

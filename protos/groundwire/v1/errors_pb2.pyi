@@ -75,12 +75,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
     """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 15
-    """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`, which
-    is one of
+    """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
+    which is one of
     - `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
     - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
-    - `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all calls
-      may hold, or what calls of this identity may. The call may have been worked on.
+    - `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all
+      calls may hold, or what calls of this identity may. The call may have been worked on.
     """
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 16
     """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
@@ -129,8 +129,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `repository`, `branch`.
     """
     ERROR_REASON_AUDIT_UNAVAILABLE: _ErrorReason.ValueType  # 28
-    """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An index
-    is neither activated nor deleted then, unless recording failed between the record before it and the one after it.
+    """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
+    index is neither activated nor deleted then, unless recording failed between the record before it and the one after
+    it.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -197,12 +198,12 @@ Metadata: `active_index`, `embedder`, `fingerprint`.
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
 """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
-"""RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`, which
-is one of
+"""RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
+which is one of
 - `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
 - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
-- `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all calls
-  may hold, or what calls of this identity may. The call may have been worked on.
+- `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all
+  calls may hold, or what calls of this identity may. The call may have been worked on.
 """
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 16
 """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
@@ -251,7 +252,8 @@ ERROR_REASON_ADMINISTRATION_NOT_GRANTED: ErrorReason.ValueType  # 27
 Metadata: `repository`, `branch`.
 """
 ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 28
-"""UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An index
-is neither activated nor deleted then, unless recording failed between the record before it and the one after it.
+"""UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
+index is neither activated nor deleted then, unless recording failed between the record before it and the one after
+it.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

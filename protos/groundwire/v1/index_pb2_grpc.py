@@ -30,9 +30,9 @@ class IndexServiceStub(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     def __init__(self, channel):
@@ -68,9 +68,9 @@ class IndexServiceServicer(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     def ListIndexes(self, request, context):
@@ -100,8 +100,8 @@ class IndexServiceServicer(object):
         version they started with. Activating the active version does nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-        was deleted or is damaged).
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        FAILED_PRECONDITION (the version was deleted or is damaged).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -111,8 +111,8 @@ class IndexServiceServicer(object):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-        is active, or was deleted).
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        FAILED_PRECONDITION (the version is active, or was deleted).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -154,9 +154,9 @@ class IndexService(object):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     @staticmethod

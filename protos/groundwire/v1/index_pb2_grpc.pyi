@@ -31,9 +31,9 @@ class IndexServiceStub:
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     @_typing.overload
@@ -59,15 +59,15 @@ class IndexServiceStub:
     version they started with. Activating the active version does nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-    was deleted or is damaged).
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-    is active, or was deleted).
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    FAILED_PRECONDITION (the version is active, or was deleted).
     """
 
 @_typing.type_check_only
@@ -76,9 +76,9 @@ class IndexServiceAsyncStub(IndexServiceStub):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -101,15 +101,15 @@ class IndexServiceAsyncStub(IndexServiceStub):
     version they started with. Activating the active version does nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-    was deleted or is damaged).
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-    is active, or was deleted).
+    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    FAILED_PRECONDITION (the version is active, or was deleted).
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -117,9 +117,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
     configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
-    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or INTERNAL
-    as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and ERROR_REASON_AUDIT_UNAVAILABLE
-    may have done their work: look before you try again.
+    Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
+    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
     """
 
     @_abc_1.abstractmethod
@@ -158,8 +158,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         version they started with. Activating the active version does nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-        was deleted or is damaged).
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        FAILED_PRECONDITION (the version was deleted or is damaged).
         """
 
     @_abc_1.abstractmethod
@@ -171,8 +171,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version); FAILED_PRECONDITION (the version
-        is active, or was deleted).
+        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        FAILED_PRECONDITION (the version is active, or was deleted).
         """
 
 def add_IndexServiceServicer_to_server(servicer: IndexServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

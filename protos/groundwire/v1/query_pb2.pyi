@@ -274,7 +274,9 @@ class QueryRequest(_message.Message):
     doc_class: _builtins.str
     """Narrows to nodes whose metadata has this value under `doc_class`. At most 1,024 characters; empty does not filter."""
     workflow_id: _builtins.str
-    """Narrows to nodes whose metadata has this value under `workflow_id`. At most 1,024 characters; empty does not filter."""
+    """Narrows to nodes whose metadata has this value under `workflow_id`. At most 1,024 characters; empty does not
+    filter.
+    """
     fusion: Global___FusionMode.ValueType
     """How the lists become one."""
     rrf_k: _builtins.int
@@ -324,7 +326,8 @@ class QueryRequest(_message.Message):
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The query as an embedding of the index's dimension, for callers that embed by themselves. Finite and not all zero,
-        at most 16,384 components; it need not be of unit length. Refused when `sources` leaves the dense source out. Empty: the server embeds `query`.
+        at most 16,384 components; it need not be of unit length. Refused when `sources` leaves the dense source out.
+        Empty: the server embeds `query`.
         """
 
     def __init__(
@@ -904,8 +907,8 @@ class RetrieveMeta(_message.Message):
     exact: _builtins.bool
     """False when an approximate index made the dense list."""
     truncated: _builtins.bool
-    """True when matches, parents, neighbours or services were left out to keep the response below 4 MiB, which is what gRPC
-    clients accept by default. A text left out for that alone is told by its `text_omitted`.
+    """True when matches, parents, neighbours or services were left out to keep the response below 4 MiB, which is what
+    gRPC clients accept by default. A text left out for that alone is told by its `text_omitted`.
     """
     @_builtins.property
     def routing(self) -> Global___Routing:
@@ -980,8 +983,8 @@ class QueryResponse(_message.Message):
     """The index version that answered."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryMatch]:
-        """At most `top_k`, by score descending, then id ascending, and diversified if asked; after them the neighbours, in the
-        order of their matches and within a document in reading order.
+        """At most `top_k`, by score descending, then id ascending, and diversified if asked; after them the neighbours, in
+        the order of their matches and within a document in reading order.
         """
 
     @_builtins.property

@@ -190,8 +190,8 @@ class Filter(_message.Message):
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
         """What the source said besides: the node's metadata must have each key with that value, or with a list that holds it.
-        A list here gives alternatives. Values are strings, numbers, booleans or null, or lists of them; at most 256 keys of
-        1 to 1,024 characters.
+        A list here gives alternatives. Values are strings, numbers, booleans or null, or lists of at most 256 of
+        them; at most 256 keys of 1 to 1,024 characters.
         """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How long a call's own work takes, as its caller may know it."""
+"""How long a call's own work takes, which may be shown to its caller."""
 
 import time
 from collections.abc import Iterator

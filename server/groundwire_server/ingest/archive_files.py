@@ -34,8 +34,13 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _READ_BYTES = 256 * 1024
 _LOCAL_HEADER_BYTES = 30
 _DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
-    *(NotImplementedError, RuntimeError, UnicodeDecodeError),
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    UnicodeDecodeError,
 )
 
 

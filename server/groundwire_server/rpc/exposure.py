@@ -11,7 +11,7 @@ def warn_if_exposed(settings: Settings) -> None:
     """Logs once what it means that a server of the access mode `trusted` can be reached from elsewhere by anybody."""
     if is_exposed(settings):
         structlog.get_logger().warning(
-            "anybody is believed",
+            "callers are not identified",
             listen=settings.listen,
             access_mode=settings.access_mode,
             meaning="whoever reaches this address states its own access, and so sees every node",

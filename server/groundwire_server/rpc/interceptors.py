@@ -96,7 +96,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> bytes:
         del requests  # it leads back to the call, as below
         call = self._telemetry.began(method, context)
-        refusal: WireError | None = None
+        response, refusal = b"", None
         try:
             response = await self._respond(handler, call, context)
         except asyncio.CancelledError:

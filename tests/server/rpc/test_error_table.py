@@ -149,3 +149,14 @@ async def test_a_timeout_error_of_the_engine_is_a_defect_and_no_deadline(
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         failure = await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
     assert failure.code is grpc.StatusCode.INTERNAL
+
+
+def test_the_contract_names_every_rule_by_which_an_identity_is_refused() -> None:
+    modules = [file for file in files("groundwire_server.rpc.identity").iterdir() if file.name.endswith(".py")]
+    code = "".join(module.read_text(encoding="utf-8") for module in modules)
+    rules = set(re.findall(r'refused\(\s*"(\w+)"', code)) | set(re.findall(r'\("(\w+)", f?"the token', code))
+    contract = files("groundwire.v1").joinpath("errors.proto").read_text(encoding="utf-8")
+    told, _, _ = contract.partition("ERROR_REASON_IDENTITY_REFUSED = ")
+    _, _, told = told.rpartition("ERROR_REASON_IDENTITY_REQUIRED = ")
+    assert {"expired", "malformed", "certificate_revoked", "lifetime"} <= rules
+    assert rules <= set(re.findall(r"`(\w+)`", told))

@@ -36,7 +36,7 @@ def test_the_log_says_so_once(tmp_path: Path, listen: str, warnings: int, worker
     with Server(tmp_path / "data", *flags) as server:
         server.terminate()
         server.log_ended.wait()
-        told = events(server, "anybody is believed")
+        told = events(server, "callers are not identified")
     assert len(told) == warnings
     for event in told:
         assert event["level"] == "warning"

@@ -59,7 +59,7 @@ def _check(message: Message, path: str, violations: Violations) -> None:
 
 
 def _check_metadata(metadata: struct_pb2.Struct, path: str, violations: Violations) -> None:
-    """Lists in lists and objects are refused unread, however much is in them."""
+    """Nested lists and objects are not counted: no filter may have them, and they are refused without being read."""
     violations.bound_count(path, metadata.fields, limits.MAX_FILTER_CONDITIONS)
     if len(metadata.fields) > limits.MAX_FILTER_CONDITIONS:
         return

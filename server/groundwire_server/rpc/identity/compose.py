@@ -26,9 +26,10 @@ def make_authenticator(settings: Settings) -> Authenticator:
 
     A URL is not asked here: that it is out of reach for a while must not keep a server from starting again.
     """
-    if settings.tls_client_ca is None:
+    authorities = settings.tls_client_ca
+    if authorities is None:
         return _callers(settings, PeerCertificates(None))
-    certificates = PeerCertificates(_revocations(settings))
+    certificates = PeerCertificates(_revocations(authorities, settings.tls_client_crl))
     return CheckedPeers(certificates, _callers(settings, certificates))
 
 
@@ -49,19 +50,19 @@ def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticato
     return TokenCallers(rules, _key_source(settings), mapping)
 
 
-def _revocations(settings: Settings) -> RevocationFile | None:
-    if settings.tls_client_ca is None or settings.tls_client_crl is None:
+def _revocations(authorities_file: Path, lists_file: Path | None) -> RevocationFile | None:
+    if lists_file is None:
         return None
     try:
-        authorities = x509.load_pem_x509_certificates(read_file("tls_client_ca", settings.tls_client_ca))
+        authorities = x509.load_pem_x509_certificates(read_file("tls_client_ca", authorities_file))
     except ValueError:
         raise SettingsError(
-            f"tls_client_ca: {settings.tls_client_ca}: cannot be read; give the PEM certificates of the CAs"
+            f"tls_client_ca: {authorities_file}: cannot be read; give the PEM certificates of the CAs"
         ) from None
     try:
-        return RevocationFile(settings.tls_client_crl, authorities)
+        return RevocationFile(lists_file, authorities)
     except RevocationListError as error:
-        raise SettingsError(f"tls_client_crl: {settings.tls_client_crl}: {error}") from None
+        raise SettingsError(f"tls_client_crl: {lists_file}: {error}") from None
 
 
 def _key_source(settings: Settings) -> KeySource:

@@ -105,7 +105,7 @@ class PeerCertificates:
 
 
 class CheckedPeers(Authenticator):
-    """Lets nobody but peers with a certificate that is still to be believed ask who they are."""
+    """Checks the peer's certificate before the caller is identified."""
 
     def __init__(self, certificates: PeerCertificates, callers: Authenticator) -> None:
         self._certificates = certificates

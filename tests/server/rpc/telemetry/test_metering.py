@@ -14,10 +14,12 @@ from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
+from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.observation import observer, stage
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.rpc.server import GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from support.open_ended_calls import Connection
 from support.scrapes import Scrape, scrape
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 METRICS = {"metrics_listen": "127.0.0.1:0"}
+MOST = request_memory(65_536)
 
 
 async def scraped(server: GroundwireServer) -> Scrape:
@@ -171,3 +174,28 @@ async def test_an_address_that_is_taken_is_an_error_of_the_settings(engine: Mock
         with pytest.raises(SettingsError, match=f"metrics_listen: {address}"):
             await server.start()
         await server.stop()
+
+
+async def test_what_bounds_calls_is_shown(serving: "Serving") -> None:
+    def hold(address: str) -> Connection:
+        connection = Connection(address)
+        for _ in range(3):
+            connection.call("/groundwire.v1.RetrievalService/SearchNodes", b"x" * 9, lacks=1)
+            connection.call("/grpc.health.v1.Health/Watch", b"")
+        connection.pump(0.5)
+        return connection
+
+    bounds = {"call_memory_bytes": 4 * MOST, "max_receive_bytes": 65_536}
+    async with serving(**METRICS, **bounds, audit="on", audit_file="/dev/full") as server:
+        with await asyncio.to_thread(hold, server.address):
+            await asyncio.sleep(2 * PERIOD_SECONDS)
+            shown = await scraped(server)
+        assert shown.value("groundwire_call_memory_bytes") == 3 * MOST
+        assert shown.value("groundwire_calls_without_memory") == 0
+        assert shown.value("groundwire_health_watches") == 3
+        assert 10 < shown.value("groundwire_open_files") < 10_000
+        await asyncio.sleep(3 * PERIOD_SECONDS)
+        shown = await scraped(server)
+        assert shown.value("groundwire_call_memory_bytes") == 0
+        assert shown.value("groundwire_health_watches") == 0
+        assert shown.value("groundwire_audit_failures_total") == 3

@@ -101,7 +101,7 @@ _SHARED_RULES = (
 )
 _QUOTES = "[\"'`"
 _QUOTING_RULES = frozenset({"STRING", "QUOTED", "DOLLAR"})
-_READINGS_IN_VAIN = 20
+_MAX_UNCLOSED_SCANS = 20
 """How many times the length of a text may be read for quotes that are never closed; after that none is looked for."""
 
 
@@ -134,7 +134,7 @@ class _Lexer:
         self._text = text
         self._pattern = _PATTERNS[dialect]
         self._pattern_without_quotes = _PATTERNS_WITHOUT_QUOTES[dialect]
-        self._read_in_vain = 0
+        self._unclosed_characters = 0
         self._may_hold_data = True
         self._comments_nest = dialect in _NESTING_COMMENTS
         self._delimiter = ";"
@@ -188,7 +188,7 @@ class _Lexer:
         symbol, end = self._text[start], start + 1
         if symbol in _QUOTES:
             line_end = self._text.find("\n", start) if symbol in "[`" else -1
-            self._count_in_vain((len(self._text) if line_end < 0 else line_end) - start)
+            self._count_unclosed((len(self._text) if line_end < 0 else line_end) - start)
         if symbol != ";" or self._delimiter != ";":
             return self._emit(Kind.SYMBOL, symbol, start, end)
         if self._verb == "COPY" and self._reads_stdin and self._may_hold_data:
@@ -201,14 +201,14 @@ class _Lexer:
     def _dollar(self, tag: str, start: int) -> int:
         close = self._text.find(tag, start + len(tag))
         if close < 0:
-            self._count_in_vain(len(self._text) - start)
+            self._count_unclosed(len(self._text) - start)
             return self._emit(Kind.SYMBOL, "$", start, start + len(tag))
         return self._emit(Kind.BODY, "", start, close + len(tag))
 
-    def _count_in_vain(self, characters: int) -> None:
+    def _count_unclosed(self, characters: int) -> None:
         """A quote that nothing closes is a symbol, once what follows it was read; a text of many is read no oftener."""
-        self._read_in_vain += characters
-        if self._read_in_vain > _READINGS_IN_VAIN * len(self._text):
+        self._unclosed_characters += characters
+        if self._unclosed_characters > _MAX_UNCLOSED_SCANS * len(self._text):
             self._pattern = self._pattern_without_quotes
 
     def _block_end(self, start: int) -> int:
