@@ -19,7 +19,7 @@ from groundwire_server.rpc.conversions.counts import check_counts
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.conversions.scope import Request as AnyRequest
 from groundwire_server.rpc.conversions.scope import named_scope
-from groundwire_server.rpc.error_table import DETAILS_KEY, WireError, wire_error
+from groundwire_server.rpc.error_table import DETAILS_KEY, wire_error
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import REQUEST_ID_KEY
