@@ -1,13 +1,14 @@
 """Callers that would have the server hold more than its bytes: bombs, bodies that do not end, answers not taken."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import grpc
 import pytest
+from google.protobuf import struct_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
@@ -22,7 +23,7 @@ from support.vitals import health_watched, resident_mib
 MIB = 1_048_576
 REQUEST_BYTES = 4 * MIB
 CALL_MEMORY_MIB = 64
-ANSWERS_IN_A_SHARE = 4
+ANSWERS_IN_A_SHARE = 2
 UNTAKEN = 120
 SLACK_MIB = 48
 """What is not the requests': parsing one at a time, buffers of connections, an allocator that keeps what it had."""
@@ -38,6 +39,7 @@ tenants: {claims: [{claim: tenant}]}
 acl_tags: {claims: [{claim: groups}]}
 scopes: {always: ["*::*"]}
 """
+METADATA = ("keys", "values", "nested", "objects")
 KEY = SigningKey.ec("key")
 FLAGS = ("--embedder", "none", "--health-listen", "127.0.0.1:0")
 BOUNDS = {
@@ -143,7 +145,9 @@ def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server)
     assert honest(knowing, "alice") is grpc.StatusCode.OK
 
 
-@pytest.mark.parametrize("what", ["nodes", "seeds", "metadata", "values", "sources", "tags", "vector"])
+@pytest.mark.parametrize(
+    "what", ["nodes", "seeds", "metadata", "values", "nested", "objects", "sources", "tags", "vector"]
+)
 def test_a_request_of_too_many_entries_is_counted_and_not_converted(trusting: Server, what: str) -> None:
     method, request = bomb(what)
     before = resident_mib(trusting)
@@ -176,11 +180,8 @@ def bomb(what: str) -> tuple[str, bytes]:
     if what == "seeds":
         seeds = retrieval_pb2.ExpandDependencyTreeRequest(scope=scope, max_depth=1, max_nodes=1, seed_ids=["a"] * MIB)
         return "/groundwire.v1.RetrievalService/ExpandDependencyTree", seeds.SerializeToString()
-    if what == "metadata":
-        for number in range(300_000):
-            filled.filter.metadata.fields[f"{number:x}"].bool_value = True
-    elif what == "values":
-        filled.filter.metadata.fields["k"].list_value.extend([None] * 900_000)
+    if what in METADATA:
+        fill(filled.filter.metadata.fields, what)
     elif what == "sources":
         filled.sources.extend([query_pb2.SOURCE_DENSE] * (REQUEST_BYTES - 512))
     elif what == "tags":
@@ -188,6 +189,20 @@ def bomb(what: str) -> tuple[str, bytes]:
     else:
         filled.query_vector.extend([1.0] * 1_000_000)
     return query, filled.SerializeToString()
+
+
+def fill(metadata: MutableMapping[str, struct_pb2.Value], what: str) -> None:
+    """Gives metadata too many keys, or one key too much of something."""
+    if what == "keys":
+        for number in range(300_000):
+            metadata[f"{number:x}"].bool_value = True
+    elif what == "values":
+        metadata["k"].list_value.extend([None] * 900_000)
+    elif what == "nested":
+        metadata["k"].list_value.values.add().list_value.extend([None] * 900_000)
+    else:
+        for number in range(300_000):
+            metadata["k"].struct_value.fields[f"{number:x}"].bool_value = True
 
 
 def test_requests_that_lack_their_last_byte_end_and_hold_no_more_than_is_put_aside(knowing: Server) -> None:
@@ -224,6 +239,25 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(trusting: Server)
     assert problems == []
     assert peak_mib(trusting) - before < CALL_MEMORY_MIB + SLACK_MIB
     assert honest(trusting) is grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("what", ["nodes", "nested"])
+def test_many_large_requests_that_arrive_at_once_leave_the_event_loop_to_others(data: Path, what: str) -> None:
+    method, message = bomb(what)
+    patient = {"GROUNDWIRE_RECEIVE_SECONDS": "60"}
+    with (
+        Server(data, *FLAGS, environment=patient) as server,
+        Connection(server.address) as connection,
+        health_watched(server) as problems,
+    ):
+        for _ in range(16):
+            connection.call(method, message, lacks=1)
+        connection.pump(60, lambda: connection.all_sent)
+        time.sleep(0.5)
+        connection.complete()
+        connection.await_ends(16)
+    assert list(connection.ends.values()) == [INVALID] * 16
+    assert problems == []
 
 
 def test_large_requests_of_one_identity_wait_for_each_other_and_are_answered(

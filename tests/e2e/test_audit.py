@@ -114,8 +114,13 @@ def test_a_record_says_who_read_what_and_never_what_it_says(
         ("DeleteIndex", "root", "FAILED_PRECONDITION", None, None),
     ]
     assert told[0]["access"] == {
-        "tenant_id": "", "acl_tags": ["dev"], "classification_labels": [], "clearance_level": 0
-    }  # fmt: skip
+        "tenant_id": "",
+        "acl_tags": ["dev"],
+        "acl_tags_count": 1,
+        "classification_labels": [],
+        "classification_labels_count": 0,
+        "clearance_level": 0,
+    }
     assert (told[0]["repository"], told[0]["branch"], told[0]["active_index"]) == ("shop", "main", "")
     assert (told[4]["repository"], told[4]["reason"]) == ("bank", "ERROR_REASON_SCOPE_NOT_GRANTED")
     assert told[6]["active_index"] == "v1"

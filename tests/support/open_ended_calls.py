@@ -36,7 +36,7 @@ class Connection:
         self._h2.initiate_connection()
         self._h2.increment_flow_control_window(2**30)
         self._left: dict[int, memoryview] = {}
-        self._unending: set[int] = set()
+        self._unending: dict[int, bytes] = {}
         self.ends: dict[int, str] = {}
         self.refused = False
         self._flush()
@@ -65,15 +65,27 @@ class Connection:
         framed = pack(">BI", 0, len(message)) + message
         self._left[stream] = memoryview(framed)[: len(framed) - lacks]
         if lacks:
-            self._unending.add(stream)
+            self._unending[stream] = framed[-lacks:]
         self._flush()
         return stream
+
+    def complete(self) -> None:
+        """Sends what all calls lack, and their ends, at once."""
+        for stream, lacking in self._unending.items():
+            self._h2.send_data(stream, lacking, end_stream=True)
+        self._unending.clear()
+        self._flush()
 
     def reset(self, stream: int) -> None:
         """Gives a call up."""
         self._left.pop(stream, None)
         self._h2.reset_stream(stream)
         self._flush()
+
+    @property
+    def all_sent(self) -> bool:
+        """Whether all that calls do not lack has been sent."""
+        return not self._left
 
     @property
     def max_streams(self) -> int | None:

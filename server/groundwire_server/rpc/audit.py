@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import stat
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,9 @@ BEGUN = "BEGUN"
 """What a record says in place of a status of a call that is about to change something."""
 _ADMINISTRATION = frozenset({"ActivateIndex", "DeleteIndex"})
 _STANDARD_OUTPUT = 1
+_LOCK_TRIES, _LOCK_PAUSE_SECONDS = 20, 0.001
+_MOST_NAMES = 32
+"""How many tags or labels of an access a record tells; their number is told of all."""
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
@@ -83,7 +87,7 @@ class AuditLog:
     def _try(self, record: _Record) -> bool:
         """Whether the record was written. The log tells when that begins to fail, and when it does no more."""
         try:
-            self._lines.write(json.dumps(record).encode() + b"\n")
+            self._lines.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
             self.failures += 1
             if not self._fails:
@@ -112,7 +116,7 @@ class _Lines:
             opened = _open(self._path)
             os.close(self._descriptor)
             self._descriptor = opened
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        self._lock()
         try:
             status = os.fstat(self._descriptor)
             try:
@@ -123,6 +127,15 @@ class _Lines:
                 raise
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def _lock(self) -> None:
+        """Locks the file against other workers. Raises BlockingIOError when somebody holds it longer than a write."""
+        for _ in range(_LOCK_TRIES):
+            try:
+                return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOCK_PAUSE_SECONDS)
+        return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def close(self) -> None:
         """Closes the file; standard output stays open."""
@@ -166,8 +179,10 @@ def _of_call(call: CallRecord) -> _Record:
 def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]:
     return {
         "tenant_id": access.tenant_id,
-        "acl_tags": sorted(access.acl_tags_any),
-        "classification_labels": sorted(access.classification_labels_all),
+        "acl_tags": sorted(access.acl_tags_any)[:_MOST_NAMES],
+        "acl_tags_count": len(access.acl_tags_any),
+        "classification_labels": sorted(access.classification_labels_all)[:_MOST_NAMES],
+        "classification_labels_count": len(access.classification_labels_all),
         "clearance_level": access.clearance_level,
     }
 

@@ -7,13 +7,14 @@ nothing of a request.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterable, Iterable
+from functools import partial
 from typing import TypeAlias
 
 import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2
 
-from groundwire_server.domain.errors import GroundwireError
+from groundwire_server.domain.errors import DeadlineError, GroundwireError
 from groundwire_server.rpc.bodies import Places, malformed, parse, receive
 from groundwire_server.rpc.error_table import STATUS_CODES
 
@@ -25,14 +26,12 @@ RECEIVE_SECONDS = 5.0
 MAX_RECEIVING = 16
 """How many requests are received at a time, the oldest giving way to one more."""
 MAX_WATCHES = 1_000
+"""How many watches are answered at a time, the oldest giving way to one more."""
 MAX_WATCHES_OF_A_CONNECTION = 8
 WATCH_SECONDS = 3_600.0
 """How long a watch lasts; whoever goes on watching begins another."""
 
-_TOO_MANY_WATCHES = (
-    f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection and {MAX_WATCHES} of all are answered; "
-    "end one, or try again later"
-)
+_TOO_MANY_WATCHES = f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection are answered; end one first"
 _SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _UNKNOWN = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVICE_UNKNOWN)
 _SERVING = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
@@ -58,25 +57,26 @@ class HealthService:
         self._readable = True
         self._drains = False
         self._changed = asyncio.Event()
-        self._receiving = Places(MAX_RECEIVING)
-        self._watches: Counter[str] = Counter()
+        self._bounds: list[_Bounds] = []
 
-    @property
     def handler(self) -> grpc.GenericRpcHandler:
-        """What a server answers the service's methods with."""
+        """What a server answers the service's methods with. The bounds of each server are its own."""
+        bounds = _Bounds()
+        self._bounds.append(bounds)
+        check, watch = partial(self._check, bounds), partial(self._watch, bounds)
         serializer = health_pb2.HealthCheckResponse.SerializeToString
         return grpc.method_handlers_generic_handler(
             _SERVICE,
             {
-                "Check": grpc.stream_unary_rpc_method_handler(self._check, response_serializer=serializer),
-                "Watch": grpc.stream_stream_rpc_method_handler(self._watch, response_serializer=serializer),
+                "Check": grpc.stream_unary_rpc_method_handler(check, response_serializer=serializer),
+                "Watch": grpc.stream_stream_rpc_method_handler(watch, response_serializer=serializer),
             },
         )
 
     @property
     def watches(self) -> int:
         """How many streams watch."""
-        return self._watches.total()
+        return sum(bounds.of_connections.total() for bounds in self._bounds)
 
     def drain(self) -> None:
         """No service is ready from now on, and every watcher is told."""
@@ -88,12 +88,14 @@ class HealthService:
         self._readable = readable
         self._tell_watchers()
 
-    async def _check(self, requests: AsyncIterable[bytes], context: _Context) -> health_pb2.HealthCheckResponse:
+    async def _check(
+        self, bounds: "_Bounds", requests: AsyncIterable[bytes], context: _Context
+    ) -> health_pb2.HealthCheckResponse:
         """The service's status now; NOT_FOUND for a service that is not here."""
         del requests  # it leads back to the call, as the context does; `CallInterceptor` says why that matters
         status, refusal = _UNKNOWN, None
         try:
-            name = await self._name(context)
+            name = await _name(bounds.receiving, context)
             status = self._status(name)
             if status is _UNKNOWN:
                 refusal = grpc.StatusCode.NOT_FOUND, f"no service {name!r}"
@@ -106,17 +108,17 @@ class HealthService:
         finally:
             del context
 
-    async def _watch(self, requests: AsyncIterable[bytes], context: _Context) -> None:
+    async def _watch(self, bounds: "_Bounds", requests: AsyncIterable[bytes], context: _Context) -> None:
         """The service's status now and when it changes; SERVICE_UNKNOWN for a service that is not here."""
         del requests
         refusal = None
         peer = context.peer()
         try:
-            name = await self._name(context)
-            if self._watches[peer] >= MAX_WATCHES_OF_A_CONNECTION or self.watches >= MAX_WATCHES:
+            name = await _name(bounds.receiving, context)
+            if bounds.of_connections[peer] >= MAX_WATCHES_OF_A_CONNECTION:
                 refusal = grpc.StatusCode.RESOURCE_EXHAUSTED, _TOO_MANY_WATCHES
             else:
-                await self._watch_until_due(name, peer, context)
+                await self._watch_until_due(bounds, name, peer, context)
         except GroundwireError as error:
             refusal = _refusal(error)
         if refusal is None:
@@ -126,24 +128,15 @@ class HealthService:
         finally:
             del context
 
-    async def _name(self, context: _Context) -> str:
-        """The service that is asked for. Raises GroundwireError."""
-        async with self._receiving.taken(RECEIVE_SECONDS):
-            body = await receive(context, None)
-        name = parse(health_pb2.HealthCheckRequest.FromString, body).service
-        if len(name) > MAX_NAME_CHARACTERS:
-            raise malformed("service", f"has {len(name)} characters; no service has more than {MAX_NAME_CHARACTERS}")
-        return name
-
-    async def _watch_until_due(self, name: str, peer: str, context: _Context) -> None:
-        self._watches[peer] += 1
+    async def _watch_until_due(self, bounds: "_Bounds", name: str, peer: str, context: _Context) -> None:
+        bounds.of_connections[peer] += 1
         try:
-            async with asyncio.timeout(WATCH_SECONDS):
+            async with bounds.watches.taken(WATCH_SECONDS):
                 await self._tell_changes(name, context)
-        except TimeoutError:
+        except DeadlineError:
             pass  # the stream ends in order, and its caller may begin another
         finally:
-            self._watches -= Counter((peer,))
+            bounds.of_connections -= Counter((peer,))
 
     async def _tell_changes(self, name: str, context: _Context) -> None:
         told: health_pb2.HealthCheckResponse | None = None
@@ -166,6 +159,25 @@ class HealthService:
         if service not in self._services:
             return _UNKNOWN
         return _SERVING if self._readable and not self._drains else _NOT_SERVING
+
+
+class _Bounds:
+    """What callers of one server take, `of_connections` how many watches by their peers' addresses."""
+
+    def __init__(self) -> None:
+        self.receiving = Places(MAX_RECEIVING)
+        self.watches = Places(MAX_WATCHES)
+        self.of_connections: Counter[str] = Counter()
+
+
+async def _name(receiving: Places, context: _Context) -> str:
+    """The service that is asked for. Raises GroundwireError."""
+    async with receiving.taken(RECEIVE_SECONDS):
+        body = await receive(context, None)
+    name = parse(health_pb2.HealthCheckRequest.FromString, body).service
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise malformed("service", f"has {len(name)} characters; no service has more than {MAX_NAME_CHARACTERS}")
+    return name
 
 
 def _refusal(error: GroundwireError) -> _Refusal:

@@ -36,6 +36,9 @@ Response = TypeVar("Response")
 Admit: TypeAlias = "Callable[[str, float | None], None]"
 
 OWN_SERVICES = "/groundwire."
+SMALL_REQUEST_BYTES = 65_536
+COPIES_OF_RESPONSE = 2
+"""The bytes of a response, and gRPC's own copy until its caller has taken it."""
 _CANCELLED_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_CANCELLED)
 _DEADLINE_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_DEADLINE_EXCEEDED)
 # gRPC cancels a call whose deadline passes, up to a few milliseconds before the clock says so.
@@ -71,6 +74,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._memory = memory
         self._most_request_memory = request_memory(max_receive_bytes)
         self._receive_seconds = receive_seconds
+        self._parsing = asyncio.Lock()
 
     async def intercept_service(
         self,
@@ -130,9 +134,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         _release_after_call(held)
         body = await receive(context, began + self._receive_seconds - time.monotonic())
         held.resize(request_memory(len(body)))
-        request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
+        request = await self._parsed(handler, body)
         del body
-        check_counts(cast("Message", request))
         call.scope = named_scope(cast("AnyRequest", request))
         self._telemetry.asked(call, request)
         if self._audit:
@@ -144,17 +147,34 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         with observed_by(call):
             response = await behaviour(request, context)
         content = cast("Message", response).SerializeToString()
-        held.resize(len(content))
+        held.resize(COPIES_OF_RESPONSE * len(content))
         if self._audit:
             self._audit.answered(call, response)
         self._telemetry.ended(call, Outcome(grpc.StatusCode.OK, index=answering_index(response)))
         return content
+
+    async def _parsed(self, handler: "Handler[Request, Response]", body: bytes) -> Request:
+        """The request within the contract's counts. After a large one, others have the event loop for as long."""
+        if len(body) <= SMALL_REQUEST_BYTES:
+            return _parsed(handler, body)
+        async with self._parsing:
+            began = time.monotonic()
+            try:
+                return _parsed(handler, body)
+            finally:
+                await asyncio.sleep(time.monotonic() - began)
 
     def _refuse(self, call: CallRecord, outcome: Outcome) -> None:
         """Accounts for a call that ends without an answer."""
         self._telemetry.ended(call, outcome)
         if self._audit:
             self._audit.refused(call, outcome)
+
+
+def _parsed(handler: "Handler[Request, Response]", body: bytes) -> Request:
+    request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
+    check_counts(cast("Message", request))
+    return request
 
 
 def _release_after_call(held: HeldMemory) -> None:

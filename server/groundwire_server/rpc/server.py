@@ -142,7 +142,7 @@ class GroundwireServer:
         query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access, self._calls), self._server)
         index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access, self._calls), self._server)
         for server in (self._server, self._health_server):
-            server.add_generic_rpc_handlers((self._health.handler,))
+            server.add_generic_rpc_handlers((self._health.handler(),))
         if self._settings.reflection:
             names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name)
             self._server.add_generic_rpc_handlers((ReflectionService(names).handler,))

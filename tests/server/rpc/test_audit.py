@@ -1,9 +1,20 @@
 """The file of records: whatever becomes of the disk, it holds whole lines alone."""
 
+import fcntl
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from groundwire_server.config import Settings
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.errors import AuditUnavailableError
+from groundwire_server.domain.grants import Caller, Grant
+from groundwire_server.rpc.audit import AuditLog
+from groundwire_server.rpc.telemetry.call_record import CallRecord
+from groundwire_server.rpc.telemetry.headers import read_headers
 
 FILLING = """
 import json, resource, sys
@@ -31,3 +42,38 @@ def test_what_does_not_fit_is_taken_back_whoever_writes_next(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", FILLING, path], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == ["written", "written", "failed", "failed", "failed", "written", "written"]
     assert [json.loads(line)["number"] for line in path.read_text(encoding="utf-8").splitlines()] == [0, 1, 5, 6]
+
+
+def of(subject: str, access: AccessContext | None = None) -> CallRecord:
+    call = CallRecord("groundwire.v1.QueryService/Query", read_headers(None))
+    call.caller, call.access = Caller(subject, Grant()), access
+    return call
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> AuditLog:
+    """An audit that is required."""
+    return AuditLog(Settings(audit="required", audit_file=tmp_path / "audit.jsonl"))
+
+
+def test_a_file_that_somebody_else_has_locked_is_not_waited_for(tmp_path: Path, log: AuditLog) -> None:
+    with (tmp_path / "audit.jsonl").open() as reader:
+        fcntl.flock(reader, fcntl.LOCK_SH)
+        with pytest.raises(AuditUnavailableError):
+            log.answered(of("alice"), None)
+    log.answered(of("alice"), None)
+    assert len((tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    assert log.failures == 1
+
+
+def test_no_name_breaks_a_line_and_no_access_makes_it_long(tmp_path: Path, log: AuditLog) -> None:
+    odd = "line\nbreak, \u2028, \0, \ud800 and \U0001f600"
+    names = frozenset(f"{number:04}" + "\U0001f600" * 252 for number in range(1_024))
+    log.answered(of(odd, AccessContext("t", names, names, 1)), None)
+    content = (tmp_path / "audit.jsonl").read_bytes()
+    assert content.count(b"\n") == 1
+    assert len(content) < 100_000
+    record = json.loads(content)
+    assert record["subject"] == odd
+    assert record["access"]["acl_tags"] == sorted(names)[:32]
+    assert record["access"]["acl_tags_count"] == record["access"]["classification_labels_count"] == 1_024

@@ -1,7 +1,8 @@
 """How many entries the lists and maps of a request may have, counted on the message before anything is converted.
 
 4 MiB have room for two million empty entries, each of which would become an object of a hundred bytes and more. What
-the entries must be, and how many of several lists together, is for the engine to check.
+the entries must be, and how many of several lists together, is for the engine to check; the values of metadata, which
+may hold lists themselves, are checked here.
 """
 
 from collections.abc import Mapping, Sized
@@ -15,6 +16,7 @@ from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.filter import check_value
 
 _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
     scope_pb2.AccessContext: {
@@ -59,9 +61,12 @@ def _check(message: Message, path: str, violations: Violations) -> None:
 
 
 def _check_metadata(metadata: struct_pb2.Struct, path: str, violations: Violations) -> None:
-    """Nested lists and objects are not counted: no filter may have them, and they are refused without being read."""
+    """Refuses nested lists and objects too: they have no limit, and no filter may have them."""
     violations.bound_count(path, metadata.fields, limits.MAX_FILTER_CONDITIONS)
     if len(metadata.fields) > limits.MAX_FILTER_CONDITIONS:
         return
-    for key, value in metadata.fields.items():
-        violations.bound_count(f"{path}.{key}", value.list_value.values, limits.MAX_FILTER_VALUES)
+    for key, value in sorted(metadata.fields.items()):
+        if len(value.list_value.values) > limits.MAX_FILTER_VALUES:
+            violations.bound_count(f"{path}.{key}", value.list_value.values, limits.MAX_FILTER_VALUES)
+        else:
+            check_value(key, value, violations)

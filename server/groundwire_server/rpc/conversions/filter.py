@@ -1,7 +1,7 @@
 """Filters, which SearchNodes and Query share."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from google.protobuf import struct_pb2
 
@@ -35,14 +35,22 @@ def decode_filter(message: scope_pb2.Filter, violations: Violations) -> Filter:
 
 def _decode_metadata(metadata: struct_pb2.Struct, violations: Violations) -> Iterator[MetadataCondition]:
     for key, value in sorted(metadata.fields.items(), key=lambda item: item[0]):
-        listed = value.WhichOneof("kind") == "list_value"
-        alternatives = value.list_value.values if listed else (value,)
-        problem = next(filter(None, map(_problem, alternatives)), "" if alternatives else "an empty list")
-        if problem:
-            verb = "holds" if alternatives and listed else "is"
-            violations.add(f"filter.metadata.{key}", Reason.VALUE_MALFORMED, f"{verb} {problem}; {_ALLOWED}")
-        else:
-            yield MetadataCondition(key, tuple(map(_scalar, alternatives)))
+        if check_value(key, value, violations):
+            yield MetadataCondition(key, tuple(map(_scalar, _alternatives(value))))
+
+
+def check_value(key: str, value: struct_pb2.Value, violations: Violations) -> bool:
+    """Whether the value of a key can be a condition; what is wrong with it is noted in `violations`."""
+    alternatives = _alternatives(value)
+    problem = next(filter(None, map(_problem, alternatives)), "" if alternatives else "an empty list")
+    if problem:
+        verb = "holds" if alternatives and value.HasField("list_value") else "is"
+        violations.add(f"filter.metadata.{key}", Reason.VALUE_MALFORMED, f"{verb} {problem}; {_ALLOWED}")
+    return not problem
+
+
+def _alternatives(value: struct_pb2.Value) -> Sequence[struct_pb2.Value]:
+    return value.list_value.values if value.HasField("list_value") else (value,)
 
 
 def _problem(value: struct_pb2.Value) -> str:
