@@ -47,7 +47,7 @@ def build(source: Path, repository: str, folder: Path) -> Built:
     data, exported = folder / "data", folder / "nodes.jsonl"
     shutil.rmtree(data, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
-    command = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", EMBEDDER]
+    command: list[str | Path] = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", EMBEDDER]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)

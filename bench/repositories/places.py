@@ -13,7 +13,9 @@ _INTRODUCING = (
     "message|service|rpc"
 )
 _NO_TYPES = frozenset(
-    "await as case else from goto if import in is new not or and return throw typeof using when while yield".split()
+    """
+    and as await case else from goto if import in is new not or REFERENCES return throw typeof using when while yield
+    """.split()
 )
 """Words before a name that use it and do not declare it."""
 _WORD = r"[\w<>\[\],.?()]+"
@@ -52,9 +54,9 @@ def is_symbol(piece: Piece, place: Place) -> bool:
 def declares(text: str, path: str, symbol: str) -> bool:
     """Whether a line of the text declares the symbol, as far as the look of a line tells.
 
-    In Python that is `def`, `class`, or an assignment with spaces around its sign (without them it is an argument). In
-    other languages it is a word such as `class` and the name, or a type and the name, followed by what follows a name
-    that is declared: `(`, `{`, `;`, `=`, or the end of the line.
+    In Python that is `def`, `class`, or an assignment with spaces around its sign and no comma at its end, which would
+    make it an argument. In other languages it is a word such as `class` and the name, or a type and the name, followed
+    by what follows a name that is declared: `(`, `{`, `;`, `=`, or the end of the line.
     """
     if symbol not in text:
         return False
@@ -84,7 +86,7 @@ def _last_part(symbol: str) -> str:
 @cache
 def _python_declaration(symbol: str) -> re.Pattern[str]:
     name = re.escape(symbol)
-    assigned = rf"{name}(?:[ \t]*:[^=\n]+)?[ \t]=[ \t]"
+    assigned = rf"{name}(?:[ \t]*:[^=\n]+)?[ \t]=[ \t].*(?<!,)$"
     return re.compile(rf"^[ \t]*(?:(?:async[ \t]+)?(?:def|class)[ \t]+{name}\b|{assigned})", re.MULTILINE)
 
 
