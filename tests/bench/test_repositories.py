@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 
@@ -10,9 +11,20 @@ from bench.repositories.figures import Evidence, Found, evidence_of, found_by
 from bench.repositories.graphify import read_graph
 from bench.repositories.indexing import read_export
 from bench.repositories.places import Piece, answers, declares, lies_in_file
-from bench.repositories.relations import Reached, ahead_in_table, ids_of, measure_relations
+from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import Place, Question, Relation, TableError, read_questions, read_relations
+from bench.repositories.wire import measure_ranking, rankings
+from groundwire_client import (
+    ExpandDebug,
+    ExpandedNode,
+    Expansion,
+    GroundwireClient,
+    Hit,
+    Scope,
+    SearchResult,
+    SearchType,
+)
 
 BASKET, ORDER = Place("src/basket.py", "add"), Place("src/order.py", "Order")
 QUESTION = Question("Who adds?", ((BASKET, Place("src/cart.py", "put")), (ORDER,)))
@@ -143,6 +155,24 @@ def test_relations_are_found_by_one_edge_or_by_two_ahead() -> None:
     ]
     far = ahead_in_table({"add": ["other"], "other": ["order"]})
     assert measure_relations(far, nodes, [there]) == [Reached("call", by_one=False, by_two=True)]
+
+
+def test_the_server_says_what_lies_ahead_of_a_node() -> None:
+    walked = (ExpandedNode("add", 0), ExpandedNode("other", 1, "add"), ExpandedNode("order", 2, "other"))
+    client = create_autospec(GroundwireClient, instance=True)
+    client.expand.return_value = Expansion(("add",), walked, (), ExpandDebug(1, 3, 2, False, "ok"), "v1")
+    assert ahead_on_server(client, Scope("shop", "main"))("add") == {"other": 1, "order": 2}
+    client.expand.assert_called_once_with(
+        Scope("shop", "main"), ["add"], max_depth=2, max_nodes=2_000, edge_allowlist=["*"]
+    )
+
+
+def test_a_search_is_asked_for_fifty_nodes() -> None:
+    client = create_autospec(GroundwireClient, instance=True)
+    client.search.return_value = SearchResult((Hit("order", 2.0, 1), Hit("add", 1.0, 2)), "v1", True)
+    ranking = rankings(client, Scope("shop", "main"))["bm25"]
+    assert measure_ranking(ranking, {"add": ADD, "order": ORDERS}, [QUESTION]) == [Found(1.0, 1.0, 1.0, 0.5, 1.0)]
+    client.search.assert_called_once_with(Scope("shop", "main"), "Who adds?", search_type=SearchType.BM25, top_k=50)
 
 
 def test_an_export_gives_the_nodes_by_canonical_id(tmp_path: Path) -> None:
