@@ -1,0 +1,1 @@
+"""Questions and relations of real repositories, measured over the wire: see `bench/README.md`."""

@@ -1,0 +1,91 @@
+"""`python -m bench.repositories`: how well real repositories are searched and walked. See `bench/README.md`."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from bench.quality.service import running_server
+from bench.repositories.baseline import bm25_ranking, chunks_of
+from bench.repositories.figures import DEPTH, found_by
+from bench.repositories.graphify import graphify
+from bench.repositories.indexing import EMBEDDER, build, unpack
+from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, measure_relations
+from bench.repositories.report import BASELINE, SetFigures, grids
+from bench.repositories.tables import TableError, read_questions, read_relations
+from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, measure_ranking, rankings
+from bench.speed.output import console, write_tables
+from bench.speed.report import write_json
+from groundwire_client import GroundwireClient, GroundwireError
+from groundwire_pipelines import PipelineError
+
+_CALL_SECONDS = 60.0
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def measure(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Each holds source.tar.gz, questions.tsv and relations.tsv.", exists=True, file_okay=False),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the sources, the indexes and the results.")],
+    graphify_program: Annotated[
+        Path | None,
+        typer.Option("--graphify", help="Graphify's program, to compare relations with.", exists=True, dir_okay=False),
+    ] = None,
+) -> None:
+    """Index repositories, ask their questions, look for their relations, and write the figures."""
+    try:
+        sets = [measure_set(folder, out / folder.resolve().name, graphify_program) for folder in folders]
+    except (GroundwireError, OSError, PipelineError, RuntimeError, TableError) as error:
+        console.print(f"[red]error:[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    write_tables(out / "repositories.md", grids(sets, BUDGET_TOKENS))
+    write_json(out / "repositories.json", {"sets": [asdict(one) for one in sets], "budget_tokens": BUDGET_TOKENS})
+
+
+def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetFigures:
+    """All figures of one set, whose sources and index go into `work`.
+
+    Raises GroundwireError, OSError, PipelineError, RuntimeError, TableError.
+    """
+    questions, relations = read_questions(folder / "questions.tsv"), read_relations(folder / "relations.tsv")
+    source = unpack(folder / "source.tar.gz", work)
+    built = build(source, folder.resolve().name, work)
+    chunks = chunks_of(source)
+    plain = bm25_ranking(chunks, DEPTH)
+    with (
+        running_server(built.data, EMBEDDER, "") as address,
+        GroundwireClient(address, timeout=_CALL_SECONDS) as client,
+    ):
+        found = {
+            name: measure_ranking(ranking, built.nodes, questions)
+            for name, ranking in rankings(client, built.scope).items()
+        }
+        evidence = measure_evidence(address, built.scope, questions)
+        reached: dict[str, list[Reached]] = {
+            "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, relations)
+        }
+    found[BASELINE] = [found_by(plain(question.text), question) for question in questions]
+    if graphify_program is not None:
+        graph = graphify(graphify_program, source, work)
+        reached["Graphify"] = measure_relations(ahead_in_table(graph.targets), graph.nodes, relations)
+    return SetFigures(
+        name=folder.resolve().name,
+        nodes=len(built.nodes),
+        edges=built.edges,
+        index_seconds=built.seconds,
+        index_peak_bytes=built.peak_bytes,
+        chunks=len(chunks),
+        rankings=found,
+        evidence=evidence,
+        relations=reached,
+    )
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,37 @@
+"""The plain way to search, to compare with: BM25 over the files as they are, in chunks of 40 lines."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import bm25s
+
+from bench.repositories.places import Piece
+
+LINES = 40
+
+
+def chunks_of(source: Path) -> list[Piece]:
+    """Every file that is UTF-8 and not blank, cut into chunks of 40 lines, by path."""
+    chunks = []
+    for path in sorted(path for path in source.rglob("*") if path.is_file()):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        except UnicodeDecodeError:
+            continue
+        name = path.relative_to(source).as_posix()
+        texts = ("".join(lines[start : start + LINES]) for start in range(0, len(lines), LINES))
+        chunks += [Piece(name, "", text) for text in texts if text.strip()]
+    return chunks
+
+
+def bm25_ranking(chunks: Sequence[Piece], depth: int) -> Callable[[str], list[Piece]]:
+    """Ranks the chunks for a question with the words and parameters that bm25s has by default, best first."""
+    index = bm25s.BM25()
+    index.index(bm25s.tokenize([chunk.text for chunk in chunks], show_progress=False), show_progress=False)
+
+    def ranking(text: str) -> list[Piece]:
+        words = bm25s.tokenize([text], show_progress=False)
+        numbers, _ = index.retrieve(words, k=min(depth, len(chunks)), show_progress=False)
+        return [chunks[number] for number in numbers[0]]
+
+    return ranking

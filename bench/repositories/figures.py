@@ -1,0 +1,61 @@
+"""How good answers are: the figures of one question, and of a relation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.repositories.places import Piece, answers, lies_in_file, places_found
+from bench.repositories.tables import Question
+
+DEPTH = 50
+"""The deepest that a figure looks."""
+_FIRST, _RANKED = 5, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a ranking found of a question's places, each in [0, 1], higher is better."""
+
+    method_5: float
+    """1 when the primary place is among the first five."""
+    file_5: float
+    """1 when a piece of the primary place's file is among the first five."""
+    items_5: float
+    """The share of all places among the first five."""
+    mrr_10: float
+    """1 / rank of the first piece that answers the primary place, 0 when it is not among the first ten."""
+    primary_50: float
+    """1 when the primary place is among the first fifty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the evidence for a question shows: the primary place, so many of its places, in so many tokens."""
+
+    is_primary_found: bool
+    found: int
+    places: int
+    tokens: int
+
+
+def found_by(ranking: Sequence[Piece], question: Question) -> Found:
+    """The figures of a ranking, best first."""
+    first = ranking[:_FIRST]
+    ranks = [rank for rank, piece in enumerate(ranking[:DEPTH], start=1) if answers(piece, question.primary)]
+    best = ranks[0] if ranks else None
+    return Found(
+        method_5=float(best is not None and best <= _FIRST),
+        file_5=float(any(lies_in_file(piece, question.primary) for piece in first)),
+        items_5=places_found(first, question.places) / len(question.places),
+        mrr_10=1.0 / best if best is not None and best <= _RANKED else 0.0,
+        primary_50=float(best is not None),
+    )
+
+
+def evidence_of(pieces: Sequence[Piece], tokens: int, question: Question) -> Evidence:
+    """The figures of evidence that shows the pieces."""
+    return Evidence(
+        is_primary_found=any(answers(piece, question.primary) for piece in pieces),
+        found=places_found(pieces, question.places),
+        places=len(question.places),
+        tokens=tokens,
+    )

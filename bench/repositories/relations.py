@@ -1,0 +1,67 @@
+"""Which relations a graph has, as an edge or as two: over the wire, or any graph that is given as a table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.repositories.places import Piece, answers, is_symbol
+from bench.repositories.tables import Alternatives, Relation
+from groundwire_client import GroundwireClient, Scope
+
+_FARTHEST, _MOST_NODES = 2, 2_000
+
+Ahead = Callable[[str], Mapping[str, int]]
+"""How many edges lie between a node and each of those ahead of it, 1 or 2, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Whether a relation's end was reached from its start along one edge, and along at most two."""
+
+    kind: str
+    by_one: bool
+    by_two: bool
+
+
+def measure_relations(ahead: Ahead, nodes: Mapping[str, Piece], relations: Sequence[Relation]) -> list[Reached]:
+    """Whether each relation is an edge, or two, of the graph of the nodes."""
+    measured = []
+    for relation in relations:
+        ends = ids_of(nodes, relation.end)
+        distances = [
+            walked[end] for walked in map(ahead, ids_of(nodes, relation.start)) for end in ends if end in walked
+        ]
+        measured.append(Reached(relation.kind, 1 in distances, bool(distances)))
+    return measured
+
+
+def ids_of(nodes: Mapping[str, Piece], alternatives: Alternatives) -> list[str]:
+    """The nodes that are one of the places; for a place that no node is, those that declare it in their text.
+
+    A class that holds a method in its text would else stand for the method, and its edges for the method's.
+    """
+    ids = []
+    for place in alternatives:
+        own = [id_ for id_, node in nodes.items() if place.symbol and is_symbol(node, place)]
+        ids += own or [id_ for id_, node in nodes.items() if answers(node, (place,))]
+    return ids
+
+
+def ahead_on_server(client: GroundwireClient, scope: Scope) -> Ahead:
+    """Walks by ExpandDependencyTree along edges of all types. A call raises GroundwireError."""
+
+    def ahead(start: str) -> dict[str, int]:
+        walked = client.expand(scope, [start], max_depth=_FARTHEST, max_nodes=_MOST_NODES, edge_allowlist=["*"])
+        return {node.id: node.depth for node in walked.nodes if node.depth}
+
+    return ahead
+
+
+def ahead_in_table(targets: Mapping[str, Sequence[str]]) -> Ahead:
+    """Walks a graph that is given as the targets of each node's edges."""
+
+    def ahead(start: str) -> dict[str, int]:
+        first = set(targets.get(start, ())) - {start}
+        second = {after for one in first for after in targets.get(one, ())} - {start}
+        return dict.fromkeys(second, 2) | dict.fromkeys(first, 1)
+
+    return ahead

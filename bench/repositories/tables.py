@@ -1,0 +1,91 @@
+"""The tables of a set: questions with the places that answer them, and relations between places."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PLACES, _ALTERNATIVES, _SYMBOL = ";", "|", "#"
+
+
+class TableError(Exception):
+    """A table breaks a rule; the message says where, and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A declaration in the file whose path ends with `path`, or the file itself where `symbol` is empty."""
+
+    path: str
+    symbol: str
+
+
+Alternatives = tuple[Place, ...]
+"""Places each of which does as well as the others; at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the places of its answer; the first is the primary one."""
+
+    text: str
+    places: tuple[Alternatives, ...]
+
+    @property
+    def primary(self) -> Alternatives:
+        """The place that matters most."""
+        return self.places[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A true relation that a reader goes along, from one place to another, and its kind in words."""
+
+    start: Alternatives
+    end: Alternatives
+    kind: str
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The lines `number, question, places` of a table. Raises TableError."""
+    questions = []
+    for line, (_, text, places) in _rows(path, ("number", "question", "places")):
+        questions.append(
+            Question(text, tuple(read_alternatives(place, line) for place in places.split(_PLACES) if place.strip()))
+        )
+        if not questions[-1].places:
+            raise TableError(f"{line}: no place: a question needs one place or more")
+    return questions
+
+
+def read_relations(path: Path) -> list[Relation]:
+    """The lines `from, to, kind, how` of a table. Raises TableError."""
+    return [
+        Relation(read_alternatives(start, line), read_alternatives(end, line), kind)
+        for line, (start, end, kind, _) in _rows(path, ("from", "to", "kind", "how"))
+    ]
+
+
+def read_alternatives(text: str, line: str) -> Alternatives:
+    """`path#symbol`, or several with `|` between; `line` says where the text stands. Raises TableError."""
+    places = []
+    for one in text.split(_ALTERNATIVES):
+        path, sign, symbol = one.strip().partition(_SYMBOL)
+        if not path or not sign:
+            raise TableError(f"{line}: {one!r} is no place: write path#symbol, or path# for the file")
+        places.append(Place(path, symbol))
+    return tuple(places)
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    """Where each line stands, and its cells; lines that are blank are left out."""
+    found = False
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not text.strip():
+            continue
+        cells, line = text.split("\t"), f"{path}:{number}"
+        if len(cells) != len(columns):
+            raise TableError(f"{line}: {len(cells)} columns: write {', '.join(columns)} with tabs between")
+        found = True
+        yield line, cells
+    if not found:
+        raise TableError(f"{path}: is empty: write one line or more")
