@@ -101,7 +101,7 @@ def test_the_server_learns_who_calls_from_the_certificate_alone(proxied: Proxied
     assert proxied.call(metadata={"x-forwarded-client-cert": forged}) is OK
     (metadata,) = proxied.calls
     elements = dict(element.split("=", 1) for element in str(metadata["x-forwarded-client-cert"]).split(";"))
-    assert elements.keys() == {"By", "Hash", "URI"}
+    assert elements.keys() == {"By", "Hash", "Cert", "URI"}
     assert elements["URI"] == CALLER_URI
     assert elements["By"] == f"{TRUST_DOMAIN}/groundwire/sa/groundwire-envoy"
 
