@@ -28,7 +28,8 @@ async def test_the_oldest_watch_ends_in_order_for_one_more_and_the_other_port_ha
                 for _ in range(3):
                     connection.call(WATCH, b"")
                     connection.pump(0.1)
-            for connection in (first, second, third):
+            first.await_ends(2)
+            for connection in (second, third):
                 connection.pump(0.3)
             assert second.ends == {}
             return first.ends, third.ends
