@@ -35,6 +35,14 @@ _MOST_NAMES = 32
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
+_Part: TypeAlias = (
+    retrieval_pb2.SearchHit
+    | retrieval_pb2.ExpandedNode
+    | retrieval_pb2.NodeText
+    | query_pb2.QueryMatch
+    | query_pb2.ParentContext
+    | index_pb2.Index
+)
 
 
 class AuditLog:
@@ -67,9 +75,9 @@ class AuditLog:
         """A call is about to be answered. Raises AuditUnavailableError."""
         kinds = _of_response(response)
         record = {**_of_call(call), "code": "OK", "index": answering_index(response)}
-        record["counts"] = {kind: len(ids) for kind, ids in kinds.items()}
+        record["counts"] = {kind: len(parts) for kind, parts in kinds.items()}
         if self._with_ids:
-            record["ids"] = [id_ for ids in kinds.values() for id_ in ids]
+            record["ids"] = [_id(part) for parts in kinds.values() for part in parts]
         self._write(record)
 
     def refused(self, call: CallRecord, outcome: Outcome) -> None:
@@ -187,19 +195,24 @@ def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]
     }
 
 
-def _of_response(response: object) -> Mapping[str, list[str]]:
-    """What an answer holds, by kind, as ids; of indexes their versions."""
+def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:
+    """What an answer holds, by kind."""
     match response:
         case retrieval_pb2.SearchNodesResponse():
-            return {"hits": [hit.id for hit in response.hits]}
+            return {"hits": response.hits}
         case retrieval_pb2.ExpandDependencyTreeResponse():
-            return {"nodes": [node.id for node in response.nodes]}
+            return {"nodes": response.nodes}
         case retrieval_pb2.FetchNodeTextsResponse():
-            return {"texts": [text.id for text in response.texts]}
+            return {"texts": response.texts}
         case query_pb2.QueryResponse():
-            parents = [parent.id for match_ in response.matches for parent in match_.meta.parents]
-            return {"matches": [match_.id for match_ in response.matches], "parents": parents}
+            parents = [parent for match_ in response.matches for parent in match_.meta.parents]
+            return {"matches": response.matches, "parents": parents}
         case index_pb2.ListIndexesResponse():
-            return {"indexes": [index.version for index in response.indexes]}
+            return {"indexes": response.indexes}
         case _:
             return {}
+
+
+def _id(part: _Part) -> str:
+    """A node's id, an index's version."""
+    return part.version if isinstance(part, index_pb2.Index) else part.id
