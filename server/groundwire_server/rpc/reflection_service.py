@@ -15,7 +15,11 @@ MAX_CONVERSATIONS = 16
 """How many streams are answered at a time, the oldest giving way to one more."""
 CONVERSATION_SECONDS = 60.0
 
+_Requests: TypeAlias = AsyncIterable[reflection_pb2.ServerReflectionRequest]
 _Responses: TypeAlias = AsyncIterable[reflection_pb2.ServerReflectionResponse]
+_Context: TypeAlias = grpc.aio.ServicerContext[
+    reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
+]
 
 
 class ReflectionService:
@@ -37,10 +41,8 @@ class ReflectionService:
 
     async def _converse(
         self,
-        requests: AsyncIterable[reflection_pb2.ServerReflectionRequest],
-        context: grpc.aio.ServicerContext[
-            reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
-        ],
+        requests: _Requests,
+        context: _Context,
     ) -> None:
         try:
             await self._answer(requests, context)
@@ -54,10 +56,8 @@ class ReflectionService:
 
     async def _answer(
         self,
-        requests: AsyncIterable[reflection_pb2.ServerReflectionRequest],
-        context: grpc.aio.ServicerContext[
-            reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
-        ],
+        requests: _Requests,
+        context: _Context,
     ) -> None:
         """Raises DeadlineError when the stream has lasted too long, or gives way to another."""
         async with self._conversations.taken(CONVERSATION_SECONDS):
