@@ -86,7 +86,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveMeta:
-    """How the answer was made (seed 004, RetrieveMeta); every count is of what the caller may see.
+    """How the answer was made; every count is of what the caller may see.
 
     `took_ms` is processor time of the call's own work, without opening the index and embedding the query.
     """

@@ -1,4 +1,4 @@
-"""Policy classes: the distinct access demands of an index, so that visibility is judged per class (design §4).
+"""Policy classes: the distinct access demands of an index, so that visibility is judged per class.
 
 A row's code is the place of its class, counted from 1. No class has the code 0, so that a column which was
 never written, or was lost to zeros, hides its rows instead of showing them as those of the first class.
