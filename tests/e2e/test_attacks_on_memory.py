@@ -17,7 +17,7 @@ from support.fuzzing.valid_requests import build_platform
 from support.jsonl import node
 from support.open_ended_calls import Connection
 from support.program import Server, run_ok, write_jsonl
-from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
+from support.token_issuer import SigningKey, bearer, token_environment
 from support.vitals import health_watched, resident_mib
 
 MIB = 1_048_576
@@ -78,15 +78,7 @@ def trusting(one_trusting: Server) -> Server:
 @pytest.fixture
 def tokens(tmp_path: Path) -> dict[str, str]:
     """The environment of a server that demands tokens."""
-    (tmp_path / "keys.json").write_text(key_set(KEY))
-    (tmp_path / "mapping.yaml").write_text(MAPPING)
-    return {
-        "GROUNDWIRE_ACCESS_MODE": "jwt",
-        "GROUNDWIRE_ACCESS_MAPPING": str(tmp_path / "mapping.yaml"),
-        "GROUNDWIRE_JWT_KEYS": str(tmp_path / "keys.json"),
-        "GROUNDWIRE_JWT_ISSUER": ISSUER,
-        "GROUNDWIRE_JWT_AUDIENCES": AUDIENCE,
-    }
+    return token_environment(tmp_path, KEY, MAPPING)
 
 
 @pytest.fixture

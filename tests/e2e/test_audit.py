@@ -14,7 +14,7 @@ from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, 
 from groundwire.v1.scope_pb2 import Scope
 from support.jsonl import edge, node
 from support.program import Server, run_ok, write_jsonl
-from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
+from support.token_issuer import SigningKey, bearer, token_environment
 
 KEY = SigningKey.ec("key")
 MAPPING = """
@@ -44,14 +44,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A server that demands tokens and records calls to `tmp_path / "audit.jsonl"`."""
-    (tmp_path / "keys.json").write_text(key_set(KEY))
-    (tmp_path / "mapping.yaml").write_text(MAPPING)
     return {
-        "GROUNDWIRE_ACCESS_MODE": "jwt",
-        "GROUNDWIRE_ACCESS_MAPPING": str(tmp_path / "mapping.yaml"),
-        "GROUNDWIRE_JWT_KEYS": str(tmp_path / "keys.json"),
-        "GROUNDWIRE_JWT_ISSUER": ISSUER,
-        "GROUNDWIRE_JWT_AUDIENCES": AUDIENCE,
+        **token_environment(tmp_path, KEY, MAPPING),
         "GROUNDWIRE_ALLOW_ADMIN": "true",
         "GROUNDWIRE_AUDIT": "required",
         "GROUNDWIRE_AUDIT_FILE": str(tmp_path / "audit.jsonl"),

@@ -19,7 +19,7 @@ from support.fuzzing.raw_http2 import RawCall, complaint, framed, raw_calls, sen
 from support.fuzzing.server_watch import ServerWatch, canonical_answers
 from support.fuzzing.valid_requests import READS, build_platform
 from support.program import Server
-from support.token_issuer import AUDIENCE, ISSUER, SigningKey, key_set
+from support.token_issuer import SigningKey, token_environment
 
 FAST_REQUESTS, FAST_TOKENS, FAST_FRAMES = 3_000, 1_000, 60
 SLOW_REQUESTS = int(os.environ.get("GROUNDWIRE_FUZZ_REQUESTS", "100000"))
@@ -85,15 +85,7 @@ def test_hostile_frames(server: Server) -> None:
 
 def test_hostile_tokens(data: Path, tmp_path: Path) -> None:
     key = SigningKey.ec("2026-01")
-    (tmp_path / "keys.json").write_text(key_set(key), encoding="utf-8")
-    (tmp_path / "mapping.yaml").write_text(MAPPING, encoding="utf-8")
-    environment = {
-        "GROUNDWIRE_ACCESS_MODE": "jwt",
-        "GROUNDWIRE_ACCESS_MAPPING": str(tmp_path / "mapping.yaml"),
-        "GROUNDWIRE_JWT_KEYS": str(tmp_path / "keys.json"),
-        "GROUNDWIRE_JWT_ISSUER": ISSUER,
-        "GROUNDWIRE_JWT_AUDIENCES": AUDIENCE,
-    }
+    environment = token_environment(tmp_path, key, MAPPING)
     calls = HostileCalls(SEED, MAX_RECEIVE_BYTES, (key.token(), key.token(tenant="acme")), (Kind.METADATA,), (1,))
     allowed = {
         Kind.METADATA: {*ANSWERS, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.RESOURCE_EXHAUSTED},

@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import jwt
@@ -60,3 +61,16 @@ def key_set(*keys: SigningKey) -> str:
 def bearer(token: str) -> tuple[tuple[str, str]]:
     """The metadata that carries a token."""
     return (("authorization", f"Bearer {token}"),)
+
+
+def token_environment(folder: Path, key: SigningKey, mapping: str) -> dict[str, str]:
+    """The environment of a server that demands tokens of a key, which grant what a mapping says; its files go there."""
+    (folder / "keys.json").write_text(key_set(key), encoding="utf-8")
+    (folder / "mapping.yaml").write_text(mapping, encoding="utf-8")
+    return {
+        "GROUNDWIRE_ACCESS_MODE": "jwt",
+        "GROUNDWIRE_ACCESS_MAPPING": str(folder / "mapping.yaml"),
+        "GROUNDWIRE_JWT_KEYS": str(folder / "keys.json"),
+        "GROUNDWIRE_JWT_ISSUER": ISSUER,
+        "GROUNDWIRE_JWT_AUDIENCES": AUDIENCE,
+    }
