@@ -59,6 +59,8 @@ class SourceNode:
     timestamp: datetime | None = None
     source_uri: str = ""
     context_prefix: str = ""
+    is_test: bool = False
+    is_generated: bool = False
     access: StatedAccess = field(default_factory=StatedAccess)
     vector: tuple[float, ...] | None = None
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -71,13 +73,18 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceEdge:
-    """A dependency between two node keys; `confidence` in (0, 1], 1 when the source asserts it."""
+    """A dependency between two node keys.
+
+    `confidence` is in (0, 1], 1 when the source asserts it. `line` is the 1-based line of the file of `from_key` where
+    the dependency stands, 0 when unknown.
+    """
 
     from_key: str
     to_key: str
     edge_type: str
     origin: str
     confidence: float = 1.0
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
