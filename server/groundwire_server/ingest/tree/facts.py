@@ -6,17 +6,35 @@ from typing import Literal, TypeAlias
 from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
+Trait: TypeAlias = Literal[
+    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural"
+]
+"""What a declaration says of itself.
+
+`interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
+types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
+called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a callable; `type_name` in the form of `languages.types`, empty when the source states none."""
+
+    name: str
+    type_name: str = ""
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Something with a name that other code can refer to; definition 0 of a file is the file itself.
 
-    `key` is the node whose text holds it: a one-line member has no node of its own and shares its type's.
-    `symbol` is dotted and qualified by types and namespaces, `parent` an index into the file's definitions
-    (-1 for the file itself). `bases` are the dotted names of base types as written, without type arguments.
-    `parameter_count` is None where it cannot tell overloads apart. `owner` names the type of a member that
-    stands outside of it and is in another file (Go). `partial` marks a C# type of several declarations.
+    `key` is the node whose text holds it: a field has no node of its own and shares its type's. `symbol` is dotted and
+    qualified by types and namespaces, `parent` an index into the file's definitions (-1 for the file itself). Types are
+    in the form of `languages.types`: `bases` those that a type derives from, `result` what a callable returns or a
+    value is. `parameters` is None where nothing is known of them. `owner` names the type of a member that stands
+    outside of it and is in another file (Go).
     """
 
     key: str
@@ -26,9 +44,11 @@ class Definition:
     parent: int
     line: int
     bases: tuple[str, ...] = ()
-    parameter_count: int | None = None
+    parameters: tuple[Parameter, ...] | None = None
+    result: str = ""
     owner: str = ""
-    partial: bool = False
+    type_parameters: tuple[str, ...] = ()
+    traits: frozenset[Trait] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +71,17 @@ class Import:
 class Binding:
     """A variable whose type the source states or makes plain; a field when `scope` is a type.
 
-    `scope` is an index into the file's definitions; `stated` is False where the type is that of an initialiser.
+    `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
+    initialiser, or that of the expression `value`, a path as in `Call.receiver`; with `is_item` the variable is one of
+    the items that the value or type holds.
     """
 
     scope: int
     name: str
     type_name: str
     stated: bool
+    value: str = ""
+    is_item: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +89,49 @@ class Call:
     """A call site inside definition `scope`, its text being in node `from_key`.
 
     `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other
-    expression; a path segment that is itself called ends with `()`. `constructs` marks `new Name()`.
+    expression; a path segment that is itself called ends with `()`. `constructs` marks `new Name()`. `arguments` are
+    paths of the same form, `"` for a string and empty for any other expression; `type_arguments` are types.
     """
 
     from_key: str
     scope: int
     receiver: str
     name: str
-    argument_count: int
     line: int
     constructs: bool = False
+    arguments: tuple[str, ...] = ()
+    type_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name that is used without being called: a type, a value such as a function that is passed on, a decorator.
+
+    `name` is a dotted path as in `Call.receiver`, without type arguments.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    line: int
+    role: Literal["type", "value", "decorator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A pattern of URLs and what answers requests for it.
+
+    `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`. `prefix_of` is
+    the path of the object that the route was given to and that may be given a prefix elsewhere (a blueprint, a router).
+    `handler` is a path as in `Call.receiver`, empty when the handler is definition `scope` itself.
+    """
+
+    from_key: str
+    scope: int
+    pattern: str
+    handler: str
+    line: int
+    prefix_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +147,7 @@ class TableMapping:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """All that name resolution needs of one file."""
+    """All that name resolution needs of one file; `is_test` when it is there to test others."""
 
     path: str
     language: str
@@ -98,7 +155,10 @@ class CodeFacts:
     imports: tuple[Import, ...] = ()
     bindings: tuple[Binding, ...] = ()
     calls: tuple[Call, ...] = ()
+    references: tuple[Reference, ...] = ()
+    routes: tuple[Route, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,16 @@ from typing import ClassVar
 import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Parameter,
+    Reference,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.csharp_references import REFERENCING, csharp_references
 from groundwire_server.ingest.tree.languages.entity_framework import (
     TYPE_NODES,
     base_types,
@@ -18,10 +27,20 @@ from groundwire_server.ingest.tree.languages.syntax import (
     Places,
     Shape,
     Syntax,
+    first_child,
     last_child,
     text_of,
     type_name,
+    type_of,
 )
+
+_CONVERSIONS = frozenset({"object_creation_expression", "cast_expression"})
+_TRAITS: Mapping[str, Trait] = {
+    "abstract": "abstract",
+    "static": "static",
+    "override": "override",
+    "partial": "partial",
+}
 
 
 class CSharpSyntax(Syntax):
@@ -45,13 +64,17 @@ class CSharpSyntax(Syntax):
     transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
     leading = frozenset({"comment"})
     adornments = frozenset({"attribute_list"})
+    headers = frozenset({"using_directive", "extern_alias_directive", "global_attribute"})
+    directive = "#"
+    constructors = frozenset({"constructor_declaration"})
+    assignments = frozenset({"expression_statement"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "member_access_expression": ("expression", "name"),
         "member_binding_expression": ("expression", "name"),
         "qualified_name": ("qualifier", "name"),
     }
     words = frozenset({"identifier", "generic_name", "this", "base"})
-    unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression"})
+    unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression", "argument"})
     conditionals = frozenset({"conditional_access_expression"})
     calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
@@ -69,6 +92,10 @@ class CSharpSyntax(Syntax):
             "property_declaration",
             "foreach_statement",
             "declaration_pattern",
+            "recursive_pattern",
+            "lambda_expression",
+            "implicit_object_creation_expression",
+            *REFERENCING,
         }
     )
 
@@ -97,9 +124,57 @@ class CSharpSyntax(Syntax):
             return text_of(node.child_by_field_name("name"))
         return None
 
-    def is_partial(self, node: Node) -> bool:
-        """Whether the declaration has the modifier `partial`."""
-        return any(child.type == "modifier" and child.text == b"partial" for child in node.children)
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a member, or of the primary constructor that a type has beside its name."""
+        listed = node.child_by_field_name("parameters") or next(
+            (child for child in node.named_children if child.type == "parameter_list"), None
+        )
+        if listed is None:
+            return None
+        found = [self.parameter(child) for child in listed.named_children if child.type == "parameter"]
+        # The grammar lays the parts of a `params` parameter out in the list itself.
+        name = text_of(listed.child_by_field_name("name"))
+        if name:
+            found.append(Parameter(name, type_of(listed.child_by_field_name("type")), True))
+        return tuple(found)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; it is optional when a value stands behind its name."""
+        name = node.child_by_field_name("name")
+        has_default = name is not None and any(child.start_byte > name.end_byte for child in node.named_children)
+        return Parameter(text_of(name), type_of(node.child_by_field_name("type")), has_default)
+
+    def result(self, node: Node) -> str:
+        """The type that a method returns or a property has."""
+        return type_of(node.child_by_field_name("returns") or node.child_by_field_name("type"))
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers; a method is an extension when its first parameter is `this`."""
+        modifiers = {text_of(child) for child in node.children if child.type == "modifier"}
+        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        if node.type == "interface_declaration":
+            found.add("interface")
+        parameters = node.child_by_field_name("parameters")
+        if parameters is not None and parameters.child_by_field_name("name") is not None:
+            found.add("variadic")
+        first = first_child(parameters)
+        if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")
+        return frozenset(found)
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `x.Add<A, B>()`."""
+        target = node.child_by_field_name("function") or node.child_by_field_name("type")
+        name = target.child_by_field_name("name") if target is not None else None
+        listed = last_child(name or target)
+        if listed is None or listed.type != "type_argument_list":
+            return ()
+        return tuple(filter(None, map(type_of, listed.named_children)))
+
+    def argument(self, node: Node) -> str:
+        """One argument; a name before it is left out."""
+        value = last_child(node)
+        return '"' if value is not None and value.type in self.strings else self.value_path(value)
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Verbatim strings and raw string literals."""
@@ -107,7 +182,7 @@ class CSharpSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""
-        return tuple(filter(None, (type_name(base) for base in base_types(node))))
+        return tuple(filter(None, map(type_of, base_types(node))))
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`using N` and `using static N.T` bring everything in N or T, `using A = N.T` one type."""
@@ -120,29 +195,61 @@ class CSharpSyntax(Syntax):
                 yield Import(module, name, alias, node.start_point.row + 1, tree_wide)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, properties, parameters, locals, loop and pattern variables."""
+        """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""
         for node in nodes["variable_declaration"]:
-            yield from _declared_variables(node, places)
-        named = (*nodes["parameter"], *nodes["property_declaration"], *nodes["declaration_pattern"])
-        variables = [(node, "name") for node in named] + [(node, "left") for node in nodes["foreach_statement"]]
-        for node, field in variables:
-            name, stated = text_of(node.child_by_field_name(field)), type_name(node.child_by_field_name("type"))
-            if name and stated:
-                yield Binding(places.scope(node), name, stated, True)
+            yield from self._declared_variables(node, places)
+        for kind in ("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
+            for node in nodes[kind]:
+                name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
+                if name and stated:
+                    yield Binding(places.scope(node), name, stated, True)
+        for node in nodes["foreach_statement"]:
+            declared, name = node.child_by_field_name("type"), text_of(node.child_by_field_name("left"))
+            if declared is not None and declared.type != "implicit_type":
+                yield Binding(places.scope(node), name, type_of(declared), True)
+            else:
+                value = self.value_path(node.child_by_field_name("right"))
+                yield Binding(places.scope(node), name, "", False, value, True)
+        for node in nodes["lambda_expression"]:
+            yield from self._lambda_parameter(node, places)
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Types wherever they are named, values that are passed on, and members that are read."""
+        return csharp_references(self, nodes, places)
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells Entity Framework."""
         return entity_framework_mappings(self, nodes, places)
 
+    def _declared_variables(self, node: Node, places: Places) -> Iterator[Binding]:
+        declared = node.child_by_field_name("type")
+        is_stated = declared is not None and declared.type != "implicit_type"
+        for variable in node.named_children:
+            name = text_of(variable.child_by_field_name("name"))
+            if variable.type != "variable_declarator" or not name:
+                continue
+            if is_stated:
+                yield Binding(places.scope(variable), name, type_of(declared), True)
+                continue
+            value = last_child(variable)
+            if value is not None and value.type == "await_expression":
+                value = first_child(value)
+            made = value.child_by_field_name("type") if value and value.type in _CONVERSIONS else None
+            if value is not None and value.type == "as_expression":
+                made = value.child_by_field_name("right")
+            is_item = value is not None and value.type == "element_access_expression"
+            path = self.value_path(value.child_by_field_name("expression") if value and is_item else value)
+            if made is not None or path:
+                yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
 
-def _declared_variables(node: Node, places: Places) -> Iterator[Binding]:
-    declared = node.child_by_field_name("type")
-    for variable in node.named_children:
-        if variable.type != "variable_declarator":
-            continue
-        value = last_child(variable)
-        stated = declared is not None and declared.type != "implicit_type"
-        made = value.child_by_field_name("type") if value and value.type == "object_creation_expression" else None
-        name, type_of_value = text_of(variable.child_by_field_name("name")), type_name(declared if stated else made)
-        if name and type_of_value:
-            yield Binding(places.scope(variable), name, type_of_value, stated)
+    def _lambda_parameter(self, node: Node, places: Places) -> Iterator[Binding]:
+        """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
+        parameters = node.child_by_field_name("parameters")
+        argument = node.parent
+        call = argument.parent.parent if argument is not None and argument.parent is not None else None
+        if parameters is None or parameters.type != "implicit_parameter" or call is None:
+            return
+        function = call.child_by_field_name("function")
+        path = self.value_path(function.child_by_field_name("expression") if function is not None else None)
+        if path:
+            yield Binding(places.scope(node), text_of(parameters), "", False, path, True)

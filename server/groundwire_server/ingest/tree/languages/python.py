@@ -47,6 +47,10 @@ class PythonSyntax(Syntax):
     )
     wrappers = frozenset({"decorated_definition"})
     leading = frozenset({"comment", "decorator"})
+    headers = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
+    elided = " ..."
+    constructors = frozenset({"__init__"})
+    assignments = frozenset({"expression_statement"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {"attribute": ("object", "attribute")}
     words = frozenset({"identifier"})
     unwrapped = frozenset({"parenthesized_expression", "await"})
@@ -69,10 +73,6 @@ class PythonSyntax(Syntax):
         """The path with dots, a package being named by its folder."""
         parts = PurePosixPath(path).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
-
-    def parameter_count(self, node: Node) -> int | None:
-        """Python has no overloads."""
-        return None
 
     def documentation(self, nodes: Nodes) -> frozenset[int]:
         """Strings that are statements of their own."""

@@ -8,11 +8,25 @@ from typing import ClassVar
 
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Parameter,
+    Reference,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.types import type_text
 
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
 
+_MAX_ACCESSOR_BYTES = 200
+_MAX_TYPE_BYTES = 300
+# An empty body, a field returned, a field set.
+_ACCESSOR = re.compile(r"\{?(?:=>|return\b)?[\w.$&*]*(?:=[\w.$&*]+)?;?\}?(?:pass|\.\.\.)?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
@@ -74,6 +88,15 @@ class Syntax(ABC):
     leading: ClassVar[frozenset[str]]
     # What stands before a signature inside the declaration's node: annotations and attributes.
     adornments: ClassVar[frozenset[str]] = frozenset()
+    # What says where names come from rather than anything of its own: imports, `using`, `package`; and how a line
+    # starts that only steers the compiler.
+    headers: ClassVar[frozenset[str]]
+    directive: ClassVar[str] = ""
+    # What stands for a body that is left out.
+    elided: ClassVar[str] = " { ... }"
+    constructors: ClassVar[frozenset[str]] = frozenset()
+    # The statements that a constructor consists of when it only keeps what it is given.
+    assignments: ClassVar[frozenset[str]] = frozenset()
     # Dotted paths: (object field, name field) of a member access, first segments, what means nothing, and `a?.b`.
     members: ClassVar[Mapping[str, tuple[str, str]]]
     words: ClassVar[frozenset[str]]
@@ -105,13 +128,50 @@ class Syntax(ABC):
         """The dotted names of a type declaration's base types."""
         return ()
 
-    def parameter_count(self, node: Node) -> int | None:
-        """How many parameters a declaration takes; None when it says nothing about overloads."""
-        parameters = node.child_by_field_name("parameters")
-        return None if parameters is None else count_children(parameters)
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
+        listed = node.child_by_field_name("parameters")
+        return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
 
-    def is_partial(self, node: Node) -> bool:
-        """Whether a type declaration is one of several that make up the type."""
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter."""
+        name = text_of(node.child_by_field_name("name"))
+        return Parameter(name, type_of(node.child_by_field_name("type")), node.child_by_field_name("value") is not None)
+
+    def result(self, node: Node) -> str:
+        """The type that a callable returns or a value has, as far as it is stated."""
+        return ""
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = node.child_by_field_name("type_parameters") or next(
+            (child for child in node.named_children if child.type in ("type_parameter_list", "type_parameters")), None
+        )
+        named = listed.named_children if listed else ()
+        return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """What a declaration says of itself; `parent` is the declaration around it."""
+        return frozenset()
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type."""
+        if shape.body is None:
+            return False
+        if node.type in self.constructors or shape.name in self.constructors:
+            statements = [child for child in shape.body.named_children if not child.is_extra]
+            return all(child.type in self.assignments and not self._calls_in(child) for child in statements)
+        if shape.body.end_byte - shape.body.start_byte > _MAX_ACCESSOR_BYTES:
+            return False
+        return _ACCESSOR.fullmatch("".join(text_of(shape.body).split())) is not None
+
+    def _calls_in(self, node: Node) -> bool:
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if current.type in self.calls:
+                return True
+            pending.extend(current.named_children)
         return False
 
     def documentation(self, nodes: Nodes) -> frozenset[int]:
@@ -130,9 +190,43 @@ class Syntax(ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Names that are used without being called; of equal ones in a chunk the first stands for all."""
+        return iter(())
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route]:
+        """Which URLs the file answers."""
+        return iter(())
+
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""
         return iter(())
+
+    def arguments(self, node: Node) -> tuple[str, ...]:
+        """The arguments of a call, as `facts.Call` has them."""
+        form = self.calls[node.type]
+        listed = node.child_by_field_name(form.arguments) if form.arguments else None
+        return tuple(map(self.argument, listed.named_children)) if listed else ()
+
+    def argument(self, node: Node) -> str:
+        """One argument: a path, `"` for a string, or empty."""
+        if node.type in self.strings:
+            return '"'
+        return self.value_path(node)
+
+    def value_path(self, node: Node | None) -> str:
+        """The path of an expression as `facts.Call.receiver` has it, that of what is constructed ending with `()`."""
+        while node is not None and node.type in self.unwrapped:
+            node = first_child(node)
+        form = self.calls.get(node.type) if node else None
+        if node is not None and form is not None and form.constructs:
+            name = type_name(node.child_by_field_name(form.function))
+            return f"{name}()" if name else ""
+        return ".".join(self.path(node))
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """The types that a call states for its type parameters."""
+        return ()
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
@@ -205,6 +299,13 @@ def type_name(node: Node | None) -> str:
     """The dotted name that a type starts with, without pointers and type arguments; empty for arrays and the like."""
     match = _TYPE_NAME.match(text_of(node))
     return match[1] if match and not match[2] else ""
+
+
+def type_of(node: Node | None) -> str:
+    """The type that a node of the source writes, in the form of `types`."""
+    if node is None or node.end_byte - node.start_byte > _MAX_TYPE_BYTES or node.text is None:
+        return ""
+    return type_text(node.text.decode())
 
 
 def end_row(node: Node) -> int:

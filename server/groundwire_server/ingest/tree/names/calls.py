@@ -1,6 +1,6 @@
 """What a call site calls."""
 
-from groundwire_server.ingest.tree.facts import Call
+from groundwire_server.ingest.tree.facts import Call, Definition
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import GUESSED, NameRules
 from groundwire_server.ingest.tree.names.table import Found
@@ -10,6 +10,10 @@ MAX_FAN_OUT = 3
 
 MAX_SAME_NAMED = 64
 """A method name that more definitions than this carry is never guessed."""
+
+_MAX_VARIABLES = 5
+OF_ITEMS, OF_TARGET = "[]", "="
+"""Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
 
 
 class CallResolution:
@@ -33,18 +37,30 @@ class CallResolution:
     def _named(self, scope: int, call: Call) -> Found | None:
         lookup = self._lookup
         if call.constructs:
-            return lookup.dotted(scope, [*filter(None, call.receiver.split(".")), call.name])
+            return self._constructed(scope, call)
         if not call.receiver:
             return lookup.unqualified(scope, call.name)
         if call.receiver in self._rules.super_names:
             around = self._table.enclosing_type(scope)
             return None if around is None else lookup.of_type(around, call.name, inherited=True)
-        receiver = lookup.receiver(scope, call.receiver)
-        if receiver is not None:
-            return lookup.step(receiver, call.name)
+        value = None if call.receiver.startswith("?") else lookup.value(scope, call.receiver)
+        member = lookup.step(value.found, call.name) if value else None
+        if member is not None:
+            return member
+        extension = lookup.extension(scope, value, call.name)
+        if extension is not None or value is not None:
+            return extension
         return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None
 
-    def _may_guess(self, scope: int, receiver: str) -> bool:
+    def _constructed(self, scope: int, call: Call) -> Found | None:
+        if call.name not in (OF_ITEMS, OF_TARGET):
+            return self._lookup.dotted(scope, [*filter(None, call.receiver.split(".")), call.name])
+        value = self._lookup.value(scope, call.receiver)
+        if value is not None and call.name == OF_ITEMS:
+            value = self._lookup.item(value)
+        return value.found if value and value.found.refs else None
+
+    def _may_guess(self, scope: int, receiver: str, steps: int = _MAX_VARIABLES) -> bool:
         """Whether a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
         first = receiver.partition(".")[0]
         if first == "?":
@@ -54,7 +70,11 @@ class CallResolution:
         variable = self._lookup.variable(scope, first)
         if variable is not None:
             number, binding = variable
-            return not binding.stated and self._lookup.dotted(number, binding.type_name.split(".")) is not None
+            if binding.stated or steps == 0:
+                return False
+            if binding.value:
+                return self._may_guess(number, binding.value, steps - 1)
+            return self._lookup.dotted(number, binding.type_name.split(".")) is not None
         return not (self._rules.implicit_members and first[:1].isupper())
 
     def _guess(self, scope: int, name: str) -> Found | None:
@@ -67,16 +87,56 @@ class CallResolution:
         return Found(seen, GUESSED) if len({self._table.owner_of(number) for number in seen}) == 1 else None
 
     def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
-        """The nearest of the definitions found, by the number of arguments where that tells overloads apart."""
+        """The nearest of the definitions found, by their parameters where these tell overloads apart."""
         entered = dict.fromkeys(number for ref in found.numbers for number in self._entered(ref))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
-        if len(numbers) > 1:
-            counts = {number: self._table.definitions[number].parameter_count for number in numbers}
-            fitting = tuple(number for number in numbers if counts[number] == call.argument_count)
-            numbers = fitting or numbers
+        if len(numbers) > 1 and self._rules.has_overloads:
+            numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers
+            numbers = self._best_by_types(scope, numbers, call)
         if not 0 < len(numbers) <= MAX_FAN_OUT:
             return None
         return Found(numbers, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED))
+
+    def _takes(self, number: int, call: Call) -> bool:
+        """Whether a callable takes as many arguments as a call gives."""
+        definition = self._table.definitions[number]
+        if definition.parameters is None:
+            return True
+        parameters = definition.parameters[self._first_parameter(definition, call) :]
+        least = sum(not parameter.is_optional for parameter in parameters)
+        return least <= len(call.arguments) and (
+            len(call.arguments) <= len(parameters) or "variadic" in definition.traits
+        )
+
+    def _best_by_types(self, scope: int, numbers: tuple[int, ...], call: Call) -> tuple[int, ...]:
+        """Of several callables those whose parameters have the most types that the arguments are known to have."""
+        if len(numbers) == 1:
+            return numbers
+        types = [self._types_of(scope, argument) for argument in call.arguments]
+        if not any(types):
+            return numbers
+        fits = [self._fitting_types(number, call, types) for number in numbers]
+        return tuple(number for number, fit in zip(numbers, fits, strict=True) if fit == max(fits))
+
+    def _fitting_types(self, number: int, call: Call, types: list[frozenset[int]]) -> int:
+        definition = self._table.definitions[number]
+        parameters = (definition.parameters or ())[self._first_parameter(definition, call) :]
+        fitting = 0
+        for parameter, known in zip(parameters, types, strict=False):
+            declared = self._lookup.type_named(number, parameter.type_name) if known and parameter.type_name else None
+            fitting += declared is not None and not known.isdisjoint(declared.numbers)
+        return fitting
+
+    def _types_of(self, scope: int, argument: str) -> frozenset[int]:
+        """The types that an argument is an instance of, base types included."""
+        value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
+        found = value.found.numbers if value else ()
+        return frozenset(base for number in found for base, _ in self._lookup.lineage(number))
+
+    @staticmethod
+    def _first_parameter(definition: Definition, call: Call) -> int:
+        """The parameter that the first argument is given to: the one before the dot has none."""
+        return int("extension" in definition.traits and bool(call.receiver) and not call.constructs)
 
     def _entered(self, number: int) -> tuple[int, ...]:
         """Where control goes when a definition is called: a type's own constructors, a module's default export."""

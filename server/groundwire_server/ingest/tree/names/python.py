@@ -23,6 +23,7 @@ class PythonNames(NameRules):
     self_names = frozenset({"self", "cls"})
     super_names = frozenset({"super()"})
     implicit_members = False
+    has_overloads = False
     common_methods = everyday.PYTHON
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:

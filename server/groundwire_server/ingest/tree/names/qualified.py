@@ -28,7 +28,7 @@ class QualifiedNames(NameRules):
                 if definition.construct != "callable":
                     self._types[definition.symbol] += (number,)
         for symbol, numbers in self._types.items():
-            if len(numbers) > 1 and all(table.definitions[number].partial for number in numbers):
+            if len(numbers) > 1 and all("partial" in table.definitions[number].traits for number in numbers):
                 table.join(numbers)
                 self._types[symbol] = numbers[:1]
         self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}

@@ -95,6 +95,10 @@ class SymbolTable:
         members, name = self._members[owner], self.definitions[member].name
         members[name] = (*members.get(name, ()), member)
 
+    def members_of(self, number: int) -> tuple[int, ...]:
+        """Every member of one declaration, by name in the order of their first ones."""
+        return tuple(member for named in self._members.get(number, {}).values() for member in named)
+
     def members(self, number: int, name: str) -> tuple[int, ...]:
         """The members of that name, of all parts of a type; overloads are several."""
         parts = self.parts(number)
