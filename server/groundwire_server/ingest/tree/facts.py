@@ -84,6 +84,10 @@ class Binding:
     is_item: bool = False
 
 
+OF_ITEMS, OF_TARGET = "[]", "="
+"""Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call site inside definition `scope`, its text being in node `from_key`.

@@ -59,6 +59,7 @@ def resolved(analyse: Analyser) -> Resolver:
         facts = [analyse(path, text).facts for path, text in files.items()]
         inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
         layout = TreeLayout(packages or frozenset(folder for folder, _, _ in inits), go_modules or {})
-        return list(resolve([item for item in facts if item is not None], layout))
+        resolution = resolve([item for item in facts if item is not None], layout)
+        return [*resolution.edges, *resolution.mappings]
 
     return resolve_files

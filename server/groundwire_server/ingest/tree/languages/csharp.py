@@ -16,6 +16,7 @@ from groundwire_server.ingest.tree.facts import (
     Trait,
 )
 from groundwire_server.ingest.tree.languages.csharp_references import REFERENCING, csharp_references
+from groundwire_server.ingest.tree.languages.csharp_targets import target_of
 from groundwire_server.ingest.tree.languages.entity_framework import (
     TYPE_NODES,
     base_types,
@@ -33,6 +34,7 @@ from groundwire_server.ingest.tree.languages.syntax import (
     type_name,
     type_of,
 )
+from groundwire_server.ingest.tree.languages.types import head
 
 _CONVERSIONS = frozenset({"object_creation_expression", "cast_expression"})
 _TRAITS: Mapping[str, Trait] = {
@@ -79,6 +81,7 @@ class CSharpSyntax(Syntax):
     calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
+        "implicit_object_creation_expression": CallForm("", "", constructs=True),
     }
     strings = frozenset(
         {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
@@ -94,7 +97,6 @@ class CSharpSyntax(Syntax):
             "declaration_pattern",
             "recursive_pattern",
             "lambda_expression",
-            "implicit_object_creation_expression",
             *REFERENCING,
         }
     )
@@ -161,6 +163,27 @@ class CSharpSyntax(Syntax):
         if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")
         return frozenset(found)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Of `new()` without a type the one that is stated where its value goes."""
+        if node.type != "implicit_object_creation_expression":
+            return super().callee(node)
+        target = target_of(self, node)
+        if target is None or not target[0]:
+            return None
+        written, name = target
+        if name:
+            return written, name
+        receiver, _, last = head(written).rpartition(".")
+        return receiver, last
+
+    def arguments(self, node: Node) -> tuple[str, ...]:
+        """The arguments of a call or construction."""
+        if node.type != "implicit_object_creation_expression":
+            return super().arguments(node)
+        listed = first_child(node)
+        is_list = listed is not None and listed.type == "argument_list"
+        return tuple(map(self.argument, listed.named_children)) if listed is not None and is_list else ()
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `x.Add<A, B>()`."""

@@ -1,6 +1,6 @@
 """What a call site calls."""
 
-from groundwire_server.ingest.tree.facts import Call, Definition
+from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, Call, Definition
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import GUESSED, NameRules
 from groundwire_server.ingest.tree.names.table import Found
@@ -12,8 +12,6 @@ MAX_SAME_NAMED = 64
 """A method name that more definitions than this carry is never guessed."""
 
 _MAX_VARIABLES = 5
-OF_ITEMS, OF_TARGET = "[]", "="
-"""Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
 
 
 class CallResolution:

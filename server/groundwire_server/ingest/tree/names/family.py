@@ -1,5 +1,6 @@
 """The edges of one language family, file by file."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from groundwire_server.ingest.records import SourceEdge
@@ -44,20 +45,21 @@ class FamilyEdges:
             origin = f"{self._table.path_of(member)}:{definition.line}"
             yield SourceEdge(self._key(owner), definition.key, "Contains", origin, line=definition.line)
 
-    def implemented(self) -> Iterator[tuple[str, str]]:
-        """The key of each member and the symbol of one that it implements or overrides, sorted."""
-        found = {
-            (self._key(number), self._table.definitions[base].symbol)
-            for number in range(len(self._table.definitions))
-            for base in self._inheritance.overridden(number)
-            if self._key(number) != self._key(base)
-        }
-        yield from sorted(found)
+    def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The key of each member that implements or overrides others, and their names with their types'."""
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        for number in range(len(self._table.definitions)):
+            for base in self._inheritance.overridden(number):
+                if self._key(number) != self._key(base):
+                    owner = self._table.definitions[self._table.owner_of(base)]
+                    names[self._key(number)].add(f"{owner.name}.{self._table.definitions[base].name}")
+        for key in sorted(names):
+            yield key, tuple(sorted(names[key]))
 
     def _add_imports(self, file: int, edges: FileEdges) -> None:
         for item, found in self._rules.imported(file):
             for number in found.numbers:
-                edges.add(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
 
     def _add_bases(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the Inherits edges and returns the types that they lead to."""
@@ -67,7 +69,7 @@ class FamilyEdges:
             for name in definition.bases:
                 found = self._lookup.type_named(number, name) or NOTHING
                 for base in found.numbers:
-                    edges.add(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
+                    edges.note(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
                     used.add(base)
         return used
 
@@ -81,17 +83,17 @@ class FamilyEdges:
             scope = first + call.scope
             found = self._calls.called(scope, call) or NOTHING
             for number in found.numbers:
-                edges.add(call.from_key, self._key(number), "Calls", call.line, found.confidence)
+                edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
                 used.add(number)
                 for other, confidence in self._inheritance.dispatched(file, number, self._bound):
                     at_most = min(found.confidence, confidence)
-                    edges.add(call.from_key, self._key(other), "Calls", call.line, at_most)
+                    edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
                 for handler, handled in self._messages.handlers(message).items():
-                    edges.add(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+                    edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
             pair = self._registrations.pair(scope, call)
             if pair is not None:
-                edges.add(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
+                edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
         return used
 
     def _add_references(self, file: int, edges: FileEdges) -> set[int]:
@@ -100,7 +102,7 @@ class FamilyEdges:
         first = self._table.module_of(file)
         for reference in self._table.files[file].references:
             for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
-                edges.add(reference.from_key, self._key(number), edge_type, reference.line, confidence)
+                edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
         return used
 
@@ -114,7 +116,7 @@ class FamilyEdges:
         for number in sorted(used):
             item = self._rules.namespace_import(file, number)
             if item is not None:
-                edges.add(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
 
     def _add_members(self, file: int, edges: FileEdges) -> None:
         """Adds what the types and members of a file implement and what implements them, handles or stands for them."""
@@ -123,17 +125,17 @@ class FamilyEdges:
             line = definition.line
             for base, confidence in self._inheritance.overridden(number).items():
                 edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
-                edges.add(definition.key, self._key(base), edge_type, line, confidence)
+                edges.note(definition.key, self._key(base), edge_type, line, confidence)
             reverse = "ImplementedBy" if self._inheritance.is_abstract(number) else "OverriddenBy"
             for other, confidence in self._inheritance.overriding(number).items():
-                edges.add(definition.key, self._key(other), reverse, line, confidence)
+                edges.note(definition.key, self._key(other), reverse, line, confidence)
             if definition.construct == "type" and self._inheritance.is_abstract(number):
                 for other, confidence in self._inheritance.implementing(number).items():
-                    edges.add(definition.key, self._key(other), "ImplementedBy", line, confidence)
+                    edges.note(definition.key, self._key(other), "ImplementedBy", line, confidence)
             for other in sorted(self._bound.get(number, ())):
-                edges.add(definition.key, self._key(other), "BoundTo", line, WILDCARD)
+                edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
             for handler, confidence in self._messages.handlers(number).items():
-                edges.add(definition.key, self._key(handler), "HandledBy", line, confidence)
+                edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
             self._add_injected(number, edges)
 
     def _add_injected(self, number: int, edges: FileEdges) -> None:
@@ -149,7 +151,7 @@ class FamilyEdges:
                 bound = self._bound.get(interface, frozenset())
                 for other in sorted(bound):
                     confidence = WILDCARD if len(bound) == 1 else 0.5
-                    edges.add(definition.key, self._key(other), "Injects", definition.line, confidence)
+                    edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
 
     def _mappings(self, file: int) -> Iterator[EntityMapping]:
         """The nodes that state a mapping, and the entity types that they state it of."""

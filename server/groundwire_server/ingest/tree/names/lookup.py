@@ -140,6 +140,11 @@ class Lookup:
             number = self.table.parent_of(number)
         return None
 
+    def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
+        """The types that have a field of that name, which has no definition of its own."""
+        fields = (self._field(number, name) for number in found.numbers)
+        return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
+
     def extension(self, scope: int, value: Value | None, name: str) -> Found | None:
         """The extension methods of that name that the file of `scope` sees and that fit what stands before the dot."""
         file = self.table.file_of(scope)

@@ -38,4 +38,8 @@ class Uses:
         value = self._lookup.value(scope, before)
         if value is None or not value.found.refs:
             return None
-        return self._lookup.step(value.found, name)
+        member = self._lookup.step(value.found, name)
+        if member is not None:
+            return member
+        owners = self._lookup.field_owners(value.found, name)
+        return Found(owners, value.found.confidence) if owners else None
