@@ -72,8 +72,8 @@ class Binding:
     """A variable whose type the source states or makes plain; a field when `scope` is a type.
 
     `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
-    initialiser, or that of the expression `value`, a path as in `Call.receiver`; with `is_item` the variable is one of
-    the items that the value or type holds.
+    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value.
+    With `is_item` the variable is one of the items that the value or type holds.
     """
 
     scope: int

@@ -267,8 +267,7 @@ class CSharpSyntax(Syntax):
                 made = value.child_by_field_name("right")
             is_item = value is not None and value.type == "element_access_expression"
             path = self.value_path(value.child_by_field_name("expression") if value and is_item else value)
-            if made is not None or path:
-                yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
+            yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
 
     def _lambda_parameter(self, node: Node, places: Places) -> Iterator[Binding]:
         """The only parameter of a lambda without a type, as an item of what the called method belongs to."""

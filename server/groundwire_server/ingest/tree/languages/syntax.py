@@ -25,8 +25,8 @@ MAX_PATH_SEGMENTS = 8
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
-# An empty body, a field returned, a field set.
-_ACCESSOR = re.compile(r"\{?(?:=>|return\b)?[\w.$&*]*(?:=[\w.$&*]+)?;?\}?(?:pass|\.\.\.)?")
+# A field returned, or set; without white space.
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[\w.$&*]+|[\w.$&*]+=[\w.$&*]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
