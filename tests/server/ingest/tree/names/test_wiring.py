@@ -70,7 +70,7 @@ def test_what_is_registered_for_a_parameter_of_a_constructor_is_injected(edges_o
         "A.cs": (
             "interface IClock\n{\n}\nclass Clock : IClock { }\nclass Zone : IClock { }\n"
             "class Shop(IClock clock)\n{\n    void Run() => clock.Now();\n}\n"
-            "class Store\n{\n    public Store(IClock clock) => Keep(clock);\n    void Set(IClock clock)\n    {\n    }\n}\n"
+            "class Store\n{\n    public Store(IClock clock) => Keep(clock);\n    void Set(IClock clock) => Go();\n}\n"
             "class Setup\n{\n    void Add() => services.AddSingleton<IClock, Clock>();\n}\n"
         )
     }
