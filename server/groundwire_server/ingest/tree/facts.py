@@ -186,6 +186,16 @@ class TableMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class TableChange:
+    """A migration's step that creates a table or, unless `creates`, changes one; `table` is its name as written."""
+
+    from_key: str
+    table: str
+    line: int
+    creates: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CodeFacts:
     """All that name resolution needs of one file; `is_test` when it is there to test others."""
 
@@ -200,6 +210,7 @@ class CodeFacts:
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
+    table_changes: tuple[TableChange, ...] = ()
     is_test: bool = False
 
 

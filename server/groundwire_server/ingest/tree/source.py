@@ -15,6 +15,7 @@ from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
+from groundwire_server.ingest.tree.migrations import migration_edges
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_server.ingest.tree.purposes import PROJECT_SUFFIXES, Purposes, is_generated, is_test_project
 from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
@@ -121,6 +122,7 @@ class _Reading:
         self.keep(resolution.edges)
         self.keep(self._catalog.edges())
         self.keep(entity_edges(self._catalog, resolution.mappings))
+        self.keep(migration_edges(self._facts, resolution.mappings))
         return _Resolved(self._edges, resolution.implemented)
 
     def _analyse(self, file: SourceFile) -> tuple[FileAnalysis, CodeFacts | None]:

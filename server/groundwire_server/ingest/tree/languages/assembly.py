@@ -41,7 +41,7 @@ class RowPlaces(Places):
 
 
 def row_places(
-    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
+    syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
 ) -> RowPlaces:
     """What stands where in the file. `chunks` are in the order in which the cutter yields them.
 
@@ -59,15 +59,21 @@ def row_places(
             scopes[first_row:end] = [place.index] * (end - first_row)
         keys[first_row:end] = [key] * (end - first_row)
     first_keys.setdefault(0, first)
-    definitions = _definitions(syntax, file, declared, first_keys, keys)
+    definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     return RowPlaces(keys, scopes, definitions)
 
 
 def _definitions(
-    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], first_keys: dict[int, str], keys: Sequence[str]
+    syntax: Syntax,
+    file: SourceFile,
+    root: Node,
+    declared: Sequence[Declared],
+    first_keys: dict[int, str],
+    keys: Sequence[str],
 ) -> tuple[Definition, ...]:
     module = syntax.module_symbol(file.path)
-    definitions = [Definition(first_keys[0], module, module.rpartition(".")[2], "module", -1, 1)]
+    name, traits = module.rpartition(".")[2], syntax.module_traits(root)
+    definitions = [Definition(first_keys[0], module, name, "module", -1, 1, traits=traits)]
     index_of = {item: index for index, item in enumerate(declared, 1)}
     owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
     for item, index in index_of.items():

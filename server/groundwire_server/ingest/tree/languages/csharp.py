@@ -120,6 +120,11 @@ class CSharpSyntax(Syntax):
         body = next((part for part in map(node.child_by_field_name, fields) if part is not None), None)
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
 
+    def module_traits(self, root: Node) -> frozenset[Trait]:
+        """Top-level statements are a part of a class `Program`."""
+        has_statements = any(child.type == "global_statement" for child in root.named_children)
+        return frozenset({"partial"}) if has_statements else frozenset()
+
     def namespace(self, node: Node) -> str | None:
         """A namespace with braces, or one for the rest of the file."""
         if node.type in ("namespace_declaration", "file_scoped_namespace_declaration"):

@@ -58,7 +58,7 @@ def _valued(node: Node) -> Node | None:
 def _types(node: Node, written: Node | None, places: Places) -> Iterator[Reference]:
     if written is not None and written.type not in _PREDEFINED:
         for name in names_in(type_of(written)):
-            yield Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, "type")
+            yield Reference(places.key(node), places.scope(node), name, written.start_point.row + 1, "type")
 
 
 def _value(syntax: Syntax, node: Node, value: Node | None, places: Places) -> Iterator[Reference]:

@@ -11,6 +11,7 @@ from groundwire_server.ingest.tree.chunking import lines_of
 from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
 from groundwire_server.ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_server.ingest.tree.languages.chunks import ChunkCutter
+from groundwire_server.ingest.tree.languages.migrations import table_changes
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
@@ -44,7 +45,7 @@ class CodeReader:
         lines = lines_of(file.text)
         cutter = ChunkCutter(syntax, file.path, root, source, lines)
         chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines))))
-        places = row_places(syntax, file, declared, chunks, len(lines))
+        places = row_places(syntax, file, root, declared, chunks, len(lines))
         nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
         found = collect(root, self._wanted)
@@ -61,6 +62,7 @@ class CodeReader:
             mounts=tuple(item for item in routes if isinstance(item, Mount)),
             requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
             mappings=tuple(syntax.mappings(found, places)),
+            table_changes=tuple(table_changes(syntax, found, places)),
         )
         literals = tuple(string_literals(syntax, found, source, places))
         return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)

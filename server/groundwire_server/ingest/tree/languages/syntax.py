@@ -117,6 +117,10 @@ class Syntax(ABC):
         body = node.child_by_field_name("body")
         return Shape(name, construct, body, body if construct == "type" else None)
 
+    def module_traits(self, root: Node) -> frozenset[Trait]:
+        """What a file as a whole says of itself."""
+        return frozenset()
+
     def namespace(self, node: Node) -> str | None:
         """The namespace that `node` opens for its children, or for its later siblings when it has no body."""
         return None

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.calls import CallResolution
@@ -12,8 +13,9 @@ from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING
+from groundwire_server.ingest.tree.names.tested import Tested
 from groundwire_server.ingest.tree.names.uses import Uses
-from groundwire_server.ingest.tree.names.wiring import Messages, Registrations, is_sending
+from groundwire_server.ingest.tree.names.wiring import Messages, Registrations, is_sending, specialized
 
 
 class FamilyEdges:
@@ -29,6 +31,8 @@ class FamilyEdges:
         self._registrations = Registrations(self._lookup)
         self._bound = self._registrations.bound
         self._messages = Messages(self._lookup)
+        self._tested = Tested(self._table)
+        self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
         self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
 
@@ -51,9 +55,10 @@ class FamilyEdges:
             yield from edges.sorted()
             yield from self._mappings(file)
         for owner, member in self._rules.adopted():
-            definition = self._table.definitions[member]
-            origin = f"{self._table.path_of(member)}:{definition.line}"
-            yield SourceEdge(self._key(owner), definition.key, "Contains", origin, line=definition.line)
+            yield self._between(owner, member, CONTAINS)
+        for first, other in self._rules.parts():
+            yield self._between(first, other, "PartialOf")
+            yield self._between(other, first, "PartialOf")
 
     def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The key of each member that implements or overrides others, and their names with their types'."""
@@ -146,6 +151,10 @@ class FamilyEdges:
                 edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
             for handler, confidence in self._messages.handlers(number).items():
                 edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
+            for other, confidence in self._specialized.get(number, {}).items():
+                edges.note(definition.key, self._key(other), "SpecializedBy", line, confidence)
+            for other, confidence in self._tested.by(number):
+                edges.note(definition.key, self._key(other), "Tests", line, confidence)
             self._add_injected(number, edges)
 
     def _add_injected(self, number: int, edges: FileEdges) -> None:
@@ -174,6 +183,12 @@ class FamilyEdges:
                 found[place] = max(found.get(place, 0.0), mapping.confidence)
         for (key, table), confidence in sorted(found.items()):
             yield EntityMapping(key, table, confidence)
+
+    def _between(self, start: int, end: int, edge_type: str) -> SourceEdge:
+        """An edge that the declarations themselves make."""
+        line = self._table.definitions[start].line
+        origin = f"{self._table.path_of(start)}:{line}"
+        return SourceEdge(self._key(start), self._key(end), edge_type, origin, line=line)
 
     def _key(self, number: int) -> str:
         return self._table.definitions[number].key

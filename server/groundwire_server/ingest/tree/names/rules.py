@@ -68,6 +68,10 @@ class NameRules(ABC):
         """Types and the members that they have in other files."""
         return iter(())
 
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """Pairs of declarations that make up one type, the first part before another."""
+        return iter(())
+
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
         return self.table.definitions[type_number].name

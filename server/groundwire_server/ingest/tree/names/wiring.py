@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Call
-from groundwire_server.ingest.tree.languages.types import arguments, head, value_type
+from groundwire_server.ingest.tree.languages.types import arguments, head, names_in, value_type
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
 
@@ -138,3 +138,25 @@ class Messages:
 def is_sending(call: Call) -> bool:
     """Whether a call's name says that it passes a message on."""
     return not call.constructs and _SENDS.match(call.name) is not None
+
+
+def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
+    """For each type those that derive from a generic type with it as an argument, and their members that take it.
+
+    That is how configurations, validators, repositories, serializers and comparers of a type name it.
+    """
+    found: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    table = lookup.table
+    for number, definition in enumerate(table.definitions):
+        for written in (name for base in definition.bases for name in arguments(base)):
+            about = lookup.type_named(number, value_type(written))
+            if about is None or len(about.numbers) > 1 or number in about.numbers:
+                continue
+            found[about.numbers[0]][number] = about.confidence
+            for member in table.members_of(number):
+                takes = (
+                    name for item in table.definitions[member].parameters or () for name in names_in(item.type_name)
+                )
+                if head(written) in takes:
+                    found[about.numbers[0]][member] = about.confidence
+    return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}
