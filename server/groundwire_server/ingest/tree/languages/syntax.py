@@ -12,6 +12,7 @@ from groundwire_server.ingest.tree.facts import (
     Binding,
     Construct,
     Import,
+    Mount,
     Parameter,
     Reference,
     Route,
@@ -198,8 +199,8 @@ class Syntax(ABC):
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
 
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route]:
-        """Which URLs the file answers."""
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Which URLs the file answers, and the prefixes that it gives to routers."""
         return iter(())
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
