@@ -117,6 +117,10 @@ class Syntax(ABC):
         body = node.child_by_field_name("body")
         return Shape(name, construct, body, body if construct == "type" else None)
 
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The names of members that a code generator makes from a declaration, and that stand for it."""
+        return ()
+
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """What a file as a whole says of itself."""
         return frozenset()

@@ -113,3 +113,34 @@ def test_a_local_variable_is_no_reference(edges_of: EdgesOf) -> None:
     members = "    void handle()\n    {\n        X();\n    }\n"
     found = edges_of("References", service("var handle = 1;\n        Map(handle);", members))
     assert all(not end.endswith("handle") for _, end in found)
+
+
+def test_the_prefix_of_a_group_counts_for_its_routes_and_requests_find_them(edges_of: EdgesOf) -> None:
+    files = {
+        "Api.cs": (
+            "static class Api\n{\n    static void Map(App app)\n    {\n"
+            '        var api = app.MapGroup("/api/orders");\n'
+            '        api.MapGet("/{id}", GetOrder);\n    }\n'
+            "    static X GetOrder(int id) => Find(id);\n}\n"
+        ),
+        "Client.cs": 'class Client\n{\n    X Load(int id) => http.GetAsync($"/api/orders/{id}?full=1");\n}\n',
+        "Other.cs": 'class Other\n{\n    X Load() => http.GetAsync("/api/baskets/1");\n}\n',
+    }
+    assert edges_of("Routes", files) == {("Api.cs#Api.Map", "Api.cs#Api.GetOrder"): 0.9}
+    assert edges_of("Requests", files) == {("Client.cs#Client.Load", "Api.cs#Api.GetOrder"): 0.9}
+
+
+def test_what_the_mvvm_toolkit_generates_leads_to_what_it_is_made_of(edges_of: EdgesOf) -> None:
+    files = {
+        "Model.cs": (
+            "partial class Model\n{\n    [ObservableProperty] private Line _line;\n"
+            "    [RelayCommand]\n    private async Task ClearAsync()\n    {\n        X();\n    }\n}\n"
+            "class Line\n{\n    public void Pack() => X();\n}\n"
+        ),
+        "Test.cs": (
+            "class Test\n{\n    void Run(Model m)\n    {\n"
+            "        m.Line.Pack();\n        m.ClearCommand.Execute(null);\n    }\n}\n"
+        ),
+    }
+    assert edges_of("Calls", files) == {("Test.cs#Test.Run", "Model.cs#Line.Pack"): 0.9}
+    assert ("Test.cs#Test.Run", "Model.cs#Model.ClearAsync") in edges_of("References", files)
