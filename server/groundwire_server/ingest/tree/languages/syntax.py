@@ -9,6 +9,7 @@ from typing import ClassVar
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import (
+    OF_ITEMS,
     Binding,
     Construct,
     Import,
@@ -23,6 +24,8 @@ from groundwire_server.ingest.tree.languages.types import type_text
 
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
+MAX_DEPTH = 1000
+"""What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
@@ -103,6 +106,8 @@ class Syntax(ABC):
     words: ClassVar[frozenset[str]]
     unwrapped: ClassVar[frozenset[str]] = frozenset()
     conditionals: ClassVar[frozenset[str]] = frozenset()
+    # Where an item is taken out of a collection, with the field of the collection.
+    subscripts: ClassVar[Mapping[str, str]] = {}
     calls: ClassVar[Mapping[str, CallForm]]
     strings: ClassVar[frozenset[str]]
     # Other node types that `imports`, `bindings` and `mappings` want to see.
@@ -270,6 +275,10 @@ class Syntax(ABC):
             if node.type in self.unwrapped:
                 node = first_child(node)
                 continue
+            if node.type in self.subscripts:
+                segments.append(OF_ITEMS + called)
+                called, node = "", node.child_by_field_name(self.subscripts[node.type])
+                continue
             name = text_of(node.child_by_field_name(member[1]) if member else node)
             if not name or not (member or node.type in self.words):
                 return ()
@@ -324,14 +333,17 @@ def end_row(node: Node) -> int:
 
 
 def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
-    """Every node below `root` of the given types, by type in document order. Iterates, so depth costs no stack."""
+    """Every node below `root` of the given types and down to MAX_DEPTH, by type in document order.
+
+    Iterates, so depth costs no stack.
+    """
     found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
     cursor = root.walk()
     while True:
         node = cursor.node
         if node is not None and node.is_named and node.type in types:
             found[node.type].append(node)
-        if cursor.goto_first_child():
+        if cursor.depth < MAX_DEPTH and cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():

@@ -100,6 +100,9 @@ class FamilyEdges:
             for number in found.numbers:
                 edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
                 used.add(number)
+                made = self._calls.made(call, number)
+                if made is not None:
+                    edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
                 for other, confidence in self._inheritance.dispatched(file, number, self._bound):
                     at_most = min(found.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)

@@ -44,7 +44,11 @@ class Inheritance:
 
     def is_abstract(self, number: int) -> bool:
         """Whether a type or member is there to be implemented."""
-        return not _ABSTRACT.isdisjoint(self._table.definitions[number].traits)
+        definitions = self._table.definitions
+        if not _ABSTRACT.isdisjoint(definitions[number].traits):
+            return True
+        members = self._table.members_of(number) if definitions[number].construct == "type" else ()
+        return any("abstract" in definitions[member].traits for member in members)
 
     def dispatched(self, file: int, number: int, bound: Mapping[int, frozenset[int]]) -> Iterator[tuple[int, float]]:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
@@ -132,9 +136,12 @@ class Inheritance:
         return all(
             name in methods
             and _same_parameters(definitions[methods[name]], definitions[member])
-            and definitions[methods[name]].result == definitions[member].result
+            and self._same_result(definitions[methods[name]].result, definitions[member].result)
             for name, member in wanted.items()
         )
+
+    def _same_result(self, left: str, right: str) -> bool:
+        return left == right or (not self._lookup.rules.states_types and not (left and right))
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:

@@ -24,6 +24,9 @@ class PythonNames(NameRules):
     super_names = frozenset({"super()"})
     implicit_members = False
     has_overloads = False
+    states_types = False
+    call_name = "__call__"
+    deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
     common_methods = everyday.PYTHON
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
@@ -81,13 +84,15 @@ class PythonNames(NameRules):
 
     def _attribute(self, module: int, name: str, steps: int) -> Found | None:
         defined = self.table.members(module, name)
-        if defined:
-            return Found(defined, EXACT)
         file = self.table.file_of(module)
         item = self.import_of(file, name)
         source = self._module(file, item.module) if item else None
+        is_variable = all(self.table.definitions[number].construct == "value" for number in defined)
+        if defined and (source is None or not is_variable):
+            return Found(defined, EXACT)
         if item is not None and source is not None:
             found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
+            found = found or self._submodule(source.refs[0], item.name)
             return found and found.at_most(source.confidence)
         submodule = self._submodule(module, name)
         if submodule is not None or item is not None:
