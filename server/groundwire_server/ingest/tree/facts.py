@@ -88,7 +88,7 @@ class Binding:
 
 
 RETURNED = "()"
-"""Name of the binding that says what a callable returns, its scope being the callable."""
+"""Name of the binding that says what a callable returns, its scope being the callable, and of a call of a result."""
 
 OF_ITEMS, OF_TARGET = "[]", "="
 """Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""

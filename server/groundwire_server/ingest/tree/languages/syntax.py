@@ -10,6 +10,7 @@ from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import (
     OF_ITEMS,
+    RETURNED,
     Binding,
     Construct,
     Import,
@@ -252,6 +253,8 @@ class Syntax(ABC):
             receiver, _, name = type_name(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
+        if path and path[-1].endswith("()"):
+            return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)

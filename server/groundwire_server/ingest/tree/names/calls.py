@@ -1,6 +1,6 @@
 """What a call site calls."""
 
-from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, Call, Definition
+from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, NameRules
 from groundwire_server.ingest.tree.names.table import Found
@@ -55,6 +55,7 @@ class CallResolution:
     def _held(self, scope: int, call: Call) -> Found | None:
         """The class, function or instance that a variable, field or item holds and that is called."""
         path = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        path = path.removesuffix(f".{RETURNED}")
         value = None if path.startswith("?") else self._lookup.value(scope, path)
         if value is None or not value.found.numbers:
             return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import CallResolution
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
@@ -31,6 +32,7 @@ class FamilyEdges:
         self._registrations = Registrations(self._lookup)
         self._bound = self._registrations.bound
         self._messages = Messages(self._lookup)
+        self._callbacks = Callbacks(self._lookup)
         self._tested = Tested(self._table)
         self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
@@ -50,6 +52,8 @@ class FamilyEdges:
             used |= self._variable_types(file)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
+            for from_key, to_key, line, confidence in self._callbacks.kept(file):
+                edges.note(from_key, to_key, "RunBy", line, confidence)
             for served in self._served[file]:
                 edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
