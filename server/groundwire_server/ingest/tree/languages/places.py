@@ -75,6 +75,8 @@ def _is_slight(syntax: Syntax, item: Declared) -> bool:
     is_short = rows < MIN_MEMBER_LINES
     if shape.construct == "value":
         return is_short
+    if shape.construct == "type" and parent is not None:
+        return rows < MIN_LOCAL_LINES and syntax.is_slight(item.node, shape)
     if shape.construct != "callable":
         return False
     is_abstract = parent is not None and (

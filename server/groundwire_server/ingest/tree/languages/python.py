@@ -152,6 +152,14 @@ class PythonSyntax(Syntax):
                 return traits_of(self, node, parent)
         return frozenset()
 
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Also a class that consists of assignments, such as `Meta` and `Config`."""
+        if shape.construct == "type" and shape.body is not None:
+            return all(
+                child.type == "expression_statement" for child in shape.body.named_children if not child.is_extra
+            )
+        return super().is_slight(node, shape)
+
     def callee(self, node: Node) -> tuple[str, str] | None:
         """None for a decorator, which is a reference of its own kind."""
         return None if node.parent is not None and node.parent.type == "decorator" else super().callee(node)

@@ -15,6 +15,7 @@ from groundwire_server.ingest.tree.languages.syntax import (
     text_of,
     type_of,
 )
+from groundwire_server.ingest.tree.languages.types import head
 
 VALUED = frozenset(
     """assignment named_expression parameters lambda_parameters typed_parameter as_pattern for_statement for_in_clause
@@ -24,6 +25,8 @@ _SELF = frozenset({"self", "cls"})
 # Functions that give the items of their first argument, or what it is.
 _SAME_ITEMS = frozenset("sorted reversed list tuple set frozenset iter enumerate aiter".split())
 _VIEWS = (".values()", ".items()")
+# What makes a type of others when it stands before brackets.
+_TYPE_FORMS = frozenset("Annotated Optional list List dict Dict set Set Sequence Iterable Mapping Callable".split())
 _CASTS = frozenset({"cast"})
 _INJECTED = frozenset({"Depends", "Security", "Provide", "Inject"})
 
@@ -133,12 +136,18 @@ class _Bindings:
         stated = type_of(node.child_by_field_name("type")) or self._cast(right)
         if len(path) == 1 and left.type == "identifier":
             local = self._local(node, path[0], value_of(self._syntax, right))
+            stated = stated or self._alias(right)
             yield Binding(local.scope, path[0], stated, True) if stated else local
         elif len(path) == 2 and path[0] in _SELF and left.type == "attribute" and self._places.type_scope(node):
             value = value_of(self._syntax, right)
             stated = stated or self._stated.get((scope, value), "")
             around = self._places.type_scope(node)
             yield Binding(around, path[1], stated, bool(stated), "" if stated else value, False, scope)
+
+    def _alias(self, value: Node | None) -> str:
+        """`type<...>` of what is set to `Annotated[Foo, ...]`, `list[Foo]` and the like: a name for a type."""
+        written = type_of(value) if value is not None and value.type == "subscript" else ""
+        return f"type<{written}>" if head(written).rpartition(".")[2] in _TYPE_FORMS else ""
 
     def _cast(self, value: Node | None) -> str:
         """`Foo` of `cast(Foo, x)`."""

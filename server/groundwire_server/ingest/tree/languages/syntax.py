@@ -170,8 +170,11 @@ class Syntax(ABC):
         return frozenset()
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
-        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type."""
-        if shape.body is None:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+
+        A type inside of another is asked about as well: whether it does no more than to set some values.
+        """
+        if shape.body is None or shape.construct == "type":
             return False
         if node.type in self.constructors or shape.name in self.constructors:
             statements = [child for child in shape.body.named_children if not child.is_extra]

@@ -51,7 +51,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]
         is_sent, method = _sending(syntax, node)
         if (key, url, method) not in seen:
             seen.add((key, url, method))
-            yield Request(key, url, line, method, is_sent, match[1] == "{}")
+            yield Request(key, url, line, method, is_sent, match[1] == "{}" or _continues(node))
 
 
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
@@ -59,6 +59,11 @@ def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
         return None
     written = string_value(syntax, node)
     return _URL.fullmatch(_HOLE.sub("{}", written)) if "/" in written else None
+
+
+def _continues(node: Node) -> bool:
+    """Whether a string is added to something."""
+    return node.prev_sibling is not None and node.prev_sibling.type == "+"
 
 
 def _is_continued(node: Node) -> bool:

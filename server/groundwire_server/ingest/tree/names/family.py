@@ -163,6 +163,10 @@ class FamilyEdges:
             for other, confidence in self._tested.by(number):
                 edges.note(definition.key, self._key(other), "Tests", line, confidence)
             self._add_injected(number, edges)
+            for parameter in definition.parameters or ():
+                given = self._rules.given(number, parameter.name)
+                if given is not None:
+                    edges.note(definition.key, self._key(given), "References", line, WILDCARD)
 
     def _add_injected(self, number: int, edges: FileEdges) -> None:
         """Adds what is handed to a constructor whose parameters are of types that others are registered for."""

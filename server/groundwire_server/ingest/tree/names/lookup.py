@@ -269,8 +269,18 @@ class Lookup:
         inner = arguments(type_name)
         if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
             return replace(self._typed(scope, inner[0], at_most), is_itself=True)
-        found = self.type_named(scope, type_name) or NOTHING
-        return Value(found.at_most(at_most), type_name, scope)
+        found = self.type_named(scope, type_name)
+        alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
+        if alias is not None and alias.is_itself:
+            return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
+        return Value((found or NOTHING).at_most(at_most), type_name, scope)
+
+    def _is_alias(self, scope: int, type_name: str) -> bool:
+        """Whether the name of a type is one of a variable that stands for it."""
+        named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
+        return named is not None and all(
+            self.table.definitions[number].construct == "value" for number in named.numbers
+        )
 
     def _of_binding(self, number: int, binding: Binding) -> Value | None:
         if binding.type_name:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_server.ingest.tree.facts import Import
 from groundwire_server.ingest.tree.names import common_methods as everyday
+from groundwire_server.ingest.tree.names.python_fixtures import Fixtures
 from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -43,6 +44,7 @@ class PythonNames(NameRules):
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._attributes: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[int]] = {}
+        self._fixtures = Fixtures(table)
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An attribute of the file's own module."""
@@ -67,6 +69,10 @@ class PythonNames(NameRules):
             modules = [number for _, found in self.imported(file) for number in found.numbers]
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
         return self.table.file_of(number) in self._seen[file]
+
+    def given(self, number: int, parameter: str) -> int | None:
+        """The fixture that pytest gives to a parameter."""
+        return self._fixtures.given(number, parameter)
 
     def constructor_name(self, type_number: int) -> str:
         """`__init__`."""

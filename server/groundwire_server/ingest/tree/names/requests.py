@@ -66,7 +66,7 @@ class RequestMatching:
             return [], GUESSED
         patterns = self._fitting(segments)
         own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
-        told = WILDCARD if request.is_sent else INFERRED
+        told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
         if own:
             return own, told
         for pattern in patterns:
