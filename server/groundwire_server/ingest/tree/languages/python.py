@@ -9,6 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import (
     Binding,
+    Call,
     Construct,
     Import,
     Mount,
@@ -18,6 +19,7 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.python_calls import implied_calls
 from groundwire_server.ingest.tree.languages.python_declarations import (
     class_traits,
     is_overload,
@@ -27,7 +29,7 @@ from groundwire_server.ingest.tree.languages.python_declarations import (
     traits_of,
     variable_name,
 )
-from groundwire_server.ingest.tree.languages.python_models import python_mappings
+from groundwire_server.ingest.tree.languages.python_models import django_application, python_mappings
 from groundwire_server.ingest.tree.languages.python_references import REFERENCING, python_references
 from groundwire_server.ingest.tree.languages.python_routes import ROUTING, imports_of_routes, python_routes
 from groundwire_server.ingest.tree.languages.python_values import VALUED, python_bindings, value_of
@@ -192,6 +194,10 @@ class PythonSyntax(Syntax):
         """Parameters, variables and attributes, with what a function returns."""
         return python_bindings(self, nodes, places)
 
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """What sets an item, and what connects a function to a signal by decorating it."""
+        return implied_calls(self, nodes, places)
+
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Names and attributes that are read or set, types in annotations, decorators."""
         return python_references(self, nodes, places)
@@ -199,6 +205,10 @@ class PythonSyntax(Syntax):
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """What the file tells Flask, FastAPI, Django and their like."""
         return python_routes(self, nodes, places)
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """As Django names it, after the application and the model."""
+        return f"{django_application(key)}_{model.lower()}"
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells SQLAlchemy and Django."""

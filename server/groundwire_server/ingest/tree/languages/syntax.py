@@ -12,6 +12,7 @@ from groundwire_server.ingest.tree.facts import (
     OF_ITEMS,
     RETURNED,
     Binding,
+    Call,
     Construct,
     Import,
     Mount,
@@ -208,6 +209,10 @@ class Syntax(ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Calls that the source writes in another way than as a call."""
+        return iter(())
+
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
@@ -215,6 +220,10 @@ class Syntax(ABC):
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
         return iter(())
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """The table of a model that a migration in node `key` names."""
+        return model
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""

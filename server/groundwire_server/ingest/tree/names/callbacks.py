@@ -25,7 +25,7 @@ class _Use:
 
     key: str
     owners: frozenset[int]
-    line: int
+    is_test: bool
 
 
 class Callbacks:
@@ -46,13 +46,15 @@ class Callbacks:
     def kept(self, file: int) -> Iterator[tuple[str, str, int, float]]:
         """The node that keeps a callable, the node that calls it, the line, and the confidence."""
         first = self._table.module_of(file)
+        is_test = self._table.files[file].is_test
         for call in self._table.files[file].calls:
             scope = first + call.scope
             field = _field(call.receiver) if call.name.lower() in _ADDING else None
             if field is None or not any(self._is_parameter(scope, argument) for argument in call.arguments):
                 continue
             owners = self._owners(scope, field[0])
-            for use, confidence in self._callers(owners, self._calling.get(field[1], [])):
+            uses = [use for use in self._calling.get(field[1], ()) if is_test or not use.is_test]
+            for use, confidence in self._callers(owners, uses):
                 yield call.from_key, use.key, call.line, confidence
 
     def _callers(self, owners: frozenset[int], uses: list[_Use]) -> Iterator[tuple[_Use, float]]:
@@ -68,7 +70,8 @@ class Callbacks:
     def _note_called(self, scope: int, call: Call, path: str) -> None:
         field = _field(path)
         if field is not None:
-            self._calling[field[1]].append(_Use(call.from_key, self._owners(scope, field[0]), call.line))
+            is_test = self._table.files[self._table.file_of(scope)].is_test
+            self._calling[field[1]].append(_Use(call.from_key, self._owners(scope, field[0]), is_test))
 
     def _called_paths(self, scope: int, call: Call, wrapped: tuple[str, ...]) -> Iterator[str]:
         """The paths of the item or variable that is called, and of those that are called as something `wrapped`."""
