@@ -25,7 +25,6 @@ class PythonNames(NameRules):
     super_names = frozenset({"super()"})
     implicit_members = False
     has_overloads = False
-    states_types = False
     call_name = "__call__"
     deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
     common_methods = everyday.PYTHON

@@ -39,8 +39,6 @@ class NameRules(ABC):
     # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
-    # Whether a callable states the types of its parameters and its result wherever it has any.
-    states_types: ClassVar[bool] = True
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 

@@ -54,6 +54,8 @@ class SymbolTable:
                 if "local" in definition.traits:
                     self._owners[first + index] = first + definition.parent
                     self._locals[first + definition.parent].setdefault(definition.name, first + index)
+                elif definition.stands_for >= 0:
+                    self._name(first + definition.parent, first + definition.stands_for, definition.name)
                 elif definition.parent >= 0:
                     self.add_member(first + definition.parent, first + index)
             for binding in facts.bindings:
@@ -99,10 +101,13 @@ class SymbolTable:
         A variable that is set again, or to what is already defined under its name, is the one that was there.
         """
         self._owners[member] = owner
-        members, name = self._members[owner], self.definitions[member].name
         definition = self.definitions[member]
-        if name in members and definition.construct == "value" and definition.parameters is None:
-            return
+        is_plain = definition.construct == "value" and definition.parameters is None
+        if not is_plain or definition.name not in self._members[owner]:
+            self._name(owner, member, definition.name)
+
+    def _name(self, owner: int, member: int, name: str) -> None:
+        members = self._members[owner]
         members[name] = (*members.get(name, ()), member)
 
     def members_of(self, number: int) -> tuple[int, ...]:
