@@ -13,7 +13,6 @@ _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmetho
 YIELDING = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 """Decorators of generators that stand for the one value that they yield."""
 _ITERATORS = frozenset({"Iterator", "Generator", "Iterable", "AsyncIterator", "AsyncGenerator", "AsyncIterable"})
-_SPLATS = frozenset({"list_splat_pattern", "dictionary_splat_pattern"})
 _NOT_IMPLEMENTED = "raiseNotImplementedError"
 
 
@@ -100,9 +99,6 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
         found.add("static")
     if is_abstract_method(syntax, node) or ("structural" in class_traits(parent) and _is_empty(node)):
         found.add("abstract")
-    listed = node.child_by_field_name("parameters")
-    if listed is not None and any(child.type in _SPLATS for child in listed.named_children):
-        found.add("variadic")
     return frozenset(found)
 
 

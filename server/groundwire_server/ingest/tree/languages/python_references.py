@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from tree_sitter import Node
 
@@ -14,8 +15,9 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DECLARING = frozenset(
     """import_statement import_from_statement future_import_statement dotted_name aliased_import global_statement
     nonlocal_statement parameters lambda_parameters as_pattern_target keyword_pattern keyword_separator
-    list_splat_pattern dictionary_splat_pattern pattern_list tuple_pattern""".split()
+    list_splat_pattern dictionary_splat_pattern pattern_list tuple_pattern decorator""".split()
 )
+_SELF = frozenset({b"self", b"cls"})
 # Where the first child is what is declared or set, by the field that holds it.
 _NAMING = {
     "function_definition": "name",
@@ -56,18 +58,14 @@ def python_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         yield from _by_string(syntax, node, places)
 
 
-def _reference(node: Node, places: Places, path: tuple[str, ...], role: str) -> Reference:
-    is_decorator = role == "decorator"
-    line = node.start_point.row + 1
-    return Reference(
-        places.key(node), places.scope(node), ".".join(path), line, "decorator" if is_decorator else "value"
-    )
+def _reference(node: Node, places: Places, path: tuple[str, ...], role: Literal["value", "decorator"]) -> Reference:
+    return Reference(places.key(node), places.scope(node), ".".join(path), node.start_point.row + 1, role)
 
 
 def _is_named_elsewhere(node: Node) -> bool:
     """Whether a name is declared or set here, is the name of a keyword or an attribute, or is called."""
     parent = node.parent
-    if parent is None or parent.type in _DECLARING or parent.type == "decorator":
+    if parent is None or parent.type in _DECLARING or node.text in _SELF or _is_base(parent):
         return True
     if parent.type == "typed_parameter":
         return first_child(parent) == node
@@ -76,11 +74,16 @@ def _is_named_elsewhere(node: Node) -> bool:
 
 
 def _is_called(node: Node) -> bool:
-    """Whether an attribute is what a call calls or a decorator names."""
+    """Whether an attribute is what a call calls, a decorator names, or a base class."""
     parent = node.parent
-    if parent is None or parent.type == "decorator":
+    if parent is None or parent.type == "decorator" or _is_base(parent):
         return True
     return parent.type == "call" and parent.child_by_field_name("function") == node
+
+
+def _is_base(parent: Node) -> bool:
+    """Whether what is listed in a node are base classes."""
+    return parent.type == "argument_list" and parent.parent is not None and parent.parent.type == "class_definition"
 
 
 def _quoted(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
