@@ -70,8 +70,8 @@ def test_calls(edges_of: EdgesOf) -> None:
         (f"{core}#Service.help", f"{core}#make"): 1.0,
         (f"{core}#Service.help", f"{core}#Repo"): 1.0,
         (f"{core}#Service.help", f"{core}#Repo.drop"): 1.0,
-        (f"{core}#make", f"{core}#Service.__init__"): 1.0,
-        ("tests/test_core.py#test", f"{core}#Service.__init__"): 0.9,
+        (f"{core}#make", f"{core}#Service"): 1.0,
+        ("tests/test_core.py#test", f"{core}#Service"): 0.9,
         ("tests/test_core.py#test", f"{core}#Service.run"): 0.9,
     }
 
