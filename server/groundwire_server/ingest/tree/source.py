@@ -7,6 +7,11 @@ from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceReco
 from groundwire_server.ingest.tree.decoding import read_source
 from groundwire_server.ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.files.facts import ProtoFacts
+from groundwire_server.ingest.tree.files.paths import path_edges
+from groundwire_server.ingest.tree.files.proto_edges import proto_edges
+from groundwire_server.ingest.tree.files.readers import FILE_READERS
+from groundwire_server.ingest.tree.files.reading import PathReference
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
@@ -21,7 +26,7 @@ _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 
 
 class TreeSource:
-    """The files below a folder: code, SQL, Markdown and deployment files, with the edges between them.
+    """The files below a folder: code, SQL, prose, deployment files and all others, with the edges between them.
 
     `read` yields what cannot be read and the nodes file by file, then every edge once, sorted. Deployment files are
     read before anything is yielded, for they tell which service a file belongs to. SQL files come first, for the code
@@ -42,7 +47,11 @@ class TreeSource:
         listed = list_tree(self._root)
         yield from (item for item in listed if isinstance(item, SkippedFile))
         files = [item for item in listed if isinstance(item, ListedFile)]
-        deployments = {item.path: self._deployment(item) for item in files if item.language in _DEPLOY_LANGUAGES}
+        deployments: dict[str, DeployAnalysis] = {}
+        for item in files:
+            deployment = self._deployment(item) if item.language in _DEPLOY_LANGUAGES else None
+            if deployment is not None:
+                deployments[item.path] = deployment
         services = ServiceCatalog(
             (part for deployment in deployments.values() for part in deployment.parts),
             (_folder(item.path) for item in files if item.language == "dockerfile"),
@@ -51,14 +60,14 @@ class TreeSource:
         for item in sorted(files, key=lambda item: item.language != "sql"):
             deployment = deployments.pop(item.path, None)
             analysis = self._analysis(item, reading) if deployment is None else deployment.file
-            reading.keep(analysis.edges)
+            reading.keep_file(item.path, analysis)
             yield from (services.named(node) for node in analysis.nodes)
             yield from analysis.skipped
         reading.keep(services.edges())
         packages = frozenset(_folder(item.path) for item in files if PurePosixPath(item.path).name == "__init__.py")
         yield from reading.edges(packages)
 
-    def _deployment(self, item: ListedFile) -> DeployAnalysis:
+    def _deployment(self, item: ListedFile) -> DeployAnalysis | None:
         source = read_source(self._root, item)
         if isinstance(source, SkippedFile):
             return DeployAnalysis(FileAnalysis(skipped=(source,)))
@@ -78,9 +87,13 @@ class _Reading:
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
         self._edges: dict[tuple[str, str, str], SourceEdge] = {}
+        self._references: list[PathReference] = []
+        self._keys_by_line: dict[str, tuple[str, ...]] = {}
+        self._first_keys: dict[str, str] = {}
+        self._protos: list[ProtoFacts] = []
 
     def analyse(self, file: SourceFile) -> FileAnalysis:
-        """The nodes and edges of a file of code, SQL or prose; what is needed for edges to other files is kept."""
+        """The nodes and edges of a file; what is needed for edges to other files is kept."""
         if file.language == "sql":
             return self._catalog.add(file)
         if file.language == "markdown":
@@ -88,7 +101,13 @@ class _Reading:
         if file.language == "gomod":
             self._go_modules[_folder(file.path)] = module_path(file.text)
             return FileAnalysis(skipped=(SkippedFile(file.path, "read for its module path only; it has no node"),))
-        return self._code(file)
+        return self._file(file) if file.language in FILE_READERS else self._code(file)
+
+    def keep_file(self, path: str, analysis: FileAnalysis) -> None:
+        """Adds the edges of a file; its first node stands for it when another file names its path."""
+        self.keep(analysis.edges)
+        if analysis.nodes:
+            self._first_keys[path] = analysis.nodes[0].key
 
     def keep(self, edges: Iterable[SourceEdge]) -> None:
         """Adds edges; of equal ones the surest counts."""
@@ -107,9 +126,20 @@ class _Reading:
             else:
                 self.keep((item,))
         self.keep(self._catalog.edges())
+        self.keep(path_edges(self._references, self._keys_by_line, self._first_keys))
+        self.keep(proto_edges(self._protos))
         self.keep(entity_edges(self._catalog, mappings))
         for place in sorted(self._edges):
             yield self._edges[place]
+
+    def _file(self, file: SourceFile) -> FileAnalysis:
+        reading = FILE_READERS[file.language](file)
+        if reading.references:
+            self._references.extend(reading.references)
+            self._keys_by_line[file.path] = reading.keys_by_line(file)
+        if isinstance(reading.facts, ProtoFacts):
+            self._protos.append(reading.facts)
+        return reading.analysis
 
     def _code(self, file: SourceFile) -> FileAnalysis:
         analysis = self._readers.read(file)
