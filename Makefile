@@ -8,6 +8,8 @@ TORCH ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# The tests start hundreds of processes: none shall compile what another has compiled before it.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help install demo test test-slow toolchains lint format stubs clean
