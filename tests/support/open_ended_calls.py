@@ -15,6 +15,8 @@ import h2.settings
 
 _CHUNK_BYTES = 16_384
 _POLL_SECONDS = 0.02
+_PAUSE_SECONDS = 0.002
+"""Between pieces that are sent, so that other threads of the test have their turn."""
 RESET = "reset"
 
 
@@ -97,7 +99,7 @@ class Connection:
         while time.monotonic() < end and not self.refused and not until():
             sent = [self._send(stream) for stream in list(self._left)]
             self._flush()
-            self._receive(0.0 if any(sent) else _POLL_SECONDS)
+            self._receive(_PAUSE_SECONDS if any(sent) else _POLL_SECONDS)
 
     def await_ends(self, count: int, seconds: float = 60.0) -> None:
         """Sends and receives until so many streams have ended, or until it has taken too long."""
@@ -123,7 +125,7 @@ class Connection:
         try:
             self._socket.settimeout(wait_seconds)
             content = self._socket.recv(1 << 18)
-        except (TimeoutError, BlockingIOError):
+        except TimeoutError:
             return
         except OSError:
             content = b""
