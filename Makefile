@@ -8,7 +8,8 @@ TORCH ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# The tests start hundreds of processes: none shall compile what another has compiled before it.
+# Python compiles what is loaded, when it is loaded first, which is a fraction of what is installed. It shall keep that:
+# the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
@@ -29,8 +30,8 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	@echo "installing into $(VENV); the first time takes minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet "$(TORCH)"
-	$(PIP) install --quiet --editable ".[dev]"
+	$(PIP) install --quiet --no-compile "$(TORCH)"
+	$(PIP) install --quiet --no-compile --editable ".[dev]"
 	@touch $@
 
 demo: $(INSTALLED)
