@@ -39,6 +39,6 @@ def _commands(*, others: bool) -> typer.Typer:
 
         register_client(app)
         register_pipelines(app)
-    for command in _UPKEEP:
-        app.command()(command)
+    for upkeep in _UPKEEP:
+        app.command()(upkeep)
     return app
