@@ -22,6 +22,9 @@ from groundwire_server.index.vectors import write_vectors
 
 SKIPPED_FILE = "skipped.tsv"
 
+_THREADED_BYTES = 1 << 24
+"""Files of so many bytes together are hashed by several threads; for fewer, starting those takes longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -160,8 +163,7 @@ def _edge_table(content: IndexContent) -> EdgeTable:
 
 def _seal(directory: Path) -> tuple[FileEntry, ...]:
     paths = sorted(directory.iterdir())
+    sizes = [path.stat().st_size for path in paths]
     with ThreadPoolExecutor() as threads:
-        return tuple(
-            FileEntry(path.name, path.stat().st_size, checksum)
-            for path, checksum in zip(paths, threads.map(sha256, paths), strict=True)
-        )
+        checksums = (threads.map if sum(sizes) > _THREADED_BYTES else map)(sha256, paths)
+        return tuple(map(FileEntry, (path.name for path in paths), sizes, checksums))

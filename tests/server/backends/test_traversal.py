@@ -182,7 +182,7 @@ def opened(
 Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
