@@ -139,7 +139,7 @@ class TreeReading:
                 self._protos.append(facts)
             case XamlFacts() as facts if any(keys):
                 self._keep_facts(xaml_facts(file.path, facts, keys))
-            case ProjectFacts() as facts:
+            case ProjectFacts() as facts if file.path.endswith("proj"):
                 folder, stem = _folder(file.path), PurePosixPath(file.path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
