@@ -27,7 +27,9 @@ _PATHS_SHOWN = 3
 
 
 def index(
-    source: Annotated[Path, typer.Argument(help="A source tree, RoslynIndexer bundle, Slack export or JSONL file.")],
+    source: Annotated[
+        Path, typer.Argument(help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL.")
+    ],
     repository: Repository,
     branch: Branch,
     version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
