@@ -13,6 +13,10 @@ SECONDS_BETWEEN_LINES = 5.0
 """Between two lines of a stage where there is no terminal; shorter stages say nothing."""
 
 
+_RATE_OVER_SECONDS = 120.0
+"""What the rate is taken over: some stages tell only every few seconds how far they are."""
+
+
 class _RateColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Items a second."""
@@ -39,7 +43,13 @@ class TerminalProgress:
             TimeRemainingColumn(compact=True),
         )
         has_bars = self._console.is_terminal
-        with Progress(*columns, console=self._console, get_time=self._clock, disable=not has_bars) as bars:
+        with Progress(
+            *columns,
+            console=self._console,
+            speed_estimate_period=_RATE_OVER_SECONDS,
+            get_time=self._clock,
+            disable=not has_bars,
+        ) as bars:
             bar = bars.add_task(name, total=None)
             last_line = self._clock()
 
