@@ -4,9 +4,9 @@ The vocabularies are part of the package and are checked by hash; nothing is eve
 package is read or written.
 """
 
-import base64
 import functools
 import hashlib
+from binascii import a2b_base64
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def _encoding(name: str) -> tiktoken.Encoding:
     ranks: dict[bytes, int] = {}
     for line in content.splitlines():
         token, rank = line.split()
-        ranks[base64.b64decode(token)] = int(rank)
+        ranks[a2b_base64(token)] = int(rank)
     return tiktoken.Encoding(name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
