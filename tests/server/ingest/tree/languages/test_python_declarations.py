@@ -104,7 +104,7 @@ def test_a_short_function_inside_another_stays_in_it(analyse: Analyser) -> None:
     analysis = analyse("a.py", text)
     assert [node.local_id for node in analysis.file.nodes] == ["a.py", "a.py#outer"]
     inner = definition_of(analysis, "outer.inner")
-    assert (inner.key, inner.traits) == ("py::a.py#outer", {"local"})
+    assert (inner.key, inner.traits) == ("py::a.py#outer", frozenset({"local"}))
     assert {call.from_key for call in facts_of(analysis).calls} == {"py::a.py#outer"}
 
 
