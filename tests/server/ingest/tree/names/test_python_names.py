@@ -176,3 +176,17 @@ def test_a_tree_that_is_itself_a_package(edges_of: EdgesOf) -> None:
         ("__init__.py#start", "core.py#run"): 1.0,
         ("deep/__init__.py#go", "core.py#run"): 1.0,
     }
+
+
+def test_a_definition_for_when_an_import_fails_stands_back(edges_of: EdgesOf) -> None:
+    files = {
+        "a.py": (
+            "try:\n    from fast import run, LIMIT\nexcept ImportError:\n    LIMIT = None\n\n"
+            "    def run():\n        pass\n\n\ndef f():\n    run()\n    return LIMIT()\n"
+        ),
+        "fast.py": "def run():\n    pass\n\n\ndef LIMIT():\n    pass\n",
+    }
+    assert edges_of("Calls", files) == {
+        ("a.py#f", "fast.py#run"): 0.8,
+        ("a.py#f", "fast.py#LIMIT"): 0.8,
+    }
