@@ -6,17 +6,36 @@ from typing import Literal, TypeAlias
 from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
+Trait: TypeAlias = Literal[
+    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural", "local"
+]
+"""What a declaration says of itself.
+
+`interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
+types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
+called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
+`local` what is declared inside a callable and known only there.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a callable; `type_name` in the form of `languages.types`, empty when the source states none."""
+
+    name: str
+    type_name: str = ""
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Something with a name that other code can refer to; definition 0 of a file is the file itself.
 
-    `key` is the node whose text holds it: a one-line member has no node of its own and shares its type's.
-    `symbol` is dotted and qualified by types and namespaces, `parent` an index into the file's definitions
-    (-1 for the file itself). `bases` are the dotted names of base types as written, without type arguments.
-    `parameter_count` is None where it cannot tell overloads apart. `owner` names the type of a member that
-    stands outside of it and is in another file (Go). `partial` marks a C# type of several declarations.
+    `key` is the node whose text holds it: a field has no node of its own and shares its type's. `symbol` is dotted and
+    qualified by types and namespaces, `parent` an index into the file's definitions (-1 for the file itself). Types are
+    in the form of `languages.types`: `bases` those that a type derives from, `result` what a callable returns or a
+    value is. `parameters` is None where nothing is known of them. `owner` names the type of a member that stands
+    outside of it and is in another file (Go).
     """
 
     key: str
@@ -26,9 +45,12 @@ class Definition:
     parent: int
     line: int
     bases: tuple[str, ...] = ()
-    parameter_count: int | None = None
+    parameters: tuple[Parameter, ...] | None = None
+    result: str = ""
     owner: str = ""
-    partial: bool = False
+    type_parameters: tuple[str, ...] = ()
+    stands_for: int = -1
+    traits: frozenset[Trait] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +73,116 @@ class Import:
 class Binding:
     """A variable whose type the source states or makes plain; a field when `scope` is a type.
 
-    `scope` is an index into the file's definitions; `stated` is False where the type is that of an initialiser.
+    `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
+    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value,
+    and such a variable still hides others of its name. With `is_item` the variable is one of the items that the value
+    or type holds. `value` is written in definition `written_in`, or in `scope` where that is -1.
     """
 
     scope: int
     name: str
     type_name: str
     stated: bool
+    value: str = ""
+    is_item: bool = False
+    written_in: int = -1
+
+
+RETURNED = "()"
+"""Name of the binding that says what a callable returns, its scope being the callable, and of a call of a result."""
+
+OF_ITEMS, OF_TARGET = "[]", "="
+"""Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call site inside definition `scope`, its text being in node `from_key`.
 
-    `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other
-    expression; a path segment that is itself called ends with `()`. `constructs` marks `new Name()`.
+    `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other expression; a
+    path segment that is itself called ends with `()`, and `[]` stands for an item of what is before it. `constructs`
+    marks `new Name()`. `arguments` are paths of the same form, `"` for a string and empty for any other expression;
+    `type_arguments` are types.
     """
 
     from_key: str
     scope: int
     receiver: str
     name: str
-    argument_count: int
     line: int
     constructs: bool = False
+    arguments: tuple[str, ...] = ()
+    type_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name that is used without being called: a type, a value such as a function that is passed on, a decorator.
+
+    `name` is a dotted path as in `Call.receiver`, without type arguments.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    line: int
+    role: Literal["type", "value", "decorator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A pattern of URLs and what answers requests for it.
+
+    `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`, or as `{name*}`
+    where it may hold further slashes. `prefix_of` is the path of the object that the route was given to and that may be
+    given a prefix elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty when the handler
+    is definition `scope` itself. `method` is that of HTTP in capitals, empty for any. `line` is where the pattern is.
+    """
+
+    from_key: str
+    scope: int
+    pattern: str
+    handler: str
+    line: int
+    prefix_of: str = ""
+    method: str = ""
+
+
+MountRole: TypeAlias = Literal["own", "added", "instead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A prefix of the URLs of all routes that were given to an object.
+
+    `router` is the path of the object as in `Call.receiver`, and `within` that of the object to whose routes its own
+    are added, empty when the file tells of none. What is said where the object is made is its `own` prefix, which comes
+    last; one `instead` takes the place of it. `line` is where the prefix stands.
+    """
+
+    scope: int
+    router: str
+    prefix: str
+    line: int
+    within: str = ""
+    role: MountRole = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A string that looks like the path of a URL, without its query; what is put in at run time stands as `{}`.
+
+    `url` starts with `/`; `has_base` when something that the source does not tell stands before it. `method` is that of
+    HTTP in capitals, empty when the source does not tell. `is_sent` when a call gets the string that is named after
+    what it does with URLs, such as `get`, `fetch` or `visit`.
+    """
+
+    from_key: str
+    url: str
+    line: int
+    method: str = ""
+    is_sent: bool = False
+    has_base: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +197,21 @@ class TableMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class TableChange:
+    """A migration's step that creates a table or, unless `creates`, changes one; `table` is its name as written."""
+
+    from_key: str
+    table: str
+    line: int
+    creates: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """All that name resolution needs of one file."""
+    """All that name resolution needs of one file.
+
+    `is_test` when it is there to test others, `is_generated` when a program wrote it.
+    """
 
     path: str
     language: str
@@ -98,7 +219,14 @@ class CodeFacts:
     imports: tuple[Import, ...] = ()
     bindings: tuple[Binding, ...] = ()
     calls: tuple[Call, ...] = ()
+    references: tuple[Reference, ...] = ()
+    routes: tuple[Route, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    requests: tuple[Request, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
+    table_changes: tuple[TableChange, ...] = ()
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

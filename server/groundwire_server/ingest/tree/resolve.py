@@ -18,7 +18,7 @@ tree, or for a guess by a name that collections and strings of the language have
 of its files whose types and functions the importing file names.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from groundwire_server.ingest.records import SourceEdge
@@ -28,6 +28,8 @@ from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
 from groundwire_server.ingest.tree.names.python import PythonNames
 from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
+from groundwire_server.ingest.tree.names.requests import RequestMatching
+from groundwire_server.ingest.tree.names.routes import Served
 from groundwire_server.ingest.tree.names.scripts import ScriptNames
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
@@ -44,18 +46,45 @@ class TreeLayout:
     go_modules: Mapping[str, str]
 
 
-def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Iterator[SourceEdge | EntityMapping]:
-    """The edges between the files' nodes, none twice, and the nodes that an ORM maps to tables.
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What the files of a tree say of each other.
 
-    The order is by language and path; the edges of a file are sorted.
+    Edges are sorted within a file, none is there twice; `mappings` are the nodes that an ORM maps to tables.
+    `implemented` has for the key of a member the names of those that it implements or overrides, with their types'.
     """
+
+    edges: tuple[SourceEdge, ...]
+    mappings: tuple[EntityMapping, ...]
+    implemented: Mapping[str, tuple[str, ...]]
+
+
+def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
+    """Resolves the files of code of a tree, by language and path."""
     by_path = sorted(files, key=lambda facts: facts.path)
 
     def table(languages: frozenset[str]) -> SymbolTable:
         return SymbolTable([facts for facts in by_path if facts.language in languages])
 
-    yield from FamilyEdges(PythonNames(table(PythonNames.languages), layout.python_packages)).edges()
-    yield from FamilyEdges(CSharpNames(table(CSharpNames.languages))).edges()
-    yield from FamilyEdges(ScriptNames(table(ScriptNames.languages))).edges()
-    yield from FamilyEdges(JavaNames(table(JavaNames.languages))).edges()
-    yield from FamilyEdges(GoNames(table(GoNames.languages), layout.go_modules)).edges()
+    edges: list[SourceEdge] = []
+    mappings: list[EntityMapping] = []
+    implemented: dict[str, tuple[str, ...]] = {}
+    served: list[Served] = []
+    for rules in (
+        PythonNames(table(PythonNames.languages), layout.python_packages),
+        CSharpNames(table(CSharpNames.languages)),
+        ScriptNames(table(ScriptNames.languages)),
+        JavaNames(table(JavaNames.languages)),
+        GoNames(table(GoNames.languages), layout.go_modules),
+    ):
+        family = FamilyEdges(rules)
+        for item in family.edges():
+            if isinstance(item, EntityMapping):
+                mappings.append(item)
+            else:
+                edges.append(item)
+        implemented.update(family.implemented())
+        served.extend(family.served)
+    matching = RequestMatching(served)
+    edges.extend(edge for facts in by_path for edge in matching.edges(facts))
+    return Resolution(tuple(edges), tuple(mappings), implemented)

@@ -1,21 +1,19 @@
 """From a file's declarations and chunks to definitions, nodes and Contains edges."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
+from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.domain.scope import node_key
 from groundwire_server.ingest.records import SourceEdge, SourceNode
-from groundwire_server.ingest.tree.facts import Definition
+from groundwire_server.ingest.tree.facts import Definition, Trait
 from groundwire_server.ingest.tree.languages.chunks import Chunk
 from groundwire_server.ingest.tree.languages.outline import Declared
-from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.languages.signatures import signature
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax, end_row
 from groundwire_server.ingest.tree.model import SourceFile
-
-MAX_SIGNATURE_CHARACTERS = 300
-
-_SIGNATURE_END = " {:;=,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,14 @@ class RowPlaces(Places):
 
 
 def row_places(
-    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
+    syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
 ) -> RowPlaces:
-    """What stands where in the file. `chunks` are in the order in which `cut_chunks` yields them."""
-    keys, scopes = [""] * row_count, [0] * row_count
+    """What stands where in the file. `chunks` are in the order in which the cutter yields them.
+
+    What belongs to a file that has no chunk belongs to its first one.
+    """
+    first = node_key(syntax.kind, chunks[0].local_id)
+    keys, scopes = [first] * row_count, [0] * row_count
     first_keys: dict[int, str] = {}
     for chunk in chunks:
         key, place = node_key(syntax.kind, chunk.local_id), chunk.place
@@ -56,15 +58,33 @@ def row_places(
             first_row, end = place.first_row, place.last_row + 1
             scopes[first_row:end] = [place.index] * (end - first_row)
         keys[first_row:end] = [key] * (end - first_row)
-    definitions = _definitions(syntax, file, declared, first_keys, keys)
+    _narrow_scopes(scopes, declared, first_keys)
+    first_keys.setdefault(0, first)
+    definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     return RowPlaces(keys, scopes, definitions)
 
 
+def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:
+    """Gives the rows of callables that are no chunk to them, unless something else starts on the same row."""
+    free_row = 0
+    for index, item in enumerate(declared, 1):
+        row, end = item.node.start_point.row, end_row(item.node) + 1
+        if index not in placed and item.shape.construct == "callable" and row >= free_row:
+            scopes[item.first_row : end] = [index] * (end - item.first_row)
+        free_row = row + 1
+
+
 def _definitions(
-    syntax: Syntax, file: SourceFile, declared: Sequence[Declared], first_keys: dict[int, str], keys: Sequence[str]
+    syntax: Syntax,
+    file: SourceFile,
+    root: Node,
+    declared: Sequence[Declared],
+    first_keys: dict[int, str],
+    keys: Sequence[str],
 ) -> tuple[Definition, ...]:
     module = syntax.module_symbol(file.path)
-    definitions = [Definition(first_keys[0], module, module.rpartition(".")[2], "module", -1, 1)]
+    name, traits = module.rpartition(".")[2], syntax.module_traits(root)
+    definitions = [Definition(first_keys[0], module, name, "module", -1, 1, traits=traits)]
     index_of = {item: index for index, item in enumerate(declared, 1)}
     owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
     for item, index in index_of.items():
@@ -80,20 +100,39 @@ def _definitions(
                 parent=parent,
                 line=row + 1,
                 bases=syntax.bases(item.node) if shape.construct == "type" else (),
-                parameter_count=syntax.parameter_count(item.node) if shape.construct == "callable" else None,
+                parameters=syntax.parameters(item.node),
+                result=syntax.result(item.node) if shape.construct != "type" else "",
                 owner="" if parent else shape.owner,
-                partial=shape.construct == "type" and syntax.is_partial(item.node),
+                type_parameters=syntax.type_parameters(item.node) if shape.construct == "type" else (),
+                traits=_traits(syntax, item),
             )
         )
+    for item, index in index_of.items():
+        for name in syntax.generated_names(item.node):
+            around = definitions[index].symbol.rpartition(".")[0]
+            symbol = f"{around}.{name}" if around else name
+            definitions.append(replace(definitions[index], symbol=symbol, name=name, stands_for=index))
     return tuple(definitions)
+
+
+def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
+    """What a declaration says of itself; a member of an interface without a body is abstract."""
+    traits = syntax.traits(item.node, item.parent.node if item.parent else None)
+    if item.parent is not None and item.parent.shape.construct == "callable":
+        traits |= {"local"}
+    if item.parent is not None and item.shape.body is None and item.shape.construct == "callable":
+        in_interface = "interface" in syntax.traits(item.parent.node, None)
+        return traits | {"abstract"} if in_interface else traits
+    return traits
 
 
 def nodes_of(
     syntax: Syntax, file: SourceFile, source: bytes, chunks: Sequence[Chunk], definitions: Sequence[Definition]
 ) -> Iterator[SourceNode]:
-    """A node for each chunk, in order."""
+    """A node for each chunk, in order; its `context_prefix` are the declarations around it, one on a line."""
     for chunk in chunks:
         declared, definition = chunk.place.declared, definitions[chunk.place.index]
+        is_first = definition.key == node_key(syntax.kind, chunk.local_id)
         yield SourceNode(
             kind=syntax.kind,
             local_id=chunk.local_id,
@@ -103,39 +142,35 @@ def nodes_of(
             start_line=chunk.span.start_line,
             end_line=chunk.span.end_line,
             symbol=definition.symbol,
-            signature=_signature(syntax, declared, source) if declared else "",
+            signature=signature(syntax, declared, source) if declared else "",
             language=file.language,
             data_type="regular_code",
             corpus_type="CODE_LOGIC",
+            context_prefix="\n".join(_around(syntax, declared.parent if declared and is_first else declared, source)),
         )
+
+
+def _around(syntax: Syntax, declared: Declared | None, source: bytes) -> list[str]:
+    """The signatures of a declaration and of those around it, the outermost first."""
+    found: list[str] = []
+    while declared is not None:
+        found.append(signature(syntax, declared, source))
+        declared = declared.parent
+    return found[::-1]
 
 
 def contains_edges(
     nodes: Sequence[SourceNode], chunks: Sequence[Chunk], definitions: Sequence[Definition]
 ) -> Iterator[SourceEdge]:
-    """From a file to its types and functions, from a type to its members, and from a first part to the others."""
+    """From a file to its types and functions, from a type to its members, and from a first part to the others.
+
+    A file that has no node of its own contains nothing.
+    """
+    has_file = chunks[0].place.declared is None
     for node, chunk in zip(nodes, chunks, strict=True):
         definition = definitions[chunk.place.index]
         from_key = definition.key
-        if node.key == definition.key and definition.parent >= 0:
+        if node.key == definition.key and (definition.parent > 0 or (definition.parent == 0 and has_file)):
             from_key = definitions[definition.parent].key
         if from_key != node.key:
-            yield SourceEdge(from_key, node.key, "Contains", node.origin)
-
-
-def _signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
-    """The declaration up to its body on one line, without annotations."""
-    start = _after_adornments(syntax, declared.node)
-    body = declared.shape.body
-    end = body.start_byte if body else declared.node.end_byte
-    text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
-    return " ".join(text.split()).removesuffix("=>").rstrip(_SIGNATURE_END)[:MAX_SIGNATURE_CHARACTERS]
-
-
-def _after_adornments(syntax: Syntax, node: Node) -> int:
-    """Where a declaration starts once the annotations before it are passed over."""
-    for child in node.children:
-        for part in child.children if child.type == "modifiers" else (child,):
-            if part.type not in syntax.adornments:
-                return part.start_byte
-    return node.end_byte
+            yield SourceEdge(from_key, node.key, CONTAINS, node.origin, line=node.start_line)

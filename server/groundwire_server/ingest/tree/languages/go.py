@@ -7,7 +7,7 @@ from typing import ClassVar
 import tree_sitter_go
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Trait
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -40,6 +40,7 @@ class GoSyntax(Syntax):
     transparent = frozenset({"type_declaration"})
     wrappers = frozenset({"type_declaration"})
     leading = frozenset({"comment"})
+    headers = frozenset({"package_clause", "import_declaration"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "selector_expression": ("operand", "field"),
         "qualified_type": ("package", "name"),
@@ -87,6 +88,13 @@ class GoSyntax(Syntax):
             elif field.type == "type_elem" and field.named_child_count == 1:
                 names.append(type_name(field))
         return tuple(name for name in names if name)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """An interface is satisfied without being named."""
+        spec = next((child for child in node.named_children if child.type in _SPECS), node)
+        declared = spec.child_by_field_name("type") if spec.type in _SPECS else None
+        is_interface = declared is not None and declared.type == "interface_type"
+        return frozenset({"interface", "structural"}) if is_interface else frozenset()
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Strings in backquotes."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import tree_sitter_java
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping, Trait
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -26,6 +26,8 @@ _TYPES = (
     "annotation_type_declaration",
 )
 
+_TRAITS: tuple[Trait, ...] = ("abstract", "static")
+
 
 class JavaSyntax(Syntax):
     """Java up to version 21, as far as the grammar goes."""
@@ -42,6 +44,9 @@ class JavaSyntax(Syntax):
     transparent = frozenset({"enum_body_declarations"})
     leading = frozenset({"line_comment", "block_comment"})
     adornments = frozenset({"annotation", "marker_annotation"})
+    headers = frozenset({"package_declaration", "import_declaration"})
+    constructors = frozenset({"constructor_declaration", "compact_constructor_declaration"})
+    assignments = frozenset({"expression_statement"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "field_access": ("object", "field"),
         "method_invocation": ("object", "name"),
@@ -78,6 +83,14 @@ class JavaSyntax(Syntax):
                 bases = listed.named_children if listed and listed.type == "type_list" else (listed,)
                 names.extend(type_name(base) for base in bases)
         return tuple(name for name in names if name)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers and the kind of type."""
+        modifiers = next((text_of(child).split() for child in node.children if child.type == "modifiers"), [])
+        found: set[Trait] = {trait for trait in _TRAITS if trait in modifiers}
+        if node.type == "interface_declaration":
+            found.add("interface")
+        return frozenset(found)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, static members, and everything of a package or type."""

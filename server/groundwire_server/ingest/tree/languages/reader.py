@@ -1,19 +1,22 @@
 """Analysing one code file: from its text to nodes, definitions, calls and string literals."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tree_sitter import Node, Parser
 
 from groundwire_server.ingest.records import SkippedFile
 from groundwire_server.ingest.tree.chunking import lines_of
-from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts
+from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
 from groundwire_server.ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
-from groundwire_server.ingest.tree.languages.chunks import cut_chunks
+from groundwire_server.ingest.tree.languages.chunks import ChunkCutter
+from groundwire_server.ingest.tree.languages.migrations import table_changes
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect, count_children
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect
+from groundwire_server.ingest.tree.languages.urls import requests
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_ERROR_SHARE = 0.5
@@ -40,19 +43,26 @@ class CodeReader:
             why = f"cannot be parsed as {file.language}"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         lines = lines_of(file.text)
-        chunks = tuple(cut_chunks(syntax, file.path, root, assign_places(declared, len(lines)), lines))
-        places = row_places(syntax, file, declared, chunks, len(lines))
+        cutter = ChunkCutter(syntax, file.path, root, source, lines)
+        chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines))))
+        places = row_places(syntax, file, root, declared, chunks, len(lines))
         nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
         found = collect(root, self._wanted)
+        routes = tuple(syntax.routes(found, places))
         facts = CodeFacts(
             path=file.path,
             language=file.language,
             definitions=places.definitions,
             imports=tuple(syntax.imports(found)),
             bindings=tuple(syntax.bindings(found, places)),
-            calls=tuple(_calls(syntax, found, places)),
+            calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
+            references=_distinct(syntax.references(found, places)),
+            routes=tuple(item for item in routes if isinstance(item, Route)),
+            mounts=tuple(item for item in routes if isinstance(item, Mount)),
+            requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
             mappings=tuple(syntax.mappings(found, places)),
+            table_changes=tuple(table_changes(syntax, found, places)),
         )
         literals = tuple(string_literals(syntax, found, source, places))
         return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
@@ -60,18 +70,25 @@ class CodeReader:
 
 def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
     """The distinct calls of each chunk, the first of equal ones standing for all."""
-    seen: set[tuple[str, str, str, int]] = set()
+    seen: set[Call] = set()
     for kind, form in syntax.calls.items():
         for node in found[kind]:
             callee = syntax.callee(node)
             if callee is None:
                 continue
-            count = count_children(node.child_by_field_name(form.arguments)) if form.arguments else 0
-            key = places.key(node)
-            if (key, *callee, count) not in seen:
-                seen.add((key, *callee, count))
-                line = node.start_point.row + 1
-                yield Call(key, places.scope(node), *callee, count, line, form.constructs)
+            arguments, types = syntax.arguments(node), syntax.type_arguments(node)
+            call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
+            if call not in seen:
+                seen.add(call)
+                yield replace(call, line=node.start_point.row + 1)
+
+
+def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    """The references of each chunk, the first of equal ones standing for all."""
+    found: dict[Reference, Reference] = {}
+    for reference in references:
+        found.setdefault(replace(reference, line=0), reference)
+    return tuple(found.values())
 
 
 def _errors(root: Node) -> list[Node]:

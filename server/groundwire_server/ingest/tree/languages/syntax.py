@@ -8,11 +8,31 @@ from typing import ClassVar
 
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
+from groundwire_server.ingest.tree.facts import (
+    OF_ITEMS,
+    RETURNED,
+    Binding,
+    Call,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.types import type_text
 
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
+MAX_DEPTH = 1000
+"""What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
 
+_MAX_ACCESSOR_BYTES = 200
+_MAX_TYPE_BYTES = 300
+# A field returned, or set; without white space.
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
@@ -74,11 +94,22 @@ class Syntax(ABC):
     leading: ClassVar[frozenset[str]]
     # What stands before a signature inside the declaration's node: annotations and attributes.
     adornments: ClassVar[frozenset[str]] = frozenset()
+    # What says where names come from rather than anything of its own: imports, `using`, `package`; and how a line
+    # starts that only steers the compiler.
+    headers: ClassVar[frozenset[str]]
+    directive: ClassVar[str] = ""
+    # What stands for a body that is left out.
+    elided: ClassVar[str] = " { ... }"
+    constructors: ClassVar[frozenset[str]] = frozenset()
+    # The statements that a constructor consists of when it only keeps what it is given.
+    assignments: ClassVar[frozenset[str]] = frozenset()
     # Dotted paths: (object field, name field) of a member access, first segments, what means nothing, and `a?.b`.
     members: ClassVar[Mapping[str, tuple[str, str]]]
     words: ClassVar[frozenset[str]]
     unwrapped: ClassVar[frozenset[str]] = frozenset()
     conditionals: ClassVar[frozenset[str]] = frozenset()
+    # Where an item is taken out of a collection, with the field of the collection.
+    subscripts: ClassVar[Mapping[str, str]] = {}
     calls: ClassVar[Mapping[str, CallForm]]
     strings: ClassVar[frozenset[str]]
     # Other node types that `imports`, `bindings` and `mappings` want to see.
@@ -93,6 +124,14 @@ class Syntax(ABC):
         body = node.child_by_field_name("body")
         return Shape(name, construct, body, body if construct == "type" else None)
 
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The names of members that a code generator makes from a declaration, and that stand for it."""
+        return ()
+
+    def module_traits(self, root: Node) -> frozenset[Trait]:
+        """What a file as a whole says of itself."""
+        return frozenset()
+
     def namespace(self, node: Node) -> str | None:
         """The namespace that `node` opens for its children, or for its later siblings when it has no body."""
         return None
@@ -105,13 +144,53 @@ class Syntax(ABC):
         """The dotted names of a type declaration's base types."""
         return ()
 
-    def parameter_count(self, node: Node) -> int | None:
-        """How many parameters a declaration takes; None when it says nothing about overloads."""
-        parameters = node.child_by_field_name("parameters")
-        return None if parameters is None else count_children(parameters)
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
+        listed = node.child_by_field_name("parameters")
+        return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
 
-    def is_partial(self, node: Node) -> bool:
-        """Whether a type declaration is one of several that make up the type."""
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter."""
+        name = text_of(node.child_by_field_name("name"))
+        return Parameter(name, type_of(node.child_by_field_name("type")), node.child_by_field_name("value") is not None)
+
+    def result(self, node: Node) -> str:
+        """The type that a callable returns or a value has, as far as it is stated."""
+        return ""
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = node.child_by_field_name("type_parameters") or next(
+            (child for child in node.named_children if child.type in ("type_parameter_list", "type_parameters")), None
+        )
+        named = listed.named_children if listed else ()
+        return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """What a declaration says of itself; `parent` is the declaration around it."""
+        return frozenset()
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+
+        A type inside of another is asked about as well: whether it does no more than to set some values.
+        """
+        if shape.body is None or shape.construct == "type":
+            return False
+        if node.type in self.constructors or shape.name in self.constructors:
+            statements = [child for child in shape.body.named_children if not child.is_extra]
+            return all(child.type in self.assignments and not self._calls_in(child) for child in statements)
+        if shape.body.end_byte - shape.body.start_byte > _MAX_ACCESSOR_BYTES:
+            return False
+        return _ACCESSOR.fullmatch("".join(text_of(shape.body).split())) is not None
+
+    def _calls_in(self, node: Node) -> bool:
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if current.type in self.calls:
+                return True
+            pending.extend(current.named_children)
         return False
 
     def documentation(self, nodes: Nodes) -> frozenset[int]:
@@ -130,9 +209,51 @@ class Syntax(ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Calls that the source writes in another way than as a call."""
+        return iter(())
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Names that are used without being called; of equal ones in a chunk the first stands for all."""
+        return iter(())
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Which URLs the file answers, and the prefixes that it gives to routers."""
+        return iter(())
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """The table of a model that a migration in node `key` names."""
+        return model
+
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""
         return iter(())
+
+    def arguments(self, node: Node) -> tuple[str, ...]:
+        """The arguments of a call, as `facts.Call` has them."""
+        form = self.calls[node.type]
+        listed = node.child_by_field_name(form.arguments) if form.arguments else None
+        return tuple(map(self.argument, listed.named_children)) if listed else ()
+
+    def argument(self, node: Node) -> str:
+        """One argument: a path, `"` for a string, or empty."""
+        if node.type in self.strings:
+            return '"'
+        return self.value_path(node)
+
+    def value_path(self, node: Node | None) -> str:
+        """The path of an expression as `facts.Call.receiver` has it, that of what is constructed ending with `()`."""
+        while node is not None and node.type in self.unwrapped:
+            node = first_child(node)
+        form = self.calls.get(node.type) if node else None
+        if node is not None and form is not None and form.constructs:
+            name = type_name(node.child_by_field_name(form.function))
+            return f"{name}()" if name else ""
+        return ".".join(self.path(node))
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """The types that a call states for its type parameters."""
+        return ()
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
@@ -144,6 +265,8 @@ class Syntax(ABC):
             receiver, _, name = type_name(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
+        if path and path[-1].endswith("()"):
+            return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)
@@ -166,6 +289,10 @@ class Syntax(ABC):
                 continue
             if node.type in self.unwrapped:
                 node = first_child(node)
+                continue
+            if node.type in self.subscripts:
+                segments.append(OF_ITEMS + called)
+                called, node = "", node.child_by_field_name(self.subscripts[node.type])
                 continue
             name = text_of(node.child_by_field_name(member[1]) if member else node)
             if not name or not (member or node.type in self.words):
@@ -207,6 +334,13 @@ def type_name(node: Node | None) -> str:
     return match[1] if match and not match[2] else ""
 
 
+def type_of(node: Node | None) -> str:
+    """The type that a node of the source writes, in the form of `types`."""
+    if node is None or node.end_byte - node.start_byte > _MAX_TYPE_BYTES or node.text is None:
+        return ""
+    return type_text(node.text.decode())
+
+
 def end_row(node: Node) -> int:
     """The 0-based row of the node's last character; a node that ends with a line feed ends on that line."""
     row, column = node.end_point
@@ -214,14 +348,17 @@ def end_row(node: Node) -> int:
 
 
 def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
-    """Every node below `root` of the given types, by type in document order. Iterates, so depth costs no stack."""
+    """Every node below `root` of the given types and down to MAX_DEPTH, by type in document order.
+
+    Iterates, so depth costs no stack.
+    """
     found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
     cursor = root.walk()
     while True:
         node = cursor.node
         if node is not None and node.is_named and node.type in types:
             found[node.type].append(node)
-        if cursor.goto_first_child():
+        if cursor.depth < MAX_DEPTH and cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():

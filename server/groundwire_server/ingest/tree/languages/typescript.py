@@ -7,7 +7,7 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import
+from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Trait
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.script_shapes import (
     CLASS_NODES,
@@ -26,6 +26,8 @@ from groundwire_server.ingest.tree.languages.syntax import (
     text_of,
     type_name,
 )
+
+_TRAITS: tuple[Trait, ...] = ("abstract", "static")
 
 
 class TypeScriptSyntax(Syntax):
@@ -73,6 +75,9 @@ class TypeScriptSyntax(Syntax):
     wrappers = frozenset({"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"})
     leading = frozenset({"comment", "decorator"})
     adornments = frozenset({"decorator"})
+    headers = frozenset({"import_statement"})
+    constructors = frozenset({"constructor"})
+    assignments = frozenset({"expression_statement"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "member_expression": ("object", "property"),
         "nested_type_identifier": ("module", "name"),
@@ -142,9 +147,19 @@ class TypeScriptSyntax(Syntax):
                 names.extend(type_name(base) for base in (part.named_children if clause else (part,)))
         return tuple(name for name in names if name)
 
-    def parameter_count(self, node: Node) -> int | None:
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """The parameters of a function, or of the function that a variable is set to."""
-        return super().parameter_count(value_or_self(node))
+        return super().parameters(value_or_self(node))
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """Interfaces, abstract classes and members, static members."""
+        words = {child.type for child in node.children}
+        found: set[Trait] = {trait for trait in _TRAITS if trait in words}
+        if node.type == "interface_declaration":
+            found.add("interface")
+        if node.type.startswith("abstract_"):
+            found.add("abstract")
+        return frozenset(found)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Calls, `new`, and JSX elements that are components rather than tags of HTML."""

@@ -43,3 +43,15 @@ GO = _words(
     """Add Close Done Error Errorf Fatal Fatalf Get Len Less Lock Log Logf Name Next Print Printf Println Put Read
     Reset Run Scan Set Start Stop String Swap Unlock Unwrap Wait Write"""
 )
+
+GIVE_AN_ITEM = _words(
+    """first firstordefault single singleordefault last lastordefault elementat find get pop next min max peek dequeue
+    minby maxby orelsethrow orelse unwrap expect one scalarone findone"""
+)
+"""What a method of a collection that is called so returns: one of its items. In small letters, without `Async`."""
+
+GIVE_THE_SAME = _words(
+    """where filter orderby orderbydescending thenby include theninclude asqueryable asnotracking asenumerable skip take
+    tolist toarray distinct reverse slice concat sorted stream iter order limit offset copy await configureawait"""
+)
+"""What a method of a collection that is called so returns: a collection of the same items."""

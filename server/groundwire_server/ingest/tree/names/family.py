@@ -1,13 +1,23 @@
 """The edges of one language family, file by file."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
+from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import CallResolution
+from groundwire_server.ingest.tree.names.edges import FileEdges
+from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
+from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.signals import Signals
 from groundwire_server.ingest.tree.names.table import NOTHING
+from groundwire_server.ingest.tree.names.tested import Tested
+from groundwire_server.ingest.tree.names.uses import Uses
+from groundwire_server.ingest.tree.names.wiring import Messages, Registrations, is_sending, specialized
 
 
 class FamilyEdges:
@@ -18,27 +28,61 @@ class FamilyEdges:
         self._table = rules.table
         self._lookup = Lookup(rules)
         self._calls = CallResolution(rules, self._lookup)
+        self._uses = Uses(self._lookup)
+        self._inheritance = Inheritance(self._lookup)
+        self._registrations = Registrations(self._lookup)
+        self._bound = self._registrations.bound
+        self._messages = Messages(self._lookup)
+        self._callbacks = Callbacks(self._lookup)
+        self._signals = Signals(self._lookup, self._uses)
+        self._tested = Tested(self._table)
+        self._specialized = specialized(self._lookup)
+        self._routes = Routes(self._lookup, self._uses)
+        self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
+
+    @property
+    def served(self) -> Iterator[Served]:
+        """The URLs that the files answer."""
+        return (item for found in self._served for item in found)
 
     def edges(self) -> Iterator[SourceEdge | EntityMapping]:
-        """Imports, Inherits and Calls of each file, the tables it maps, and members adopted from other files."""
+        """The edges of each file, the tables it maps, and members adopted from other files."""
         for file, facts in enumerate(self._table.files):
-            edges = _FileEdges(facts.path)
+            edges = FileEdges(facts.path)
             self._add_imports(file, edges)
-            used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._variable_types(file)
+            used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._add_references(file, edges)
+            used |= self._variable_types(file)
             self._add_namespace_imports(file, used, edges)
+            self._add_members(file, edges)
+            for from_key, to_key, line, confidence in self._callbacks.kept(file):
+                edges.note(from_key, to_key, "RunBy", line, confidence)
+            for served in self._served[file]:
+                edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
             yield from self._mappings(file)
         for owner, member in self._rules.adopted():
-            definition = self._table.definitions[member]
-            origin = f"{self._table.path_of(member)}:{definition.line}"
-            yield SourceEdge(self._key(owner), definition.key, "Contains", origin)
+            yield self._between(owner, member, CONTAINS)
+        for first, other in self._rules.parts():
+            yield self._between(first, other, "PartialOf")
+            yield self._between(other, first, "PartialOf")
 
-    def _add_imports(self, file: int, edges: "_FileEdges") -> None:
+    def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The key of each member that implements or overrides others, and their names with their types'."""
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        for number in range(len(self._table.definitions)):
+            for base in self._inheritance.overridden(number):
+                if self._key(number) != self._key(base):
+                    owner = self._table.definitions[self._table.owner_of(base)]
+                    names[self._key(number)].add(f"{owner.name}.{self._table.definitions[base].name}")
+        for key in sorted(names):
+            yield key, tuple(sorted(names[key]))
+
+    def _add_imports(self, file: int, edges: FileEdges) -> None:
         for item, found in self._rules.imported(file):
             for number in found.numbers:
-                edges.add(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
 
-    def _add_bases(self, file: int, edges: "_FileEdges") -> set[int]:
+    def _add_bases(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the Inherits edges and returns the types that they lead to."""
         used: set[int] = set()
         first = self._table.module_of(file)
@@ -46,32 +90,112 @@ class FamilyEdges:
             for name in definition.bases:
                 found = self._lookup.type_named(number, name) or NOTHING
                 for base in found.numbers:
-                    edges.add(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
+                    edges.note(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
                     used.add(base)
         return used
 
-    def _add_calls(self, file: int, edges: "_FileEdges") -> set[int]:
-        """Adds the Calls edges and returns what they lead to."""
+    def _add_calls(self, file: int, edges: FileEdges) -> set[int]:
+        """Adds the Calls edges, and those that follow from calls, and returns what they lead to."""
         used: set[int] = set()
         first = self._table.module_of(file)
-        for call in self._table.files[file].calls:
-            found = self._calls.called(first + call.scope, call) or NOTHING
+        calls = self._table.files[file].calls
+        sending = {call.from_key for call in calls if is_sending(call)}
+        for call in calls:
+            scope = first + call.scope
+            found = self._calls.called(scope, call) or NOTHING
             for number in found.numbers:
-                edges.add(call.from_key, self._key(number), "Calls", call.line, found.confidence)
+                edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
+                used.add(number)
+                made = self._calls.made(call, number)
+                if made is not None:
+                    edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
+                for other, confidence in self._inheritance.dispatched(file, number, self._bound):
+                    at_most = min(found.confidence, confidence)
+                    edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
+            for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
+                for handler, handled in self._messages.handlers(message).items():
+                    edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+            for listener, confidence in self._signals.sent(scope, call):
+                edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
+            pair = self._registrations.pair(scope, call)
+            if pair is not None:
+                edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
+        return used
+
+    def _add_references(self, file: int, edges: FileEdges) -> set[int]:
+        """Adds the edges for names that are used without being called, and returns what they lead to."""
+        used: set[int] = set()
+        first = self._table.module_of(file)
+        for reference in self._table.files[file].references:
+            for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
+                edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
         return used
 
     def _variable_types(self, file: int) -> set[int]:
         first = self._table.module_of(file)
-        bindings = self._table.files[file].bindings
+        bindings = (binding for binding in self._table.files[file].bindings if binding.type_name)
         types = (self._lookup.type_named(first + binding.scope, binding.type_name) for binding in bindings)
         return {number for found in types if found for number in found.numbers}
 
-    def _add_namespace_imports(self, file: int, used: set[int], edges: "_FileEdges") -> None:
+    def _add_namespace_imports(self, file: int, used: set[int], edges: FileEdges) -> None:
         for number in sorted(used):
             item = self._rules.namespace_import(file, number)
             if item is not None:
-                edges.add(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
+
+    def _add_members(self, file: int, edges: FileEdges) -> None:
+        """Adds what the types and members of a file implement and what implements them, handles or stands for them."""
+        first = self._table.module_of(file)
+        for number, definition in enumerate(self._table.files[file].definitions, first):
+            self._add_family(number, edges)
+            line = definition.line
+            for other in sorted(self._bound.get(number, ())):
+                edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
+            for handler, confidence in (*self._messages.handlers(number).items(), *self._signals.handlers(number)):
+                edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
+            for other, confidence in self._specialized.get(number, {}).items():
+                edges.note(definition.key, self._key(other), "SpecializedBy", line, confidence)
+            for other, confidence in self._tested.by(number):
+                edges.note(definition.key, self._key(other), "Tests", line, confidence)
+            self._add_injected(number, edges)
+            self._add_given(number, edges)
+
+    def _add_family(self, number: int, edges: FileEdges) -> None:
+        """Adds what a type or member overrides or implements, and what overrides or implements it."""
+        definition = self._table.definitions[number]
+        line = definition.line
+        for base, confidence in self._inheritance.overridden(number).items():
+            edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
+            edges.note(definition.key, self._key(base), edge_type, line, confidence)
+        is_abstract = self._inheritance.is_abstract(number)
+        implementing = self._inheritance.implementing(number) if definition.construct == "type" and is_abstract else {}
+        for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):
+            edge_type = "ImplementedBy" if is_abstract else "OverriddenBy"
+            edges.note(definition.key, self._key(other), edge_type, line, confidence)
+
+    def _add_given(self, number: int, edges: FileEdges) -> None:
+        """Adds the callables whose results a framework gives to the parameters of a callable."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or ():
+            given = self._rules.given(number, parameter.name)
+            if given is not None:
+                edges.note(definition.key, self._key(given), "References", definition.line, WILDCARD)
+
+    def _add_injected(self, number: int, edges: FileEdges) -> None:
+        """Adds what is handed to a constructor whose parameters are of types that others are registered for."""
+        definition = self._table.definitions[number]
+        owner = self._table.owner_of(number)
+        is_constructor = owner >= 0 and definition.name == self._rules.constructor_name(owner)
+        if definition.construct != "type" and not is_constructor:
+            return
+        for parameter in definition.parameters or ():
+            found = self._lookup.type_named(number, parameter.type_name) or NOTHING
+            for interface in found.numbers:
+                bound = self._bound.get(interface, frozenset())
+                for other in sorted(bound):
+                    confidence = WILDCARD if len(bound) == 1 else 0.5
+                    edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
 
     def _mappings(self, file: int) -> Iterator[EntityMapping]:
         """The nodes that state a mapping, and the entity types that they state it of."""
@@ -85,6 +209,12 @@ class FamilyEdges:
         for (key, table), confidence in sorted(found.items()):
             yield EntityMapping(key, table, confidence)
 
+    def _between(self, start: int, end: int, edge_type: str) -> SourceEdge:
+        """An edge that the declarations themselves make."""
+        line = self._table.definitions[start].line
+        origin = f"{self._table.path_of(start)}:{line}"
+        return SourceEdge(self._key(start), self._key(end), edge_type, origin, line=line)
+
     def _key(self, number: int) -> str:
         return self._table.definitions[number].key
 
@@ -93,22 +223,3 @@ class FamilyEdges:
 
     def _key_of_file_with(self, number: int) -> str:
         return self._file_key(self._table.file_of(number))
-
-
-class _FileEdges:
-    """The edges that start in one file, none from a node to itself and the surest of several between two nodes."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._edges: dict[tuple[str, str, str], SourceEdge] = {}
-
-    def add(self, from_key: str, to_key: str, edge_type: str, line: int, confidence: float) -> None:
-        place = (from_key, to_key, edge_type)
-        known = self._edges.get(place)
-        if from_key != to_key and (known is None or known.confidence < confidence):
-            self._edges[place] = SourceEdge(from_key, to_key, edge_type, f"{self._path}:{line}", confidence)
-
-    def sorted(self) -> Iterator[SourceEdge]:
-        """The edges by their ends and type."""
-        for place in sorted(self._edges):
-            yield self._edges[place]

@@ -1,11 +1,34 @@
 """Following a dotted expression from the place where it stands to what it refers to."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.facts import OF_ITEMS, RETURNED, Binding
+from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, value_type
+from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
-from groundwire_server.ingest.tree.names.table import Found
+from groundwire_server.ingest.tree.names.table import NOTHING, Found
+
+_MAX_STEPS = 20
+"""How many variables that are set to each other are followed."""
+_SELF_TYPES = frozenset({"Self", "this"})
+_TYPES_OF_TYPES = frozenset({"type", "Type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an expression is or is an instance of.
+
+    `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
+    `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
+    expression is what was found, a class or a function, rather than an instance of it.
+    """
+
+    found: Found
+    type_name: str = ""
+    scope: int = 0
+    is_itself: bool = False
 
 
 class Lookup:
@@ -16,10 +39,16 @@ class Lookup:
         self.table = rules.table
         self._types: dict[tuple[int, str], Found | None] = {}
         self._bases: dict[int, tuple[Found, ...]] = {}
-        self._receivers: dict[tuple[int, str], Found | None] = {}
+        self._values: dict[tuple[int, str], Value | None] = {}
+        self._steps = 0
+        self._extensions: defaultdict[str, list[int]] = defaultdict(list)
+        for number, definition in enumerate(self.table.definitions):
+            if "extension" in definition.traits and definition.parameters:
+                self._extensions[definition.name].append(number)
 
-    def type_named(self, scope: int, dotted: str) -> Found | None:
-        """The type that a dotted name stands for; also a JavaScript function that has members."""
+    def type_named(self, scope: int, type_name: str) -> Found | None:
+        """The type that a name stands for, type arguments aside; also a JavaScript function that has members."""
+        dotted = head(type_name)
         key = (scope, dotted)
         if key not in self._types:
             found = self.dotted(scope, dotted.split("."))
@@ -53,7 +82,7 @@ class Lookup:
 
     def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
         """What a dotted name stands for, variables aside."""
-        found = self._nested_type(scope, segments[0]) or self.rules.visible(scope, segments[0])
+        found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
         for segment in segments[1:]:
             found = self.step(found, segment) if found else None
         return found
@@ -64,7 +93,7 @@ class Lookup:
             found = self.of_type(around, name)
             if found is not None:
                 return found
-        return self.rules.visible(scope, name)
+        return self._visible(scope, name)
 
     def of_type(self, number: int, name: str, inherited: bool = False) -> Found | None:
         """A member of a type or else of its base types; of the latter only when `inherited`."""
@@ -86,16 +115,31 @@ class Lookup:
                 confidence = min(confidence, member.confidence)
         return Found(tuple(numbers), confidence) if numbers else None
 
-    def receiver(self, scope: int, path: str) -> Found | None:
-        """The type, module or namespace that a receiver is, or is an instance of."""
+    def value(self, scope: int, path: str) -> Value | None:
+        """What a path as in `facts.Call.receiver` is; None when nothing is known of it."""
         key = (scope, path)
-        if key not in self._receivers:
+        if key not in self._values and self._steps < _MAX_STEPS:
+            self._values[key] = None  # what a variable that is set to itself finds on its way round
+            self._steps += 1
             first, *others = path.split(".")
-            found = self._first(scope, first)
+            value = self._first(scope, first)
             for segment in others:
-                found = self._into(scope, found, segment) if found else None
-            self._receivers[key] = found
-        return self._receivers[key]
+                value = self._into(scope, value, segment) if value else None
+            self._steps -= 1
+            self._values[key] = value
+        return self._values.get(key)
+
+    def called(self, value: Value) -> Value | None:
+        """What calling a value gives."""
+        if value.is_itself:
+            return self._result(value.found, None, is_called=True)
+        entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
+        return self._result(entered, value, is_called=True) if entered else None
+
+    def local_variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
+        """The variable that a name is inside of a callable; None for those of the file, a module or a type."""
+        variable = self.variable(scope, name)
+        return variable if variable and self.table.definitions[variable[0]].construct == "callable" else None
 
     def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
         """The variable that a name is in a scope, with the definition that it stands in."""
@@ -112,30 +156,151 @@ class Lookup:
             number = self.table.parent_of(number)
         return None
 
-    def _first(self, scope: int, name: str) -> Found | None:
+    def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
+        """The types that have a field of that name, which has no definition of its own."""
+        fields = (self._field(number, name) for number in found.numbers)
+        return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
+
+    def extension(self, scope: int, value: Value | None, name: str) -> Found | None:
+        """The extension methods of that name that the file of `scope` sees and that fit what stands before the dot."""
+        file = self.table.file_of(scope)
+        seen = [number for number in self._extensions.get(name, ()) if self.rules.sees(file, number)]
+        fitting = tuple(number for number in seen if self._extends(number, value))
+        if not fitting:
+            return None
+        is_known = value is not None and bool(value.found.refs)
+        return Found(fitting, WILDCARD if is_known else INFERRED)
+
+    def item(self, value: Value) -> Value | None:
+        """What a collection holds."""
+        type_name = item_type(value.type_name)
+        return self._typed(value.scope, type_name, INFERRED) if type_name else None
+
+    def _first(self, scope: int, name: str) -> Value | None:
+        plain = name.removesuffix("()")
+        variable = self.variable(scope, plain)
+        if variable is not None and (plain == name or self.local_variable(scope, plain)):
+            held: Value | None = self._of_binding(*variable)
+            return self.called(held) if held and plain != name else held
         around = self.table.enclosing_type(scope)
-        if name in self.rules.self_names:
-            return None if around is None else Found((around,), EXACT)
+        if plain in self.rules.self_names:
+            is_itself = name == "cls"
+            return None if around is None else Value(Found((around,), EXACT), is_itself=is_itself)
         if name in self.rules.super_names:
             bases = self.bases(around) if around is not None else ()
-            return Found(tuple(ref for base in bases for ref in base.refs), WILDCARD) if bases else None
-        if name.endswith("()"):
-            return self.type_named(scope, name.removesuffix("()"))
-        variable = self.variable(scope, name)
-        return self._type_of(*variable) if variable else self.dotted(scope, (name,))
+            return Value(Found(tuple(ref for base in bases for ref in base.refs), WILDCARD)) if bases else None
+        found = self.unqualified(scope, plain) if plain != name else self.dotted(scope, (name,))
+        return self._result(found, None, is_called=plain != name) if found else None
 
-    def _into(self, scope: int, found: Found, segment: str) -> Found | None:
-        """The type of a field, or what a type, module or namespace holds under a name."""
-        if segment.endswith("()"):
-            made = self.step(found, segment.removesuffix("()"))
-            numbers = tuple(filter(self.table.is_type, made.numbers)) if made else ()
-            return Found(numbers, made.confidence) if made and numbers else None
+    def _into(self, scope: int, value: Value, segment: str) -> Value | None:
+        """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
+        name, is_called = segment.removesuffix("()"), segment.endswith("()")
+        if name == OF_ITEMS:
+            item = value if value.is_itself else self.item(value)
+            return self.called(item) if item and is_called else item
+        if not value.found.refs:
+            return self._into_outside(scope, value, name, is_called)
+        if not is_called:
+            for number in value.found.numbers:
+                field = self._field(number, name)
+                if field is not None:
+                    declared = self._of_binding(*field)
+                    return declared and self._substituted(declared, value, number)
+        member = self.step(value.found, name)
+        if member is None and is_called:
+            held = self._into(scope, value, name)
+            if held is not None:
+                return self.called(held)
+            member = self.extension(scope, value, name)
+        return self._result(member, value, is_called) if member else None
+
+    def _into_outside(self, scope: int, value: Value, name: str, is_called: bool) -> Value | None:
+        """A step from a value whose type is not of the tree."""
+        if not is_called:
+            return value if name in ("Value", "Result") else None
+        plain = name.removesuffix("Async").replace("_", "").lower()
+        if plain in GIVE_AN_ITEM:
+            return self.item(value)
+        if plain in GIVE_THE_SAME:
+            return value
+        found = self.extension(scope, value, name)
+        return self._result(found, value, is_called) if found else None
+
+    def _result(self, found: Found, owner: Value | None, is_called: bool) -> Value | None:
+        """What is had from definitions: types, modules and functions themselves; what a called one returns."""
         for number in found.numbers:
-            field = self._field(number, segment)
-            if field is not None:
-                declared = self._type_of(*field)
-                return declared and declared.at_most(found.confidence)
-        return self.step(found, segment)
+            definition = self.table.definitions[number]
+            if definition.construct in ("type", "module"):
+                continue
+            if definition.construct == "callable" and not is_called and "property" not in definition.traits:
+                continue
+            value = self._of_definition(number, found.confidence, owner)
+            if definition.construct == "value" and is_called:
+                return self.called(value) if value else None
+            return self._substituted(value, owner, self.table.owner_of(number)) if owner and value else value
+        return Value(found, is_itself=not is_called)
+
+    def _of_definition(self, number: int, confidence: float, owner: Value | None) -> Value | None:
+        """What a callable returns or a variable is, as stated or else by what it is set to."""
+        definition = self.table.definitions[number]
+        if definition.result.rpartition(".")[2] in _SELF_TYPES:
+            return owner
+        if definition.result:
+            return self._typed(number, definition.result, min(confidence, WILDCARD))
+        where, name = (
+            (number, RETURNED) if definition.construct == "callable" else (self.table.owner_of(number), definition.name)
+        )
+        binding = self.table.variable(where, name)
+        value = self._of_binding(where, binding) if binding else None
+        return value and replace(value, found=value.found.at_most(confidence))
+
+    def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
+        """A value whose type is a type parameter of its owner, as the owner's own type has it."""
+        if owner_type < 0 or value.found.refs:
+            return value
+        names, given = self.table.definitions[owner_type].type_parameters, arguments(owner.type_name)
+        if value.type_name in names and len(names) == len(given):
+            return self._typed(owner.scope, given[names.index(value.type_name)], INFERRED)
+        return value
+
+    def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
+        """A value of the type that is written in a scope."""
+        type_name = value_type(type_name)
+        inner = arguments(type_name)
+        if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
+            return replace(self._typed(scope, inner[0], at_most), is_itself=True)
+        found = self.type_named(scope, type_name)
+        alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
+        if alias is not None and alias.is_itself:
+            return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
+        return Value((found or NOTHING).at_most(at_most), type_name, scope)
+
+    def _is_alias(self, scope: int, type_name: str) -> bool:
+        """Whether the name of a type is one of a variable that stands for it."""
+        named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
+        return named is not None and all(
+            self.table.definitions[number].construct == "value" for number in named.numbers
+        )
+
+    def _of_binding(self, number: int, binding: Binding) -> Value | None:
+        if binding.type_name:
+            value: Value | None = self._typed(number, binding.type_name, WILDCARD if binding.stated else INFERRED)
+        elif binding.value:
+            at = (
+                number
+                if binding.written_in < 0
+                else self.table.module_of(self.table.file_of(number)) + binding.written_in
+            )
+            value = self.value(at, binding.value)
+            value = value and replace(value, found=value.found.at_most(INFERRED))
+        else:
+            source = self.rules.given(number, binding.name)
+            value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
+        return self.item(value) if value and binding.is_item else value
+
+    def _visible(self, scope: int, name: str) -> Found | None:
+        local = self.table.local(scope, name)
+        return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
 
     def _field(self, number: int, name: str) -> tuple[int, Binding] | None:
         for owner, _ in self.lineage(number):
@@ -144,9 +309,18 @@ class Lookup:
                 return owner, binding
         return None
 
-    def _type_of(self, number: int, binding: Binding) -> Found | None:
-        found = self.type_named(number, binding.type_name)
-        return found and found.at_most(WILDCARD if binding.stated else INFERRED)
+    def _extends(self, number: int, value: Value | None) -> bool:
+        """Whether an extension method takes a value: of any type where the tree does not tell which it is."""
+        parameters = self.table.definitions[number].parameters
+        extended = self.type_named(number, parameters[0].type_name) if parameters else None
+        if value is None:
+            return True
+        if not value.found.refs:
+            return extended is None
+        if extended is None:
+            return parameters is not None and _is_anything(parameters[0].type_name)
+        lineage = {base for ref in value.found.numbers for base, _ in self.lineage(ref)}
+        return not lineage.isdisjoint(extended.numbers)
 
     def _types_around(self, scope: int) -> Iterator[int]:
         around = self.table.enclosing_type(scope)
@@ -162,3 +336,8 @@ class Lookup:
             if numbers:
                 return Found(numbers, EXACT)
         return None
+
+
+def _is_anything(type_name: str) -> bool:
+    """Whether a parameter takes every type: `object`, or by its name a type parameter."""
+    return type_name in ("object", "dynamic") or (type_name[:1] == "T" and not type_name[1:2].islower())

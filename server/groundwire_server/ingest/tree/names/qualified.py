@@ -27,10 +27,12 @@ class QualifiedNames(NameRules):
                 self._namespace_of[number] = around
                 if definition.construct != "callable":
                     self._types[definition.symbol] += (number,)
+        self._joined: list[tuple[int, int]] = []
         for symbol, numbers in self._types.items():
-            if len(numbers) > 1 and all(table.definitions[number].partial for number in numbers):
+            if len(numbers) > 1 and all("partial" in table.definitions[number].traits for number in numbers):
                 table.join(numbers)
                 self._types[symbol] = numbers[:1]
+                self._joined += [(numbers[0], other) for other in numbers[1:]]
         self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}
         self._tree_wide = tuple(item for facts in table.files for item in facts.imports if item.tree_wide)
         self._seen: dict[int, frozenset[str]] = {}
@@ -91,6 +93,10 @@ class QualifiedNames(NameRules):
         namespace = self._namespace_of[number]
         return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
 
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The declarations of partial types."""
+        return iter(self._joined)
+
     def _imported(self, item: Import) -> Found | None:
         """The type, or the static member of a type, that an import names."""
         if item.name == "*":
@@ -110,6 +116,22 @@ class CSharpNames(QualifiedNames):
     languages = frozenset({"csharp"})
     super_names = frozenset({"base"})
     common_methods = everyday.CSHARP
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """Also a file of top-level statements and the partial `Program` beside it, which they are compiled into."""
+        yield from super().parts()
+        programs = {
+            self._folder(self.table.file_of(number)): number
+            for number, definition in enumerate(self.table.definitions)
+            if definition.symbol == "Program" and "partial" in definition.traits
+        }
+        for file in range(len(self.table.files)):
+            module, folder = self.table.module_of(file), self._folder(file)
+            if "partial" in self.table.definitions[module].traits and folder in programs:
+                yield module, programs[folder]
+
+    def _folder(self, file: int) -> str:
+        return self.table.files[file].path.rpartition("/")[0]
 
 
 class JavaNames(QualifiedNames):

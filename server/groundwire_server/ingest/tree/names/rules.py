@@ -16,8 +16,11 @@ WILDCARD = 0.9
 INFERRED = 0.8
 """The receiver is a variable whose type is that of its initialiser."""
 
+DISPATCHED = 0.8
+"""A call through an interface, or to a method that is overridden, goes to the only implementation there is."""
+
 GUESSED = 0.5
-"""Several overloads fit, or a method's name alone is unique among what the file imports."""
+"""Several overloads or implementations fit, or a method's name alone is unique among what the file imports."""
 
 MAX_IMPORT_STEPS = 10
 """How many re-exports are followed before a name is given up."""
@@ -31,6 +34,11 @@ class NameRules(ABC):
     super_names: ClassVar[frozenset[str]]
     # Whether a method names its type's members without a receiver.
     implicit_members: ClassVar[bool]
+    # Whether several callables of one name are told apart by their parameters.
+    has_overloads: ClassVar[bool] = True
+    # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
+    call_name: ClassVar[str] = ""
+    deferring: ClassVar[frozenset[str]] = frozenset()
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
@@ -62,6 +70,14 @@ class NameRules(ABC):
     def adopted(self) -> Iterator[tuple[int, int]]:
         """Types and the members that they have in other files."""
         return iter(())
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """Pairs of declarations that make up one type, the first part before another."""
+        return iter(())
+
+    def given(self, number: int, parameter: str) -> int | None:
+        """The callable whose result a framework gives to a parameter of definition `number`."""
+        return None
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""

@@ -1,0 +1,143 @@
+"""Types as text in one form for all languages: `Head<Argument,Argument>`.
+
+Pointers, references and what says "or nothing" are left out; an array or slice of T is `Array<T>`. Of a union the first
+type that is something stands for all.
+"""
+
+import re
+from collections.abc import Iterator
+
+_TOKEN = re.compile(r"""[^\W\d][\w$]*(?:(?:\.|::)[^\W\d][\w$]*)*|\[\]|[<>\[\],|()=]""")
+_MODIFIERS = frozenset(
+    "mut dyn impl const ref out in params this scoped readonly final volatile struct enum typename unsafe".split()
+)
+_NOTHING = frozenset("None null undefined nil void Null never".split())
+# What a value of the type is once it has been waited for, taken out of or dereferenced.
+_WRAPPERS = frozenset(
+    """Task ValueTask Promise Awaitable Coroutine Optional Nullable Future CompletableFuture Mono ActionResult Result
+    Lazy Annotated Final ClassVar Box Rc Arc RefCell Mutex Option shared_ptr unique_ptr PromiseLike Maybe Readonly
+    Partial Required NonNullable Provider ObjectProvider""".split()
+)
+_MAX_DEPTH = 8
+_MAX_CHARACTERS = 300
+
+
+def type_text(written: str) -> str:
+    """The type that a source writes, in the common form; empty when it is none, such as the type of a function."""
+    tokens = [token for token in _TOKEN.findall(written[:_MAX_CHARACTERS]) if token not in _MODIFIERS]
+    return _Reader(tokens).union(0)
+
+
+def head(type_name: str) -> str:
+    """`List` of `List<Order>`."""
+    return type_name.partition("<")[0]
+
+
+def arguments(type_name: str) -> tuple[str, ...]:
+    """`K` and `V` of `Map<K,V>`."""
+    _, opened, inner = type_name.partition("<")
+    if not opened:
+        return ()
+    parts: list[str] = []
+    depth = start = 0
+    inner = inner[:-1]
+    for position, character in enumerate(inner):
+        depth += (character == "<") - (character == ">")
+        if character == "," and depth == 0:
+            parts.append(inner[start:position])
+            start = position + 1
+    return (*parts, inner[start:])
+
+
+def names_in(type_name: str) -> Iterator[str]:
+    """Every type that a type is made of, the outermost first, without type arguments."""
+    yield from filter(None, re.split("[<>,]", type_name))
+
+
+def value_type(type_name: str) -> str:
+    """What a value of the type is to those who use it: `Order` of `Task<Order>`."""
+    for _ in range(_MAX_DEPTH):
+        inner = arguments(type_name)
+        if not inner or head(type_name).rpartition(".")[2] not in _WRAPPERS:
+            break
+        type_name = inner[0]
+    return type_name
+
+
+def item_type(type_name: str) -> str:
+    """What a collection of the type holds: the last of its type arguments; empty when there is none."""
+    inner = arguments(value_type(type_name))
+    return inner[-1] if inner else ""
+
+
+class _Reader:
+    """Reads tokens of a type from the left; what it does not understand ends the type."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._next = 0
+
+    def union(self, depth: int) -> str:
+        """The first type of `A | B` that is something."""
+        found = self._single(depth)
+        while self._peek() == "|":
+            self._next += 1
+            other = self._single(depth)
+            found = other if found in _NOTHING or not found else found
+        return "" if found in _NOTHING else found
+
+    def _single(self, depth: int) -> str:
+        if depth > _MAX_DEPTH:
+            return ""
+        token = self._peek()
+        if token == "[]":
+            self._next += 1
+            item = self._single(depth + 1)
+            return f"Array<{item}>" if item else ""
+        if not token[:1].isidentifier():
+            return ""
+        self._next += 1
+        name = token.replace("::", ".")
+        if name == "map" and self._peek() == "[":
+            name = "Map"
+            inner = (*self._arguments("]", depth), self._single(depth + 1))
+        elif self._peek() == "<":
+            inner = self._arguments(">", depth)
+        elif self._peek() == "[":
+            inner = self._arguments("]", depth)
+        else:
+            inner = ()
+        inner = tuple(filter(None, inner))
+        if name.rpartition(".")[2] == "Union" and inner:
+            found = next((item for item in inner if item not in _NOTHING), "")
+        else:
+            found = f"{name}<{','.join(inner)}>" if inner else name
+        while self._peek() == "[]":
+            self._next += 1
+            found = f"Array<{found}>"
+        return found
+
+    def _arguments(self, closing: str, depth: int) -> tuple[str, ...]:
+        """The types between the bracket at hand and the one that closes it."""
+        self._next += 1
+        found: list[str] = []
+        while self._peek() not in (closing, ""):
+            item = self.union(depth + 1)
+            if item:
+                found.append(item)
+            if self._peek() == ",":
+                self._next += 1
+            elif self._peek() != closing:
+                self._skip(closing)
+                break
+        self._next += 1
+        return tuple(found)
+
+    def _skip(self, closing: str) -> None:
+        opening, open_brackets = "<" if closing == ">" else "[", 0
+        while self._peek() and (open_brackets or self._peek() != closing):
+            open_brackets += (self._peek() == opening) - (self._peek() == closing)
+            self._next += 1
+
+    def _peek(self) -> str:
+        return self._tokens[self._next] if self._next < len(self._tokens) else ""
