@@ -8,6 +8,7 @@ from groundwire_server.ingest.scip.overlay import Overlay
 from groundwire_server.ingest.scip.positions import Occurrence
 from groundwire_server.ingest.scip.symbols import is_callable as is_callable_symbol
 from groundwire_server.ingest.scip.symbols import is_module, is_of_unnamed_package, is_type, plain_name, type_of_field
+from groundwire_server.ingest.tree.facts import Definition
 
 MAX_DEFINITIONS = 3
 """A symbol that more nodes than this define, such as a package of many files, leads to none of them."""
@@ -41,8 +42,9 @@ class IndexSymbols:
         What a test adds to a symbol that is defined elsewhere does not define it.
         """
         types: dict[str, str] = {}
+        bodies = _bodies(covered)
         for item in covered.definitions:
-            place = _place(item, covered, types)
+            place = _place(bodies.get(item.symbol, item), covered, types)
             if is_type(item.symbol):
                 types[item.symbol] = place.key
             self._define(item.symbol, place)
@@ -57,13 +59,29 @@ class IndexSymbols:
         self.names.add(plain_name(symbol))
 
 
+def _bodies(covered: Overlay) -> Mapping[str, Occurrence]:
+    """For callables that an index defines where the tree declares nothing: where it does, as for the signatures of an
+    overload the function that they are of. Some indexers call that a reference."""
+    stubs = {
+        item.symbol
+        for item in covered.definitions
+        if is_callable_symbol(item.symbol) and _declared(item, covered) is None
+    }
+    items = (*covered.references[::-1], *covered.definitions[::-1])
+    return {item.symbol: item for item in items if item.symbol in stubs and _declared(item, covered) is not None}
+
+
+def _declared(item: Occurrence, covered: Overlay) -> Definition | None:
+    return covered.file.declared.get((item.row + 1, plain_name(item.symbol)))
+
+
 def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Place:
     """Where a symbol is defined: in the first part of what the tree declares there, else in the node around it.
 
     A field that a method sets belongs to its type; `types` are the nodes of those that stand before it.
     """
     file, line = covered.file, item.row + 1
-    declared = file.declared.get((line, plain_name(item.symbol)))
+    declared = _declared(item, covered)
     is_callable = declared.construct in ("callable", "type") if declared else is_callable_symbol(item.symbol)
     if is_module(item.symbol):
         key = file.key

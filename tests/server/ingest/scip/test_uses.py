@@ -33,6 +33,7 @@ class Box:
         Mark(5, "__init__", PACKAGE + "store/Store#__init__().", rows=(5, 7)),
         Mark(7, "size", PACKAGE + "store/Store#size.", defines=True),
         Mark(11, "pick", PACKAGE + "store/pick().", rows=(10, 11)),
+        Mark(14, "pick", PACKAGE + "store/pick()."),
         Mark(19, "Box", PACKAGE + "store/Box#", rows=(19, 20)),
     ],
 )
