@@ -24,7 +24,7 @@ class TreeFile:
     `abstract` are the nodes of types and members that are there to be implemented, `calls` the lines on which a node
     calls a name, `uses` the lines and names of calls and references, `imports` the names that the file imports. `names`
     has what each node is called where it is used, `declared` the declarations by line and name, `own` the nodes of
-    declarations by their symbols, `callables` those that are functions and methods. Lines are 1-based.
+    declarations by their symbols. Lines are 1-based.
     """
 
     listed: ListedFile
@@ -37,7 +37,6 @@ class TreeFile:
     names: Mapping[str, str]
     declared: Mapping[tuple[int, str], Definition]
     own: Mapping[str, str]
-    callables: frozenset[str]
     is_test: bool
 
     @property
@@ -84,7 +83,6 @@ def tree_file(listed: ListedFile, spans: tuple[Span, ...], facts: CodeFacts) -> 
         names={key: _name(definition, facts) for key, definition in first.items()},
         declared={(definition.line, definition.name): definition for definition in reversed(facts.definitions[1:])},
         own={definition.symbol: key for key, definition in reversed(first.items())},
-        callables=frozenset(key for key, definition in first.items() if definition.construct == "callable"),
         is_test=facts.is_test,
     )
 

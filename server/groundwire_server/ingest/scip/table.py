@@ -60,8 +60,10 @@ class IndexSymbols:
 
 
 def _bodies(covered: Overlay) -> Mapping[str, Occurrence]:
-    """For callables that an index defines where the tree declares nothing: where it does, as for the signatures of an
-    overload the function that they are of. Some indexers call that a reference."""
+    """For callables that an index defines where the tree declares nothing: where the tree does.
+
+    Such are the signatures of an overload, whose function some indexers take for a reference to the first of them.
+    """
     stubs = {
         item.symbol
         for item in covered.definitions
@@ -76,22 +78,23 @@ def _declared(item: Occurrence, covered: Overlay) -> Definition | None:
 
 
 def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Place:
-    """Where a symbol is defined: in the first part of what the tree declares there, else in the node around it.
+    """Where a symbol is defined: the node of what the tree declares there, or around it.
 
-    A field that a method sets belongs to its type; `types` are the nodes of those that stand before it.
+    A field without a node of its own belongs to its type; `types` are the nodes of those that stand before it.
     """
-    file, line = covered.file, item.row + 1
-    declared = _declared(item, covered)
+    file, declared = covered.file, _declared(item, covered)
     is_callable = declared.construct in ("callable", "type") if declared else is_callable_symbol(item.symbol)
+    field_of = types.get(type_of_field(item.symbol))
     if is_module(item.symbol):
         key = file.key
-    elif declared:
+    elif declared and declared.symbol in file.own:
         # An overload that is only a signature has no node of its own; what it is one of has.
-        key = file.own.get(declared.symbol, declared.key)
+        key = file.own[declared.symbol]
+    elif field_of:
+        key = field_of
     else:
-        key = covered.keys[item.row]
-        key = types.get(type_of_field(item.symbol), key) if key in file.callables else key
-    return Place(key, file.path, line, file.is_test, is_callable)
+        key = declared.key if declared else covered.keys[item.row]
+    return Place(key, file.path, item.row + 1, file.is_test, is_callable)
 
 
 class SymbolTable:
