@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Definition
+from groundwire_server.ingest.tree.languages.types import arguments, head
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import DISPATCHED, GUESSED, WILDCARD
 
@@ -119,7 +120,8 @@ class Inheritance:
                 confidence = WILDCARD if len(wanted) > 1 or len(satisfying) == 1 else GUESSED
                 self._implementing[number].setdefault(other, confidence)
                 for name, member in wanted.items():
-                    self._note(methods[other][name], member, confidence)
+                    if methods[other][name] != member:
+                        self._note(methods[other][name], member, confidence)
 
     def _methods(self, number: int) -> dict[str, int]:
         """The methods of a type by name, those of what it embeds included."""
@@ -132,17 +134,34 @@ class Inheritance:
         return found
 
     def _satisfies(self, methods: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
-        definitions = self._table.definitions
-        return all(
-            name in methods and _same_shape(definitions[methods[name]], definitions[member])
-            for name, member in wanted.items()
-        )
+        return all(name in methods and self._same_shape(methods[name], member) for name, member in wanted.items())
+
+    def _same_shape(self, number: int, wanted: int) -> bool:
+        """Whether a member takes and returns the same as another, as far as that is known."""
+        left, right = self._table.definitions[number], self._table.definitions[wanted]
+        if not _same_parameters(left, right) or not self._same_type(number, left.result, wanted, right.result):
+            return False
+        pairs = zip(left.parameters or (), right.parameters or (), strict=False)
+        return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
+
+    def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
+        """Whether two types are the same where each is written; one that is not stated may be any, as a parameter may."""
+        if not written or not stated or written == stated:
+            return True
+        owner = self._table.owner_of(wanted)
+        if owner >= 0 and head(stated) in self._table.definitions[owner].type_parameters:
+            return True
+        left, right = self._lookup.type_named(number, written), self._lookup.type_named(wanted, stated)
+        if left is not None and right is not None:
+            same = not set(left.numbers).isdisjoint(right.numbers)
+        else:
+            same = left is None and right is None and _last(head(written)) == _last(head(stated))
+        inner = zip(arguments(written), arguments(stated), strict=False)
+        return same and all(self._same_type(number, one, wanted, other) for one, other in inner)
 
 
-def _same_shape(left: Definition, right: Definition) -> bool:
-    """Whether two members take and return the same, as far as that is known."""
-    is_same = not left.result or not right.result or left.result == right.result
-    return is_same and _same_parameters(left, right)
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:
