@@ -1,6 +1,6 @@
 """What Go code names without calling it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -57,19 +57,7 @@ _WRAPPERS = frozenset({"expression_list", "literal_element"})
 
 def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then constants, variables and functions that are used as values, then fields and members."""
-    receivers = frozenset(
-        child.start_byte
-        for method in nodes["method_declaration"]
-        for child in _children(method.child_by_field_name("receiver"))
-    )
-    for kind, field in _TYPED.items():
-        for node in nodes[kind] if kind != "parameter_declaration" else _others(nodes[kind], receivers):
-            for written in node.children_by_field_name(field):
-                is_made = kind == "composite_literal" and written.type in ("type_identifier", "qualified_type")
-                yield from () if is_made else _types(written, places)
-    for node in (node for kind in _LISTS for node in nodes[kind]):
-        for child in node.named_children:
-            yield from _types(child, places) if child.type in _TYPES or child.type == "type_elem" else ()
+    yield from _named_types(nodes, places)
     for kind, fields in _VALUED.items():
         for node in nodes[kind]:
             for child in _valued(node, fields):
@@ -79,6 +67,23 @@ def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refe
         path = ".".join(syntax.path(node)) if _place(node) not in called else ""
         if path:
             yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+
+
+def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """The types that are stated, those of receivers aside, and of literals those that `Call` does not have."""
+    receivers = frozenset(
+        child.start_byte
+        for method in nodes["method_declaration"]
+        for child in _children(method.child_by_field_name("receiver"))
+    )
+    for kind, field in _TYPED.items():
+        for node in nodes[kind]:
+            for written in node.children_by_field_name(field) if node.start_byte not in receivers else ():
+                is_made = kind == "composite_literal" and written.type in ("type_identifier", "qualified_type")
+                yield from () if is_made else _types(written, places)
+    for node in (node for kind in _LISTS for node in nodes[kind]):
+        for child in node.named_children:
+            yield from _types(child, places) if child.type in _TYPES or child.type == "type_elem" else ()
 
 
 def _types(written: Node, places: Places) -> Iterator[Reference]:
@@ -96,10 +101,6 @@ def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
         for value in child.named_children if child.type in _WRAPPERS else (child,):
             if value.type == "identifier":
                 yield value
-
-
-def _others(nodes: Sequence[Node], receivers: frozenset[int]) -> Iterator[Node]:
-    return (node for node in nodes if node.start_byte not in receivers)
 
 
 def _children(node: Node | None) -> list[Node]:

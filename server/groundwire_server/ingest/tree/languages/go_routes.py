@@ -52,15 +52,16 @@ def _router_names(parameter: Node) -> list[Node]:
 def _routed(syntax: Syntax, node: Node, places: Places, handler_first: bool) -> Iterator[Route]:
     """The routes of one call: a pattern, and a function, member or call among the other arguments."""
     arguments, name = _arguments(node), _name(node)
-    strings = [value for value in arguments[:2] if value.type in syntax.strings]
+    strings = [text for text in (_text(syntax, value) for value in arguments[:2]) if text is not None]
     handlers = arguments[len(strings) :]
     router = _before(node)
     if router is None or not strings or not handlers:
         return
-    match = _PATTERN.fullmatch(string_value(syntax, strings[-1]))
-    if match is None or not (match[2] or string_value(syntax, strings[-1]) == ""):
+    written = strings[-1]
+    match = _PATTERN.fullmatch(f"/{written}" if name.isupper() and written[:1] != "/" else written)
+    if match is None or not (match[2] or not written):
         return
-    stated = string_value(syntax, strings[0]).upper() if len(strings) == 2 else match[1] or ""
+    stated = strings[0].upper() if len(strings) == 2 else match[1] or ""
     methods = [name.upper()] if name.lower() in _VERBS else _methods_of(syntax, node) or [stated]
     holder, prefix = _router(syntax, router)
     pattern = route_pattern(prefix + (match[2] or ""), is_subtree=name in ("Handle", "HandleFunc"))
@@ -165,7 +166,8 @@ def _mounted(syntax: Syntax, node: Node, places: Places) -> Iterator[Mount]:
 def _handed_over(syntax: Syntax, node: Node, places: Places, routers: set[str]) -> Iterator[Mount]:
     """A router, or a group of one, that is handed to a function that adds routes to it."""
     for number, value in enumerate(_arguments(node)):
-        holder, prefix = _router(syntax, value) if value.type in ("identifier", "call_expression") else ("", "")
+        is_group = value.type == "call_expression" and _name(value) in _GROUPS | _PASSING
+        holder, prefix = _router(syntax, value) if is_group or text_of(value) in routers else ("", "")
         if holder and (prefix or holder in routers) and not holder.endswith("()"):
             function = ".".join(syntax.path(node.child_by_field_name("function")))
             line = node.start_point.row + 1
@@ -177,6 +179,12 @@ def _handed_over(syntax: Syntax, node: Node, places: Places, routers: set[str]) 
 def _first_string(syntax: Syntax, call: Node) -> str:
     first = next(iter(_arguments(call)), None)
     return string_value(syntax, first) if first is not None and first.type in syntax.strings else ""
+
+
+def _text(syntax: Syntax, value: Node) -> str | None:
+    """The value of a string, also of one that something is put before; None for anything else."""
+    last = value.child_by_field_name("right") if value.type == "binary_expression" else value
+    return string_value(syntax, last) if last is not None and last.type in syntax.strings else None
 
 
 def _arguments(call: Node) -> list[Node]:

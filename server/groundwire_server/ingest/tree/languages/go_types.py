@@ -21,7 +21,7 @@ _PARAMETERS = ("parameter_declaration", "variadic_parameter_declaration")
 
 
 def go_type(node: Node | None, depth: int = _MAX_DEPTH) -> str:
-    """The type that a node writes: channels, arrays and slices of T are `Array<T>`; empty for functions and the like."""
+    """The type that a node writes, of channels, arrays and slices `Array<T>`; empty for functions and the like."""
     if node is None or depth == 0:
         return ""
     if node.type in ("type_identifier", "qualified_type"):

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.facts import RETURNED, Binding
 from groundwire_server.ingest.tree.languages.go_types import SPECS, go_type
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, last_child, text_of
 
 VALUED = frozenset(
     {
@@ -20,6 +20,8 @@ VALUED = frozenset(
         "range_clause",
         "receive_statement",
         "type_switch_statement",
+        "function_declaration",
+        "method_declaration",
     }
 )
 _TYPE_MAKERS = frozenset({"make", "new"})
@@ -43,6 +45,8 @@ def go_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bindin
         yield from _ranged(syntax, node, places)
     for node in nodes["type_switch_statement"]:
         yield from _switched(node, places)
+    for node in (*nodes["function_declaration"], *nodes["method_declaration"]):
+        yield from _returned(node, places)
 
 
 def _parameters(node: Node, places: Places) -> Iterator[Binding]:
@@ -139,3 +143,11 @@ def _switched(node: Node, places: Places) -> Iterator[Binding]:
     if alias is not None:
         stated = go_type(types[0]) if len(types) == 1 else ""
         yield Binding(places.scope(node), text_of(alias), stated, False)
+
+
+def _returned(node: Node, places: Places) -> Iterator[Binding]:
+    """The variable that a function ends with returning."""
+    last = last_child(last_child(node.child_by_field_name("body")))
+    value = first_child(first_child(last)) if last is not None and last.type == "return_statement" else None
+    if value is not None and value.type == "identifier":
+        yield Binding(places.scope(node), RETURNED, "", False, text_of(value))

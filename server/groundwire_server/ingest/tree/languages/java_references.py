@@ -44,7 +44,6 @@ _VALUED = {
     "annotation_argument_list": "",
 }
 REFERENCING = frozenset({*_TYPED, *_LEADING, *_LISTS, *_ANNOTATIONS, *_VALUED, "method_reference", "field_access"})
-_NAMES = frozenset({"identifier"})
 _IGNORED = frozenset({"var", "String", "Object", "Array"})
 
 
@@ -65,9 +64,9 @@ def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
             yield Reference(places.key(node), places.scope(node), name, _line(node), "decorator")
     for kind, field in _VALUED.items():
         for node in nodes[kind]:
-            for child in (node.child_by_field_name(field),) if field else node.named_children:
-                if child is not None and child.type in _NAMES:
-                    yield Reference(places.key(child), places.scope(child), text_of(child), _line(child), "value")
+            for value in (node.child_by_field_name(field),) if field else node.named_children:
+                if value is not None and value.type == "identifier":
+                    yield Reference(places.key(value), places.scope(value), text_of(value), _line(value), "value")
     for node in (*nodes["field_access"], *nodes["method_reference"]):
         path = _member_path(syntax, node)
         if path:

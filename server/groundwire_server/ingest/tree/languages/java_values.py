@@ -47,13 +47,22 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
             is_item = kind == "enhanced_for_statement"
             yield from _variable(syntax, places, node.child_by_field_name("type"), node, is_item=is_item)
     for node in nodes["spread_parameter"]:
-        item, name = type_of(_typed_child(node)), last_child(node)
-        if item and name is not None:
-            yield Binding(
-                places.scope(node), text_of(name.child_by_field_name("name") or name), f"Array<{item}>", True
-            )
+        item, declarator = type_of(_typed_child(node)), last_child(node)
+        if item and declarator is not None:
+            name = text_of(declarator.child_by_field_name("name") or declarator)
+            yield Binding(places.scope(node), name, f"Array<{item}>", True)
+    yield from _patterns(nodes, places)
+    for node in nodes["enum_declaration"]:
+        yield from _constants(node, places)
+    for node in nodes["method_invocation"]:
+        yield from _lambda_parameters(syntax, node, places)
+
+
+def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """What is caught, and what `instanceof` and `switch` name."""
     for node in nodes["catch_formal_parameter"]:
-        stated = type_of(first_child(next((child for child in node.named_children if child.type == "catch_type"), None)))
+        caught = next((child for child in node.named_children if child.type == "catch_type"), None)
+        stated = type_of(first_child(caught)) if caught is not None and caught.named_child_count == 1 else ""
         yield Binding(places.scope(node), text_of(node.child_by_field_name("name")), stated, bool(stated))
     for node in nodes["instanceof_expression"]:
         name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("right"))
@@ -63,10 +72,6 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
         stated, name = type_of(_typed_child(node)), text_of(last_child(node))
         if node.named_child_count > 1 and name:
             yield Binding(places.scope(node), name, "" if stated == "var" else stated, stated not in ("", "var"))
-    for node in nodes["enum_declaration"]:
-        yield from _constants(node, places)
-    for node in nodes["method_invocation"]:
-        yield from _lambda_parameters(syntax, node, places)
 
 
 def _typed_child(node: Node) -> Node | None:

@@ -22,8 +22,8 @@ class Value:
 
     `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
     `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
-    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first be
-    waited for or taken out of something, as of an `Optional`.
+    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first
+    be waited for or taken out of something, as of an `Optional`.
     """
 
     found: Found

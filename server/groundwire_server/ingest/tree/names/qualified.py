@@ -9,7 +9,6 @@ from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
-
 # Methods of repositories for entities: those that give one, and those that give several.
 _OF_ENTITY = frozenset(
     """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
