@@ -49,6 +49,20 @@ _IGNORED = frozenset({"var", "String", "Object", "Array"})
 
 def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then annotations, then names that are passed on as values, and members that are read."""
+    yield from _named_types(nodes, places)
+    for node in (node for kind in _ANNOTATIONS for node in nodes[kind]):
+        name = text_of(node.child_by_field_name("name"))
+        if name:
+            yield Reference(places.key(node), places.scope(node), name, _line(node), "decorator")
+    for node in _values(nodes):
+        yield Reference(places.key(node), places.scope(node), text_of(node), _line(node), "value")
+    for node in (*nodes["field_access"], *nodes["method_reference"]):
+        path = _member_path(syntax, node)
+        if path:
+            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+
+
+def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
             yield from _types(node.child_by_field_name(field), places)
@@ -58,19 +72,15 @@ def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
     for node in (node for kind in _LISTS for node in nodes[kind]):
         for child in node.named_children:
             yield from _types(child, places)
-    for node in (node for kind in _ANNOTATIONS for node in nodes[kind]):
-        name = text_of(node.child_by_field_name("name"))
-        if name:
-            yield Reference(places.key(node), places.scope(node), name, _line(node), "decorator")
+
+
+def _values(nodes: Nodes) -> Iterator[Node]:
+    """The plain names that are passed on, returned, compared or that something is set to."""
     for kind, field in _VALUED.items():
         for node in nodes[kind]:
             for value in (node.child_by_field_name(field),) if field else node.named_children:
                 if value is not None and value.type == "identifier":
-                    yield Reference(places.key(value), places.scope(value), text_of(value), _line(value), "value")
-    for node in (*nodes["field_access"], *nodes["method_reference"]):
-        path = _member_path(syntax, node)
-        if path:
-            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+                    yield value
 
 
 def _member_path(syntax: Syntax, node: Node) -> str:

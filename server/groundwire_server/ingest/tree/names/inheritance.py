@@ -145,7 +145,7 @@ class Inheritance:
         return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
 
     def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
-        """Whether two types are the same where each is written; one that is not stated may be any, so may a parameter."""
+        """Whether two types are the same where each is written; any is the same as a parameter or one not stated."""
         if not written or not stated or written == stated:
             return True
         owner = self._table.owner_of(wanted)
