@@ -32,7 +32,7 @@ MAX_DEPTH = 1000
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
 # A field returned, or set; without white space.
-_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[\w.$&*]+|[\w.$&*]+=[\w.$&*]+);?\}?")
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 

@@ -95,6 +95,8 @@ class Inheritance:
             self._note(member, other, confidence)
 
     def _note(self, member: int, base_member: int, confidence: float) -> None:
+        if member == base_member:
+            return
         found = self._overridden.setdefault(member, {})
         found[base_member] = max(confidence, found.get(base_member, 0.0))
         self._overriding[base_member][member] = found[base_member]
