@@ -1,5 +1,6 @@
 """Which members implement or override which, and where a call through an interface may go."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -13,6 +14,12 @@ MAX_IMPLEMENTATIONS = 8
 
 MAX_SATISFYING = 64
 """An interface whose methods more types have than this is taken to be satisfied by none of them in particular."""
+
+# Libraries that make doubles: mocks, stubs, fakes.
+_DOUBLES = re.compile(
+    r"^(?:org\.mockito|org\.easymock|org\.springframework\.(?:boot\.)?test\.\w*\.?(?:bean|mock)|io\.mockk|Moq|NSubstitute"
+    r"|FakeItEasy|unittest\.mock|mock$|go\.uber\.org/mock|github\.com/(?:golang/mock|stretchr/testify/mock))"
+)
 
 _ABSTRACT = frozenset({"interface", "abstract", "structural"})
 
@@ -55,7 +62,8 @@ class Inheritance:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
 
         Those of types that are registered for the interface (`bound`) come first; what stands in tests counts only for
-        tests. Overriding members of a member that has a body of its own are never sure.
+        tests. Overriding members of a member that has a body of its own are never sure, nor is anything in a file that
+        makes doubles of what it tests.
         """
         overriding = self._overriding.get(number, {})
         is_test = self._table.files[file].is_test
@@ -68,8 +76,9 @@ class Inheritance:
         if not 0 < len(candidates) <= MAX_IMPLEMENTATIONS:
             return
         sole = WILDCARD if registered else DISPATCHED
+        has_doubles = any(_DOUBLES.search(item.module) for item in self._table.files[file].imports)
         for other in candidates:
-            is_sure = len(likely) == 1 and other in likely and self.is_abstract(number)
+            is_sure = len(likely) == 1 and other in likely and self.is_abstract(number) and not has_doubles
             yield other, min(overriding[other], sole if is_sure else GUESSED)
 
     def _add_bases_of(self, number: int) -> None:
