@@ -157,7 +157,7 @@ class Inheritance:
 
     def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
         """Whether two types are the same where each is written; any is the same as a parameter or one not stated."""
-        if not written or not stated or written == stated:
+        if not written or not stated:
             return True
         owner = self._table.owner_of(wanted)
         if owner >= 0 and head(stated) in self._table.definitions[owner].type_parameters:
