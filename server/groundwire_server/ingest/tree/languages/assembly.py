@@ -32,6 +32,13 @@ class RowPlaces(Places):
         """The index of the innermost definition around the node."""
         return self.scopes[node.start_point.row]
 
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+        scope = self.scope(node)
+        while self.definitions[scope].construct == "value":
+            scope = self.definitions[scope].parent
+        return scope
+
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
         scope = self.scope(node)

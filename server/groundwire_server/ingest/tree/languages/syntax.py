@@ -72,6 +72,10 @@ class Places(ABC):
         """The index of the innermost definition around the node."""
 
     @abstractmethod
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+
+    @abstractmethod
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
 
@@ -265,7 +269,7 @@ class Syntax(ABC):
             receiver, _, name = type_name(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
-        if form.function and path and path[-1].endswith("()"):
+        if path and form.function and path[-1].endswith("()"):
             return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
