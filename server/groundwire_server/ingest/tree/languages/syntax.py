@@ -287,6 +287,9 @@ class Syntax(ABC):
             if form is not None and form.function and not form.constructs and not called:
                 called, node = "()", node.child_by_field_name(form.function)
                 continue
+            if form is not None and form.constructs and segments and not called:
+                made = type_name(node.child_by_field_name(form.function)) if form.function else ""
+                return (*f"{made}()".split("."), *reversed(segments)) if made else ()
             if node.type in self.conditionals:
                 conditions.append(first_child(node))
                 node = last_child(node)

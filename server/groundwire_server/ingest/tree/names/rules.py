@@ -79,6 +79,14 @@ class NameRules(ABC):
         """The callable whose result a framework gives to a parameter of definition `number`."""
         return None
 
+    def accessed(self, method: str) -> tuple[str, ...]:
+        """The fields that a method of this name may hand out where it is generated: the likeliest first."""
+        return ()
+
+    def inherited_result(self, method: str, base: str) -> str:
+        """The type that a method returns which a type has from a base outside of the tree; empty if not known."""
+        return ""
+
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
         return self.table.definitions[type_number].name
