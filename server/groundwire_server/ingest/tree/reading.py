@@ -114,7 +114,10 @@ class TreeReading:
             for item in self._facts
         ]
         packages = frozenset(_folder(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        resolution = resolve(with_generated(self._protos, facts), TreeLayout(packages, self._go_modules))
+        resolution = resolve(
+            with_generated(self._protos, facts),
+            TreeLayout(packages, self._go_modules, frozenset(self._root_namespaces)),
+        )
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))

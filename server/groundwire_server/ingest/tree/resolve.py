@@ -38,12 +38,14 @@ from groundwire_server.ingest.tree.names.table import SymbolTable
 class TreeLayout:
     """What name resolution must know of a tree beside its code.
 
-    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each
-    folder that holds a go.mod. Paths are relative to the tree, its root being empty.
+    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
+    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET. Paths are relative to the tree, its
+    root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
+    dotnet_projects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
     served: list[Served] = []
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),
-        CSharpNames(table(CSharpNames.languages)),
+        CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
         ScriptNames(table(ScriptNames.languages)),
         JavaNames(table(JavaNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
