@@ -159,7 +159,7 @@ class JavaNames(QualifiedNames):
         entity = next(iter(arguments(base)), "")
         if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
             return ""
-        return f"Array<{entity}>" if method in _OF_ENTITIES else entity
+        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
 
 
 def _with_outer(namespace: str) -> list[str]:

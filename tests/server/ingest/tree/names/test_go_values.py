@@ -93,7 +93,8 @@ def test_references(from_main: object, body: str, named: set[str]) -> None:
 def test_a_variable_of_the_package_is_seen_in_all_its_files(edges_of: EdgesOf) -> None:
     files = {
         "a/vars.go": "package a\n\nvar repo = NewRepo()\n\nvar limits = Limits{\n\tA: 1,\n\tB: 2,\n}\n",
-        "a/repo.go": "package a\n\ntype Repo struct{}\n\nfunc NewRepo() *Repo { return nil }\n\nfunc (r Repo) Run() {}\n",
+        "a/repo.go": "package a\n\ntype Repo struct{}\n\nfunc NewRepo() *Repo { return nil }\n\n"
+        "func (r Repo) Run() {}\n",
         "a/use.go": "package a\n\nfunc use() {\n\trepo.Run()\n\tcheck(limits)\n}\n",
     }
     assert edges_of("Calls", files)["a/use.go#use", "a/repo.go#Repo.Run"] == 0.8
