@@ -10,6 +10,8 @@ from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIV
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING, Found
 
+_MAX_LINEAGE = 100
+"""How many types are looked at of those that one derives from."""
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
 _SELF_TYPES = frozenset({"Self", "this"})
@@ -78,7 +80,7 @@ class Lookup:
             yield current, confidence
             for found in self.bases(current):
                 for base in found.numbers:
-                    if base not in seen:
+                    if base not in seen and len(seen) < _MAX_LINEAGE:
                         seen.add(base)
                         pending.append((base, min(confidence, found.confidence, WILDCARD)))
 

@@ -2,14 +2,13 @@
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import Route
 from tests.server.ingest.tree.conftest import Analyser
 
 
 def routes(analyse: Analyser, text: str) -> list[tuple[str, str]]:
     facts = analyse("A.java", text).facts
     assert facts is not None
-    return [(item.method, item.pattern) for item in facts.routes if isinstance(item, Route)]
+    return [(item.method, item.pattern) for item in facts.routes]
 
 
 @pytest.mark.parametrize(
