@@ -131,14 +131,14 @@ def _chain_start(syntax: Syntax, node: Node, prefixes: list[str]) -> Node:
 
 def _around(node: Node, name: str) -> Node | None:
     """The call `x.Route("/prefix", func(r Router) {...})` in whose function a name is the router that it gets."""
-    current: Node | None = node
+    current = node.parent
     for _ in range(_MAX_NESTING * _MAX_CHAIN):
-        current = current.parent if current is not None else None
         if current is None or current.type in ("function_declaration", "method_declaration"):
             return None
         if current.type == "func_literal" and _takes(current, name):
             call = current.parent.parent if current.parent is not None else None
             return call if call is not None and _name(call) in _GROUPS else None
+        current = current.parent
     return None
 
 
