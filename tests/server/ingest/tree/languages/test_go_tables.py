@@ -1,8 +1,12 @@
 """What Go code tells GORM."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.server.ingest.tree.conftest import Analyser
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+
+Analyser = Callable[[str, str], CodeAnalysis]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 """Which URLs Java code answers, and what it tells JPA."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.server.ingest.tree.conftest import Analyser
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+
+Analyser = Callable[[str, str], CodeAnalysis]
 
 
 def routes(analyse: Analyser, text: str) -> list[tuple[str, str]]:

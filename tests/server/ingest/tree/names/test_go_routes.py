@@ -1,10 +1,10 @@
 """From the registration of a route to its handler, and from requests to it, in Go."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODULES = {"": "example.com/shop"}
 HANDLERS = (

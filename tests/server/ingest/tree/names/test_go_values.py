@@ -1,10 +1,10 @@
 """What the values of Go code lead to, across files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODULES = {"": "example.com/shop"}
 STORE = """package store

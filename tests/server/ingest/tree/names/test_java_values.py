@@ -1,8 +1,10 @@
 """What the values of Java code lead to, across files."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODEL = {
     "s/Order.java": (
