@@ -191,7 +191,7 @@ class JavaNames(QualifiedNames):
         entity = next(iter(arguments(base)), "")
         if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
             return ""
-        return f"Array<{entity}>" if method in _OF_ENTITIES else entity
+        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
 
 
 def _project_around(path: str, projects: frozenset[str]) -> str:
