@@ -7,13 +7,23 @@ from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
 Trait: TypeAlias = Literal[
-    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural"
+    "interface",
+    "abstract",
+    "static",
+    "extension",
+    "override",
+    "partial",
+    "property",
+    "variadic",
+    "structural",
+    "local",
 ]
 """What a declaration says of itself.
 
 `interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
 types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
-called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments.
+called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
+`local` what stands within the body of a callable, where alone its name holds.
 """
 
 
@@ -83,6 +93,9 @@ class Binding:
     value: str = ""
     is_item: bool = False
 
+
+RESULT = "return"
+"""The variable of a function that stands for what it returns, where its signature does not say."""
 
 OF_ITEMS, OF_TARGET = "[]", "="
 """Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""

@@ -1,4 +1,4 @@
-"""Finding a file's declarations without going into the bodies of its functions."""
+"""Finding a file's declarations; into the bodies of functions only where a language says so."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax, end_row
+
+MAX_SYMBOL_CHARACTERS = 500
+"""What stands within something whose symbol is longer than this is not looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +24,11 @@ class Declared:
     symbol: str
     parent: "Declared | None"
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it stands within the body of a callable."""
+        return self.parent is not None and self.parent.shape.construct in ("callable", "value")
+
 
 @dataclass(frozen=True, slots=True)
 class _Container:
@@ -33,7 +41,7 @@ class _Container:
 
 
 def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
-    """Every declaration outside function bodies, in document order, an outer one before those inside it.
+    """Every declaration that is not the variable of a function, in document order, an outer one before those inside.
 
     A part that could not be parsed is looked through: what was recognised in it is declared all the same.
     """
@@ -42,8 +50,10 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
     while pending:
         for item in _scan(syntax, pending.pop()):
             if isinstance(item, Declared):
+                if item.is_local and item.shape.construct == "value":
+                    continue
                 found.append(item)
-                if item.shape.inside is not None:
+                if item.shape.inside is not None and len(item.symbol) <= MAX_SYMBOL_CHARACTERS:
                     pending.append(_Container(item.shape.inside, item, ""))
             else:
                 pending.append(item)

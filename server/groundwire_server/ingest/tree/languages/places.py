@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from groundwire_server.ingest.tree.languages.outline import Declared
+from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS
+from groundwire_server.ingest.tree.languages.outline import MAX_SYMBOL_CHARACTERS, Declared
 from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
 
 MIN_MEMBER_LINES = 4
-MAX_SYMBOL_CHARACTERS = 500
+MIN_GIVEN_LINES = 6
+"""The least lines of a function that is given to a call, such as a test case, for a place of its own."""
+MIN_DATA_LINES = 10
+"""The least lines of a type that has only fields, where types have their outlines with others."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,8 +45,9 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
 
     `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted from 1.
     Types, functions and members with a body have a place, and so have the members of an interface. A field, a short
-    property, a member that only keeps or hands out fields has none: it reads better inside its type. Neither has what
-    starts on a line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold.
+    property, a member that only keeps or hands out fields has none: it reads better inside its type. Nor has a function
+    within a function, unless that is too long for one text. Neither has what starts on a line of something else, or has
+    a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold.
     """
     file = Place(None, 0, 0, -1, row_count - 1)
     places = [file]
@@ -64,9 +69,16 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
 
 def _is_slight(syntax: Syntax, item: Declared) -> bool:
     shape, parent = item.shape, item.parent
-    is_short = end_row(item.node) - item.node.start_point.row + 1 < MIN_MEMBER_LINES
+    lines = end_row(item.node) - item.node.start_point.row + 1
+    is_short = lines < MIN_MEMBER_LINES
+    if item.node.type in syntax.given:
+        return lines < MIN_GIVEN_LINES
+    if parent is not None and item.is_local:
+        return is_short or parent.node.end_byte - parent.node.start_byte <= MAX_CHUNK_CHARACTERS
     if shape.construct == "value":
         return is_short
+    if shape.construct == "type" and item.node.type in syntax.data_types:
+        return lines < MIN_DATA_LINES and not syntax.has_methods(item.node)
     if shape.construct != "callable":
         return False
     is_abstract = parent is not None and (

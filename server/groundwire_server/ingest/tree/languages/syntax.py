@@ -69,6 +69,14 @@ class Places(ABC):
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
 
+    @abstractmethod
+    def declared(self, node: Node) -> int:
+        """The index of the definition that the node declares; 0 where it declares none."""
+
+    @abstractmethod
+    def around(self, node: Node) -> int:
+        """The index of the definition around what the node declares, or around a node that declares nothing."""
+
 
 Nodes = Mapping[str, Sequence[Node]]
 """The nodes of a file by type, each in document order."""
@@ -95,6 +103,9 @@ class Syntax(ABC):
     # What stands for a body that is left out.
     elided: ClassVar[str] = " { ... }"
     constructors: ClassVar[frozenset[str]] = frozenset()
+    # Types that may be there for their fields alone, and what declares a function that has no name but a call's.
+    data_types: ClassVar[frozenset[str]] = frozenset()
+    given: ClassVar[frozenset[str]] = frozenset()
     # The statements that a constructor consists of when it only keeps what it is given.
     assignments: ClassVar[frozenset[str]] = frozenset()
     # Dotted paths: (object field, name field) of a member access, first segments, what means nothing, and `a?.b`.
@@ -157,6 +168,10 @@ class Syntax(ABC):
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """What a declaration says of itself; `parent` is the declaration around it."""
         return frozenset()
+
+    def has_methods(self, node: Node) -> bool:
+        """Whether a type of `data_types` says how it behaves."""
+        return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Whether a member with a body only keeps or hands out fields, so that it reads better within its type."""
@@ -258,6 +273,9 @@ class Syntax(ABC):
             if form is not None and form.function and not form.constructs and not called:
                 called, node = "()", node.child_by_field_name(form.function)
                 continue
+            if form is not None and form.constructs and segments and not called:
+                made = type_name(node.child_by_field_name(form.function)) if form.function else ""
+                return (*f"{made}()".split("."), *reversed(segments)) if made else ()
             if node.type in self.conditionals:
                 conditions.append(first_child(node))
                 node = last_child(node)

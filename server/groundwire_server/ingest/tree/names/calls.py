@@ -2,7 +2,7 @@
 
 from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, Call, Definition
 from groundwire_server.ingest.tree.names.lookup import Lookup
-from groundwire_server.ingest.tree.names.rules import GUESSED, NameRules
+from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, NameRules
 from groundwire_server.ingest.tree.names.table import Found
 
 MAX_FAN_OUT = 3
@@ -37,7 +37,7 @@ class CallResolution:
         if call.constructs:
             return self._constructed(scope, call)
         if not call.receiver:
-            return lookup.unqualified(scope, call.name)
+            return self._unqualified(scope, call.name)
         if call.receiver in self._rules.super_names:
             around = self._table.enclosing_type(scope)
             return None if around is None else lookup.of_type(around, call.name, inherited=True)
@@ -49,6 +49,29 @@ class CallResolution:
         if extension is not None or value is not None:
             return extension
         return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None
+
+    def _unqualified(self, scope: int, name: str, steps: int = _MAX_VARIABLES) -> Found | None:
+        """A function by its name, or that which a variable of that name is set to."""
+        variable = None if self._rules.implicit_members else self._lookup.variable(scope, name)
+        if variable is None:
+            return self._lookup.unqualified(scope, name)
+        number, binding = variable
+        if self._table.definitions[number].construct == "module":
+            found = self._lookup.unqualified(scope, name)
+            if found is not None and not self._is_value(found):
+                return found
+        if not binding.value or binding.is_item or not steps:
+            return None
+        is_path = "." in binding.value
+        found = (
+            self._lookup.named(number, binding.value)
+            if is_path
+            else self._unqualified(number, binding.value, steps - 1)
+        )
+        return found and found.at_most(INFERRED)
+
+    def _is_value(self, found: Found) -> bool:
+        return any(self._table.definitions[number].construct == "value" for number in found.numbers)
 
     def _constructed(self, scope: int, call: Call) -> Found | None:
         if call.name not in (OF_ITEMS, OF_TARGET):

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.facts import RESULT, Binding, Definition
 from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, value_type
 from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
@@ -140,6 +140,16 @@ class Lookup:
             number = self.table.parent_of(number)
         return None
 
+    def named(self, scope: int, path: str) -> Found | None:
+        """What a path names: the member it ends with, or the definition that it is; nothing for a local variable."""
+        before, _, name = path.rpartition(".")
+        if not before:
+            variable = self.variable(scope, name)
+            is_local = variable is not None and self.table.definitions[variable[0]].construct != "module"
+            return None if is_local else self.unqualified(scope, name)
+        value = self.value(scope, before)
+        return self.step(value.found, name) if value is not None and value.found.refs else None
+
     def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
         """The types that have a field of that name, which has no definition of its own."""
         fields = (self._field(number, name) for number in found.numbers)
@@ -213,10 +223,17 @@ class Lookup:
             if definition.construct == "callable" and not is_called and "property" not in definition.traits:
                 continue
             if not definition.result:
-                return None
+                return self._unstated(number, definition)
             value = self._typed(number, definition.result, min(found.confidence, WILDCARD))
             return self._substituted(value, owner, self.table.owner_of(number)) if owner else value
         return Value(found)
+
+    def _unstated(self, number: int, definition: Definition) -> Value | None:
+        """What a function without a stated result returns by its body, or a variable holds by its value."""
+        is_function = definition.construct == "callable"
+        scope = number if is_function else self.table.parent_of(number)
+        binding = self.table.variable(scope, RESULT if is_function else definition.name)
+        return self._of_binding(scope, binding) if binding is not None else None
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
         """A value whose type is a type parameter of its owner, as the owner's own type has it."""

@@ -31,7 +31,13 @@ class ScriptNames(NameRules):
         self._exports: dict[tuple[int, str], Found | None] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
-        """What the file's module declares or imports."""
+        """What a function around the place declares, or what the file's module declares or imports."""
+        number = scope
+        while self.table.definitions[number].construct != "module":
+            local = tuple(one for one in self.table.members(number, name) if self._is_local(one))
+            if local:
+                return Found(local, EXACT)
+            number = self.table.parent_of(number)
         return self._export(self.table.module_of(self.table.file_of(scope)), name, MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
@@ -53,6 +59,9 @@ class ScriptNames(NameRules):
     def constructor_name(self, type_number: int) -> str:
         """`constructor`."""
         return "constructor"
+
+    def _is_local(self, number: int) -> bool:
+        return "local" in self.table.definitions[number].traits
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:
         key = (module, name)

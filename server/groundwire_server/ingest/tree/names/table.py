@@ -44,6 +44,7 @@ class SymbolTable:
         self._variables: defaultdict[int, dict[str, Binding]] = defaultdict(dict)
         self._owners: dict[int, int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
+        self._with_members: set[int] = set()
         for number, facts in enumerate(self.files):
             first = len(self.definitions)
             self._first.append(first)
@@ -87,13 +88,15 @@ class SymbolTable:
     def is_type(self, number: int) -> bool:
         """Whether a definition is a type, or a JavaScript function that stands for one by having members."""
         construct = self.definitions[number].construct
-        return construct == "type" or (construct == "callable" and any(map(self._members.get, self.parts(number))))
+        return construct == "type" or (construct == "callable" and number in self._with_members)
 
     def add_member(self, owner: int, member: int) -> None:
         """Makes a definition a member of another, beside the members that it has in its file."""
         self._owners[member] = owner
         members, name = self._members[owner], self.definitions[member].name
         members[name] = (*members.get(name, ()), member)
+        if "local" not in self.definitions[member].traits:
+            self._with_members.add(owner)
 
     def members_of(self, number: int) -> tuple[int, ...]:
         """Every member of one declaration, by name in the order of their first ones."""

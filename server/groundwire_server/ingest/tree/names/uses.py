@@ -31,15 +31,9 @@ class Uses:
                 yield edge_type, number, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED)
 
     def _value(self, scope: int, path: str) -> Found | None:
-        """What a path names: the member it ends with, or the type that it is; nothing for a variable."""
+        """What a path names, or the type whose field it is."""
+        found = self._lookup.named(scope, path)
         before, _, name = path.rpartition(".")
-        if not before:
-            return None if self._lookup.variable(scope, name) else self._lookup.unqualified(scope, name)
-        value = self._lookup.value(scope, before)
-        if value is None or not value.found.refs:
-            return None
-        member = self._lookup.step(value.found, name)
-        if member is not None:
-            return member
-        owners = self._lookup.field_owners(value.found, name)
-        return Found(owners, value.found.confidence) if owners else None
+        value = self._lookup.value(scope, before) if found is None and before else None
+        owners = self._lookup.field_owners(value.found, name) if value is not None else ()
+        return Found(owners, value.found.confidence) if value is not None and owners else found
