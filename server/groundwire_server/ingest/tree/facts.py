@@ -82,8 +82,8 @@ class Binding:
     """A variable whose type the source states or makes plain; a field when `scope` is a type.
 
     `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
-    initialiser, or that of the expression `value`, a path as in `Call.receiver`; with `is_item` the variable is one of
-    the items that the value or type holds.
+    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value.
+    With `is_item` the variable is one of the items that the value or type holds.
     """
 
     scope: int
@@ -138,9 +138,10 @@ class Reference:
 class Route:
     """A pattern of URLs and what answers requests for it.
 
-    `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`. `prefix_of` is
-    the path of the object that the route was given to and that may be given a prefix elsewhere (a blueprint, a router).
-    `handler` is a path as in `Call.receiver`, empty when the handler is definition `scope` itself.
+    `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`, or as `{name*}`
+    where it may hold further slashes. `prefix_of` is the path of the object that the route was given to and that may be
+    given a prefix elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty when the handler
+    is definition `scope` itself. `method` is that of HTTP in capitals, empty for any. `line` is where the pattern is.
     """
 
     from_key: str
@@ -149,6 +150,41 @@ class Route:
     handler: str
     line: int
     prefix_of: str = ""
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A prefix of the URLs of all routes that were given to an object.
+
+    `router` is the path of the object as in `Call.receiver`, and `within` that of the object to whose routes its own
+    are added, empty when the file tells of none. What is said where the object is made is its `own` prefix, which comes
+    last; one `instead` takes the place of it. `line` is where the prefix stands.
+    """
+
+    scope: int
+    router: str
+    prefix: str
+    line: int
+    within: str = ""
+    role: Literal["own", "added", "instead"] = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A string that looks like the path of a URL, without its query; what is put in at run time stands as `{}`.
+
+    `url` starts with `/`; `has_base` when something that the source does not tell stands before it. `method` is that of
+    HTTP in capitals, empty when the source does not tell. `is_sent` when a call gets the string that is named after
+    what it does with URLs, such as `get`, `fetch` or `visit`.
+    """
+
+    from_key: str
+    url: str
+    line: int
+    method: str = ""
+    is_sent: bool = False
+    has_base: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +220,8 @@ class CodeFacts:
     calls: tuple[Call, ...] = ()
     references: tuple[Reference, ...] = ()
     routes: tuple[Route, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    requests: tuple[Request, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
     table_changes: tuple[TableChange, ...] = ()
     is_test: bool = False

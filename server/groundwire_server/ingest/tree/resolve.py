@@ -28,6 +28,8 @@ from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
 from groundwire_server.ingest.tree.names.python import PythonNames
 from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
+from groundwire_server.ingest.tree.names.requests import RequestMatching
+from groundwire_server.ingest.tree.names.routes import Served
 from groundwire_server.ingest.tree.names.scripts import ScriptNames
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
@@ -67,6 +69,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
     edges: list[SourceEdge] = []
     mappings: list[EntityMapping] = []
     implemented: dict[str, tuple[str, ...]] = {}
+    served: list[Served] = []
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),
         CSharpNames(table(CSharpNames.languages)),
@@ -81,4 +84,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
             else:
                 edges.append(item)
         implemented.update(family.implemented())
+        served.extend(family.served)
+    matching = RequestMatching(served)
+    edges.extend(edge for facts in by_path for edge in matching.edges(facts))
     return Resolution(tuple(edges), tuple(mappings), implemented)

@@ -1,6 +1,7 @@
 """Builders of source trees, of analyses of single files, and of the edges between several."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,6 +11,7 @@ from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeAnalysis
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.model import EntityMapping, SourceFile
+from groundwire_server.ingest.tree.purposes import Purposes
 from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
 from groundwire_server.ingest.tree.walk import language_of
 
@@ -59,7 +61,9 @@ def resolved(analyse: Analyser) -> Resolver:
         facts = [analyse(path, text).facts for path, text in files.items()]
         inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
         layout = TreeLayout(packages or frozenset(folder for folder, _, _ in inits), go_modules or {})
-        resolution = resolve([item for item in facts if item is not None], layout)
+        purposes = Purposes(())
+        known = [replace(item, is_test=purposes.is_test(item.path, item)) for item in facts if item is not None]
+        resolution = resolve(known, layout)
         return [*resolution.edges, *resolution.mappings]
 
     return resolve_files

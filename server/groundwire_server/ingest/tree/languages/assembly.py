@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -148,6 +148,11 @@ def _definitions(
                 traits=_traits(syntax, item),
             )
         )
+    for item, index in index_of.items():
+        for name in syntax.generated_names(item.node):
+            around = definitions[index].symbol.rpartition(".")[0]
+            symbol = f"{around}.{name}" if around else name
+            definitions.append(replace(definitions[index], symbol=symbol, name=name, parameters=None, result=""))
     return tuple(definitions)
 
 

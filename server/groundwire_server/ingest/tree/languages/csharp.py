@@ -10,12 +10,16 @@ from groundwire_server.ingest.tree.facts import (
     Binding,
     Construct,
     Import,
+    Mount,
     Parameter,
     Reference,
+    Route,
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.csharp_bindings import attribute_names, csharp_bindings
 from groundwire_server.ingest.tree.languages.csharp_references import REFERENCING, csharp_references
+from groundwire_server.ingest.tree.languages.csharp_routes import csharp_routes
 from groundwire_server.ingest.tree.languages.csharp_targets import target_of
 from groundwire_server.ingest.tree.languages.entity_framework import (
     TYPE_NODES,
@@ -36,7 +40,6 @@ from groundwire_server.ingest.tree.languages.syntax import (
 )
 from groundwire_server.ingest.tree.languages.types import head
 
-_CONVERSIONS = frozenset({"object_creation_expression", "cast_expression"})
 _TRAITS: Mapping[str, Trait] = {
     "abstract": "abstract",
     "static": "static",
@@ -119,6 +122,13 @@ class CSharpSyntax(Syntax):
         fields = ("body", "accessors", "value")
         body = next((part for part in map(node.child_by_field_name, fields) if part is not None), None)
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
+
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The command that the MVVM toolkit makes of a method with `[RelayCommand]`."""
+        if node.type != "method_declaration" or "RelayCommand" not in attribute_names(node):
+            return ()
+        name = text_of(node.child_by_field_name("name")).removesuffix("Async")
+        return (f"{name.removeprefix('On') or name}Command",)
 
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """Top-level statements are a part of a class `Program`."""
@@ -224,60 +234,16 @@ class CSharpSyntax(Syntax):
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
         """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""
-        for node in nodes["variable_declaration"]:
-            yield from self._declared_variables(node, places)
-        for kind in ("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
-            for node in nodes[kind]:
-                name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
-                if name and stated:
-                    yield Binding(places.scope(node), name, stated, True)
-        for node in nodes["foreach_statement"]:
-            declared, name = node.child_by_field_name("type"), text_of(node.child_by_field_name("left"))
-            if declared is not None and declared.type != "implicit_type":
-                yield Binding(places.scope(node), name, type_of(declared), True)
-            else:
-                value = self.value_path(node.child_by_field_name("right"))
-                yield Binding(places.scope(node), name, "", False, value, True)
-        for node in nodes["lambda_expression"]:
-            yield from self._lambda_parameter(node, places)
+        return csharp_bindings(self, nodes, places)
 
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Types wherever they are named, values that are passed on, and members that are read."""
         return csharp_references(self, nodes, places)
 
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """What ASP.NET Core answers."""
+        return csharp_routes(self, nodes, places)
+
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells Entity Framework."""
         return entity_framework_mappings(self, nodes, places)
-
-    def _declared_variables(self, node: Node, places: Places) -> Iterator[Binding]:
-        declared = node.child_by_field_name("type")
-        is_stated = declared is not None and declared.type != "implicit_type"
-        for variable in node.named_children:
-            name = text_of(variable.child_by_field_name("name"))
-            if variable.type != "variable_declarator" or not name:
-                continue
-            if is_stated:
-                yield Binding(places.scope(variable), name, type_of(declared), True)
-                continue
-            value = last_child(variable)
-            if value is not None and value.type == "await_expression":
-                value = first_child(value)
-            made = value.child_by_field_name("type") if value and value.type in _CONVERSIONS else None
-            if value is not None and value.type == "as_expression":
-                made = value.child_by_field_name("right")
-            is_item = value is not None and value.type == "element_access_expression"
-            path = self.value_path(value.child_by_field_name("expression") if value and is_item else value)
-            if made is not None or path:
-                yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
-
-    def _lambda_parameter(self, node: Node, places: Places) -> Iterator[Binding]:
-        """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
-        parameters = node.child_by_field_name("parameters")
-        argument = node.parent
-        call = argument.parent.parent if argument is not None and argument.parent is not None else None
-        if parameters is None or parameters.type != "implicit_parameter" or call is None:
-            return
-        function = call.child_by_field_name("function")
-        path = self.value_path(function.child_by_field_name("expression") if function is not None else None)
-        if path:
-            yield Binding(places.scope(node), text_of(parameters), "", False, path, True)

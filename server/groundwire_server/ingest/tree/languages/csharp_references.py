@@ -24,7 +24,6 @@ _TYPED = {
 _VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")
 REFERENCING = frozenset({*_TYPED, *_VALUED, "type_argument_list", "attribute"})
 _NAMES = frozenset({"identifier", "member_access_expression"})
-_CONTINUED = frozenset({"member_access_expression", "invocation_expression"})
 _PREDEFINED = frozenset({"predefined_type", "implicit_type"})
 
 
@@ -51,7 +50,8 @@ def _valued(node: Node) -> Node | None:
         case "assignment_expression":
             return node.child_by_field_name("right")
         case "member_access_expression":
-            return node if node.parent is not None and node.parent.type not in _CONTINUED else None
+            is_called = node.parent is not None and node.parent.type == "invocation_expression"
+            return None if is_called else node
     return first_child(node)
 
 

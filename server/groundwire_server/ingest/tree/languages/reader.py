@@ -8,7 +8,7 @@ from tree_sitter import Node, Parser
 
 from groundwire_server.ingest.records import SkippedFile
 from groundwire_server.ingest.tree.chunking import lines_of
-from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Reference
+from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
 from groundwire_server.ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_server.ingest.tree.languages.chunks import ChunkCutter
 from groundwire_server.ingest.tree.languages.migrations import table_changes
@@ -16,6 +16,7 @@ from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect
+from groundwire_server.ingest.tree.languages.urls import requests
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_ERROR_SHARE = 0.5
@@ -48,6 +49,7 @@ class CodeReader:
         nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
         found = collect(root, self._wanted)
+        routes = tuple(syntax.routes(found, places))
         facts = CodeFacts(
             path=file.path,
             language=file.language,
@@ -56,7 +58,9 @@ class CodeReader:
             bindings=tuple(syntax.bindings(found, places)),
             calls=tuple(_calls(syntax, found, places)),
             references=_distinct(syntax.references(found, places)),
-            routes=tuple(syntax.routes(found, places)),
+            routes=tuple(item for item in routes if isinstance(item, Route)),
+            mounts=tuple(item for item in routes if isinstance(item, Mount)),
+            requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
             mappings=tuple(syntax.mappings(found, places)),
             table_changes=tuple(table_changes(syntax, found, places)),
         )

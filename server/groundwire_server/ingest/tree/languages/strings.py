@@ -34,12 +34,13 @@ def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places)
 
 
 def _literal(syntax: Syntax, joined: Sequence[Node], places: Places) -> Iterator[StringLiteral]:
-    value = "".join(_value(syntax, node) for node in joined)
+    value = "".join(string_value(syntax, node) for node in joined)
     if value:
         yield StringLiteral(places.key(joined[0]), value, joined[0].start_point.row + 1)
 
 
-def _value(syntax: Syntax, node: Node) -> str:
+def string_value(syntax: Syntax, node: Node) -> str:
+    """The value of one literal, without what it is joined with."""
     parts = _parts((node.text or b"").decode())
     if parts is None:
         return ""

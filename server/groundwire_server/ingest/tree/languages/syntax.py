@@ -12,6 +12,7 @@ from groundwire_server.ingest.tree.facts import (
     Binding,
     Construct,
     Import,
+    Mount,
     Parameter,
     Reference,
     Route,
@@ -25,8 +26,8 @@ MAX_PATH_SEGMENTS = 8
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
-# An empty body, a field returned, a field set.
-_ACCESSOR = re.compile(r"\{?(?:=>|return\b)?[\w.$&*]*(?:=[\w.$&*]+)?;?\}?(?:pass|\.\.\.)?")
+# A field returned, or set; without white space.
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[\w.$&*]+|[\w.$&*]+=[\w.$&*]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
@@ -127,6 +128,10 @@ class Syntax(ABC):
         body = node.child_by_field_name("body")
         return Shape(name, construct, body, body if construct == "type" else None)
 
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The names of members that a code generator makes from a declaration, and that stand for it."""
+        return ()
+
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """What a file as a whole says of itself."""
         return frozenset()
@@ -213,8 +218,8 @@ class Syntax(ABC):
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
 
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route]:
-        """Which URLs the file answers."""
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Which URLs the file answers, and the prefixes that it gives to routers."""
         return iter(())
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:

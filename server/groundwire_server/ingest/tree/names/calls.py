@@ -93,8 +93,8 @@ class CallResolution:
             number, binding = variable
             if binding.stated or steps == 0:
                 return False
-            if binding.value:
-                return self._may_guess(number, binding.value, steps - 1)
+            if not binding.type_name:
+                return not binding.value or self._may_guess(number, binding.value, steps - 1)
             return self._lookup.dotted(number, binding.type_name.split(".")) is not None
         return not (self._rules.implicit_members and first[:1].isupper())
 

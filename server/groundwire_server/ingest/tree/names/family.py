@@ -10,6 +10,7 @@ from groundwire_server.ingest.tree.names.calls import CallResolution
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
+from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING
 from groundwire_server.ingest.tree.names.tested import Tested
@@ -32,6 +33,13 @@ class FamilyEdges:
         self._messages = Messages(self._lookup)
         self._tested = Tested(self._table)
         self._specialized = specialized(self._lookup)
+        self._routes = Routes(self._lookup, self._uses)
+        self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
+
+    @property
+    def served(self) -> Iterator[Served]:
+        """The URLs that the files answer."""
+        return (item for found in self._served for item in found)
 
     def edges(self) -> Iterator[SourceEdge | EntityMapping]:
         """The edges of each file, the tables it maps, and members adopted from other files."""
@@ -42,6 +50,8 @@ class FamilyEdges:
             used |= self._variable_types(file)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
+            for served in self._served[file]:
+                edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
             yield from self._mappings(file)
         for owner, member in self._rules.adopted():

@@ -254,7 +254,7 @@ class Lookup:
         if binding.type_name:
             value: Value | None = self._typed(number, binding.type_name, WILDCARD if binding.stated else INFERRED)
         else:
-            value = self.value(number, binding.value)
+            value = self.value(number, binding.value) if binding.value else None
             value = value and replace(value, found=value.found.at_most(INFERRED))
         return self.item(value) if value and binding.is_item else value
 

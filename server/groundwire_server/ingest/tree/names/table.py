@@ -128,11 +128,12 @@ class SymbolTable:
         if len(numbers) < 2:
             return numbers
         folders = self.files[file].path.split("/")
-        shared = [_common_length(folders, self.path_of(number).split("/")) for number in numbers]
+        shared = [common_length(folders, self.path_of(number).split("/")) for number in numbers]
         return tuple(number for number, length in zip(numbers, shared, strict=True) if length == max(shared))
 
 
-def _common_length(left: Sequence[str], right: Sequence[str]) -> int:
+def common_length(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many of their first items two sequences share."""
     for length, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
             return length

@@ -21,7 +21,7 @@ class Uses:
         if reference.role == "type":
             found = self._lookup.type_named(scope, reference.name)
         else:
-            found = self._value(scope, reference.name)
+            found = self.value(scope, reference.name)
         if found is None:
             return
         numbers = self._table.nearest(self._table.file_of(scope), found.numbers)
@@ -30,7 +30,7 @@ class Uses:
             if self._table.definitions[number].construct != "module":
                 yield edge_type, number, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED)
 
-    def _value(self, scope: int, path: str) -> Found | None:
+    def value(self, scope: int, path: str) -> Found | None:
         """What a path names, or the type whose field it is."""
         found = self._lookup.named(scope, path)
         before, _, name = path.rpartition(".")

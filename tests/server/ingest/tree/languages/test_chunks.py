@@ -14,51 +14,92 @@ def spans(analysis: CodeAnalysis) -> dict[str, tuple[int, int]]:
     return {node.local_id: (node.start_line, node.end_line) for node in analysis.file.nodes}
 
 
-def test_code_between_definitions_is_a_part_of_its_own_when_it_is_substantial(analyse: Analyser) -> None:
+def texts(analysis: CodeAnalysis) -> dict[str, str]:
+    return {node.local_id: node.text for node in analysis.file.nodes}
+
+
+def test_statements_of_a_file_are_one_outline_with_the_signatures_of_its_functions(analyse: Analyser) -> None:
     text = (
         "import a\n"
         "def f():\n    return 1\n"
         "x = 1\n"
-        "def g():\n    return 2\n"
+        "@deco\ndef g(\n    y=None,\n):\n    return 2\n"
         "\n"
-        "registry = {'f': f, 'g': g, 'another one': None}\n"
         "registry.update(another)\n"
     )
     analysis = analyse("a.py", text)
-    assert spans(analysis) == {"a.py": (1, 1), "a.py@2": (8, 9), "a.py#f": (2, 3), "a.py#g": (5, 6)}
-    assert ("py::a.py", "py::a.py@2") in {(edge.from_key, edge.to_key) for edge in analysis.file.edges}
+    assert spans(analysis) == {"a.py": (1, 11), "a.py#f": (2, 3), "a.py#g": (5, 9)}
+    assert texts(analysis)["a.py"] == ("import a\ndef f() ...\nx = 1\ndef g( y=None, ) ...\nregistry.update(another)")
     assert analysis.facts is not None
-    assert [(call.from_key, call.name) for call in analysis.facts.calls] == [("py::a.py@2", "update")]
+    assert [(call.from_key, call.name) for call in analysis.facts.calls] == [("py::a.py", "update")]
 
 
-def test_fields_between_methods_belong_to_their_class(analyse: Analyser) -> None:
-    text = "class A {\n  void f() {\n  }\n  private final Map<String, Repository> repositories;\n  void g() {\n  }\n}\n"
-    assert spans(analyse("A.java", text)) == {
-        "A.java": (1, 1),
-        "A.java#A": (1, 1),
-        "A.java#A@2": (4, 4),
-        "A.java#A.f": (2, 3),
-        "A.java#A.g": (5, 6),
+def test_fields_empty_constructors_and_accessors_belong_to_the_outline_of_their_type(analyse: Analyser) -> None:
+    text = (
+        "package p;\nimport q.R;\n"
+        "/** Keeps. */\nclass A implements B {\n"
+        "  private final R r;\n"
+        "  A() {\n  }\n"
+        "  A(R r) {\n    this.r = r;\n  }\n"
+        "  R getR() {\n    return r;\n  }\n"
+        "  @Override\n  public void run() {\n    r.go();\n  }\n"
+        "}\n"
+    )
+    analysis = analyse("A.java", text)
+    assert texts(analysis) == {
+        "A.java#p.A": (
+            "/** Keeps. */\nclass A implements B {\n  private final R r;\n"
+            "  A() {\n  }\n  A(R r) {\n    this.r = r;\n  }\n"
+            "  R getR() {\n    return r;\n  }\n  public void run() { ... }\n}\n\npackage p;\nimport q.R;"
+        ),
+        "A.java#p.A.run": "  @Override\n  public void run() {\n    r.go();\n  }",
     }
+    prefixes = {node.local_id: node.context_prefix for node in analysis.file.nodes}
+    assert prefixes == {"A.java#p.A": "", "A.java#p.A.run": "class A implements B"}
 
 
-def test_a_file_that_is_all_definitions_is_known_by_its_first_line(analyse: Analyser) -> None:
-    analysis = analyse("a.ts", "export class A {\n  f() {\n  }\n}\n")
-    assert spans(analysis)["a.ts"] == (1, 1)
-    assert analysis.file.nodes[0].text == "export class A {"
+def test_members_of_an_interface_are_nodes(analyse: Analyser) -> None:
+    analysis = analyse("I.cs", "interface I {\n  /// Runs.\n  int Run(int x);\n  int Count { get; }\n}\n")
+    assert spans(analysis) == {"I.cs#I": (1, 5), "I.cs#I.Run": (2, 3)}
+    assert texts(analysis)["I.cs#I"] == "interface I {\n  int Run(int x);\n  int Count { get; }\n}"
+
+
+def test_a_file_with_statements_of_its_own_has_a_node_beside_its_types(analyse: Analyser) -> None:
+    analysis = analyse("Program.cs", "using A;\nvar app = Make();\napp.Run();\n\nclass Extra { }\n")
+    assert texts(analysis)["Program.cs"] == "using A;\nvar app = Make();\napp.Run();\nclass Extra { ... }"
+    assert ("cs::Program.cs", "cs::Program.cs#Extra") in {(edge.from_key, edge.to_key) for edge in analysis.file.edges}
+
+
+def test_types_of_a_file_without_a_node_contain_nothing_of_each_other(analyse: Analyser) -> None:
+    analysis = analyse("a.cs", "using A;\nnamespace N\n{\n  class B { }\n  class C { }\n}\n")
+    assert set(spans(analysis)) == {"a.cs#N.B", "a.cs#N.C"}
+    assert analysis.file.edges == ()
+    assert texts(analysis)["a.cs#N.B"] == "  class B { }\n\nusing A;\nnamespace N\n{"
+
+
+def test_a_long_outline_is_cut_into_parts(analyse: Analyser) -> None:
+    fields = "".join(f"  int field{number} = {number};\n" for number in range(600))
+    analysis = analyse("A.java", f"class A {{\n{fields}  void f() {{\n    g();\n  }}\n}}\n")
+    parts = [node for node in analysis.file.nodes if node.symbol == "A"]
+    assert len(parts) > 1
+    assert all(len(node.text) <= MAX_CHUNK_CHARACTERS for node in parts)
+    assert [node.start_line for node in parts[1:]] == [node.end_line + 1 for node in parts[:-1]]
+    assert {(edge.from_key, edge.to_key) for edge in analysis.file.edges} >= {
+        ("java::A.java#A", node.key) for node in parts[1:]
+    }
 
 
 def test_definitions_that_share_a_line_are_one_chunk(analyse: Analyser) -> None:
     analysis = analyse("a.js", "class A { f() {} g() {} } function h() { g(); }\nfunction i() {}\n")
-    assert spans(analysis) == {"a.js": (1, 1), "a.js#A": (1, 1), "a.js#i": (2, 2)}
+    assert spans(analysis) == {"a.js": (1, 2), "a.js#A": (1, 1), "a.js#i": (2, 2)}
     assert analysis.facts is not None
     keys = {definition.symbol: definition.key for definition in analysis.facts.definitions}
-    assert {keys[symbol] for symbol in ("A", "A.f", "A.g", "h")} == {"js::a.js#A"}
+    assert {keys[symbol] for symbol in ("A", "A.f", "A.g")} == {"js::a.js#A"}
 
 
 def test_comments_belong_to_what_stands_right_below_them(analyse: Analyser) -> None:
     text = "import a  # why\ndef f(): pass\n# stray\n\n# of g\n# too\n@deco\ndef g(): pass\n"
-    assert spans(analyse("a.py", text)) == {"a.py": (1, 1), "a.py#f": (2, 2), "a.py#g": (5, 8)}
+    assert spans(analyse("a.py", text)) == {"a.py": (1, 8), "a.py#f": (2, 2), "a.py#g": (5, 8)}
 
 
 def test_long_function_is_cut_between_statements(analyse: Analyser) -> None:
@@ -101,10 +142,14 @@ def test_calls_and_literals_belong_to_the_part_that_holds_them(analyse: Analyser
     [
         (
             "a.py",
-            "class A:\r\n    def f(self):\r\n        pass\r\n",
-            {"A": "class A:", "A.f": "    def f(self):\r\n        pass"},
+            "class A:\r\n    def f(self):\r\n        g()\r\n",
+            {"A": "class A:\n    def f(self) ...", "A.f": "    def f(self):\r\n        g()"},
         ),
-        ("A.java", "class A {\r\n  void f() {\r\n  }\r\n}\r\n", {"A": "class A {", "A.f": "  void f() {\r\n  }"}),
+        (
+            "A.java",
+            "class A {\r\n  void f() {\r\n  }\r\n}\r\n",
+            {"A": "class A {\n  void f() { ... }\n}", "A.f": "  void f() {\r\n  }"},
+        ),
     ],
 )
 def test_carriage_returns_stay_inside_a_chunk(

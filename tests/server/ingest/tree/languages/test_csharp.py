@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, TableMapping
+from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, Parameter, TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
@@ -64,14 +64,9 @@ namespace Shop.Services
 def test_chunks(analyse: Analyser) -> None:
     nodes = analyse("src/InvoiceService.cs", SERVICE).file.nodes
     prefix = "src/InvoiceService.cs#Shop.Services."
+    service = "public partial class InvoiceService<T> : ServiceBase<T>, IInvoiceService where T : class"
     assert [(node.local_id, node.start_line, node.end_line, node.signature) for node in nodes] == [
-        ("src/InvoiceService.cs", 1, 7, ""),
-        (
-            f"{prefix}InvoiceService",
-            8,
-            14,
-            "public partial class InvoiceService<T> : ServiceBase<T>, IInvoiceService where T : class",
-        ),
+        (f"{prefix}InvoiceService", 8, 43, service),
         (f"{prefix}InvoiceService.Total", 16, 20, "public int Total"),
         (
             f"{prefix}InvoiceService.InvoiceService",
@@ -89,16 +84,17 @@ def test_chunks(analyse: Analyser) -> None:
         (f"{prefix}InvoiceService.State", 42, 42, "enum State"),
         (f"{prefix}Receipt", 45, 45, "public record Receipt(int Id) : Document(Id)"),
         (f"{prefix}IInvoiceService", 47, 50, "interface IInvoiceService"),
+        (f"{prefix}IInvoiceService.CreateAsync", 49, 49, "Task<int> CreateAsync(Inv invoice, int? count)"),
     ]
     assert {node.kind for node in nodes} == {"cs"}
     assert {node.language for node in nodes} == {"csharp"}
+    assert {node.context_prefix for node in nodes[1:6]} == {service}
 
 
-def test_a_member_without_a_body_stays_in_its_type(analyse: Analyser) -> None:
+def test_fields_and_short_properties_stay_in_their_type(analyse: Analyser) -> None:
     facts = analyse("a.cs", SERVICE).facts
     assert facts is not None
     keys = {definition.symbol: definition.key for definition in facts.definitions}
-    assert keys["Shop.Services.IInvoiceService.CreateAsync"] == "cs::a.cs#Shop.Services.IInvoiceService"
     assert keys["Shop.Services.InvoiceService.Name"] == "cs::a.cs#Shop.Services.InvoiceService"
 
 
@@ -122,9 +118,11 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
         definitions["Shop.Services.InvoiceService"],
         definitions["Shop.Services.InvoiceService.CreateAsync"],
     )
-    assert facts.definitions[service].bases == ("ServiceBase", "IInvoiceService")
-    assert facts.definitions[service].partial
-    assert facts.definitions[create].parameter_count == 2
+    assert facts.definitions[service].bases == ("ServiceBase<T>", "IInvoiceService")
+    assert facts.definitions[service].type_parameters == ("T",)
+    assert facts.definitions[service].traits == {"partial"}
+    assert facts.definitions[create].parameters == (Parameter("invoice", "Inv"), Parameter("count", "int", True))
+    assert facts.definitions[create].result == "Task<int>"
     calls = {(call.receiver, call.name) for call in facts.calls if call.scope == create}
     assert calls == {
         ("", "Audit"),
@@ -135,10 +133,12 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
         ("line", "Save"),
         ("", "Format"),
     }
-    assert {Binding(service, "_repository", "IRepository", True), Binding(create, "invoice", "Inv", True)} <= set(
+    assert {Binding(service, "_repository", "IRepository<Inv>", True), Binding(create, "invoice", "Inv", True)} <= set(
         facts.bindings
     )
-    assert {Binding(create, "audit", "Audit", False), Binding(create, "line", "Line", True)} <= set(facts.bindings)
+    assert {Binding(create, "audit", "Audit", False, "Audit()"), Binding(create, "line", "Line", True)} <= set(
+        facts.bindings
+    )
     assert [literal.text for literal in analysis.literals] == [
         "Invoices",
         "billing",
@@ -150,7 +150,9 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
 
 def test_namespace_of_the_whole_file(analyse: Analyser) -> None:
     nodes = analyse("a.cs", "using System;\nnamespace Shop.Core;\n\npublic struct Money { }\n").file.nodes
-    assert [node.symbol for node in nodes] == ["", "Shop.Core.Money"]
+    assert [(node.symbol, node.text) for node in nodes] == [
+        ("Shop.Core.Money", "public struct Money { }\n\nusing System;\nnamespace Shop.Core;")
+    ]
 
 
 @pytest.mark.parametrize(

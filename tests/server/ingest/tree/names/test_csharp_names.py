@@ -60,10 +60,10 @@ CREATE = "Services/InvoiceService.cs#Shop.Services.InvoiceService.Create"
 
 def test_calls(edges_of: EdgesOf) -> None:
     assert edges_of("Calls", SHOP) == {
-        (CREATE, "Data/IRepository.cs#Shop.Data.IRepository"): 0.9,
+        (CREATE, "Data/IRepository.cs#Shop.Data.IRepository.Insert"): 0.9,
         (CREATE, "Services/InvoiceService.Audit.cs#Shop.Services.InvoiceService.Audit"): 1.0,
         (CREATE, "Services/InvoiceService.Audit.cs#Shop.Services.ServiceBase.Begin"): 0.9,
-        (CREATE, "Data/Line.cs#Shop.Data.Line.Line~2"): 0.9,
+        (CREATE, "Data/Line.cs#Shop.Data.Line"): 0.9,
         (CREATE, "Data/Line.cs#Shop.Data.Line.Round"): 0.8,
         (CREATE, "Util/Text.cs#Shop.Util.Text.Slug"): 0.9,
         (CREATE, "Util/Text.cs#Shop.Util.Helper.Help"): 1.0,
@@ -84,11 +84,11 @@ def test_inherits(edges_of: EdgesOf) -> None:
 
 def test_a_using_leads_to_the_files_of_its_namespace_that_are_used(edges_of: EdgesOf) -> None:
     files = {**SHOP, "Data/Unused.cs": "namespace Shop.Data;\n\npublic class Unused\n{\n}\n"}
-    service = "Services/InvoiceService.cs"
+    service = "Services/InvoiceService.cs#Shop.Services.InvoiceService"
     assert edges_of("Imports", files) == {
-        (service, "Data/IRepository.cs"): 0.9,
-        (service, "Data/Line.cs"): 0.9,
-        (service, "Util/Text.cs"): 1.0,
+        (service, "Data/IRepository.cs#Shop.Data.IRepository"): 0.9,
+        (service, "Data/Line.cs#Shop.Data.Line"): 0.9,
+        (service, "Util/Text.cs#Shop.Util.Text"): 1.0,
     }
 
 

@@ -1,0 +1,115 @@
+"""Which nodes answer which URLs, prefixes included."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from groundwire_server.ingest.tree.facts import Mount, Route
+from groundwire_server.ingest.tree.languages.urls import url_path
+from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT
+from groundwire_server.ingest.tree.names.lookup import Lookup
+from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD
+from groundwire_server.ingest.tree.names.table import Found
+from groundwire_server.ingest.tree.names.uses import Uses
+
+MAX_PREFIXES = 8
+"""A router that is mounted at more places than this counts as mounted at the first ones."""
+
+_MAX_MOUNT_STEPS = 10
+_METHODS = frozenset("get post put patch delete head options".split())
+
+Holder = tuple[int, str]
+"""Where an object is kept: a definition and the name of a variable in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
+
+    `method` is that of HTTP in capitals, empty for any.
+    """
+
+    pattern: str
+    method: str
+    handler_key: str
+    from_key: str
+    path: str
+    line: int
+    is_test: bool
+    confidence: float
+
+
+class Routes:
+    """Resolves the routes of one language family."""
+
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
+        self._lookup = lookup
+        self._uses = uses
+        self._table = lookup.table
+        self._mounts: defaultdict[Holder, list[tuple[int, Mount]]] = defaultdict(list)
+        for file, facts in enumerate(self._table.files):
+            for mount in facts.mounts:
+                scope = self._table.module_of(file) + mount.scope
+                holder = self._holder(scope, mount.router)
+                if holder is not None:
+                    self._mounts[holder].append((scope, mount))
+
+    def served(self, file: int) -> Iterator[Served]:
+        """What the routes of a file answer, one for each prefix and handler."""
+        facts = self._table.files[file]
+        for route in facts.routes:
+            scope = self._table.module_of(file) + route.scope
+            for key, method, confidence in self._handlers(scope, route):
+                for prefix in self._prefixes(scope, route.prefix_of):
+                    pattern = url_path(prefix + route.pattern)
+                    yield Served(
+                        pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence
+                    )
+
+    def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
+        """The key, method and confidence of each handler; a class answers by its members that are named so."""
+        found = self._uses.value(scope, route.handler) if route.handler else Found((scope,), EXACT)
+        numbers = found.numbers if found is not None else ()
+        confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
+        for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
+            definition = self._table.definitions[number]
+            if definition.construct == "type":
+                yield from self._answering(number, confidence)
+            if definition.construct != "module":
+                yield definition.key, route.method, confidence
+
+    def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, float]]:
+        for owner, inherited in self._lookup.lineage(type_number):
+            for member in self._table.members_of(owner):
+                definition = self._table.definitions[member]
+                if definition.construct == "callable" and definition.name.lower() in _METHODS:
+                    yield definition.key, definition.name.upper(), min(confidence, inherited)
+
+    def _prefixes(self, scope: int, router: str) -> tuple[str, ...]:
+        holder = self._holder(scope, router) if router else None
+        return self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",)
+
+    def _prefixes_of(self, holder: Holder, steps: int) -> tuple[str, ...]:
+        """The prefixes under which the routes of an object are found; an empty one where it is mounted nowhere."""
+        mounts = self._mounts.get(holder, []) if steps else []
+        own = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
+        found: list[str] = []
+        for scope, mount in mounts:
+            if mount.role != "own" and len(found) < MAX_PREFIXES:
+                within = self._holder(scope, mount.within) if mount.within else None
+                tail = mount.prefix + (own if mount.role == "added" else "")
+                outer = self._prefixes_of(within, steps - 1) if within not in (None, holder) else ("",)
+                found.extend(url_path(before + tail).rstrip("/") for before in outer)
+        return tuple(dict.fromkeys(found[:MAX_PREFIXES])) or (own.rstrip("/"),)
+
+    def _holder(self, scope: int, path: str) -> Holder | None:
+        """Where the object that a path leads to is kept."""
+        before, _, name = path.rpartition(".")
+        variable = None if before else self._lookup.variable(scope, name)
+        if variable is not None:
+            return variable[0], name
+        found = self._uses.value(scope, path)
+        if found is None or not found.numbers:
+            return None
+        number = found.numbers[0]
+        return (self._table.owner_of(number), self._table.definitions[number].name)

@@ -1,0 +1,104 @@
+"""Messages and their handlers, what is injected, configured and tested, in C#."""
+
+import pytest
+
+from tests.server.ingest.tree.names.conftest import EdgesOf
+
+COMMAND = "namespace S;\npublic record Ship(int Id) : IRequest<bool>;\n"
+HANDLER = (
+    "namespace S;\npublic class ShipHandler : IRequestHandler<Ship, bool>\n{\n"
+    "    public ShipHandler(IMediator mediator)\n    {\n        Check(mediator);\n    }\n"
+    "    public Task<bool> Handle(Ship command, CancellationToken token)\n    {\n        return Go();\n    }\n}\n"
+)
+HANDLE = "Handler.cs#S.ShipHandler.Handle"
+
+
+def sender(body: str) -> str:
+    start = "namespace S;\npublic class Api\n{\n    IMediator mediator;\n    void Post(int id)\n    {\n        "
+    return start + body + "\n    }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "confidence"),
+    [
+        ("mediator.Send(new Ship(id));", 0.9),
+        ("var command = new Ship(id);\n        await mediator.Send(command);", 0.9),
+        ("Ship command = new(id);\n        bus.PublishAsync(command);", 0.9),
+        ("order.AddDomainEvent(new Ship(id));", 0.9),
+        ("var x = a ? new Ship(1) : null;\n        mediator.Send(x);", 0.8),
+        ("Keep(new Ship(id));", 0.6),
+    ],
+)
+def test_who_sends_a_message_leads_to_its_handler(edges_of: EdgesOf, body: str, confidence: float) -> None:
+    files = {"Ship.cs": COMMAND, "Handler.cs": HANDLER, "Api.cs": sender(body)}
+    assert edges_of("Sends", files) == {("Api.cs#S.Api.Post", HANDLE): confidence}
+
+
+def test_a_message_leads_to_its_handler(edges_of: EdgesOf) -> None:
+    assert edges_of("HandledBy", {"Ship.cs": COMMAND, "Handler.cs": HANDLER}) == {("Ship.cs#S.Ship", HANDLE): 0.9}
+
+
+@pytest.mark.parametrize("body", ["mediator.Send(id);", "mediator.Send(new Other());", "Check(command);"])
+def test_nothing_is_sent_by_a_call_without_the_message(edges_of: EdgesOf, body: str) -> None:
+    files = {"Ship.cs": COMMAND + "public class Other { }\n", "Handler.cs": HANDLER, "Api.cs": sender(body)}
+    assert edges_of("Sends", files) == {}
+
+
+def test_a_repository_of_a_type_is_no_handler_of_it(edges_of: EdgesOf) -> None:
+    repository = "namespace S;\nclass Repo : IRepository<Ship>\n{\n    public void Add(Ship s) => Go(s);\n}\n"
+    files = {"Ship.cs": COMMAND, "Repo.cs": repository, "Api.cs": sender("repo.Send(new Ship(id));")}
+    assert edges_of("HandledBy", files) == edges_of("Sends", files) == {}
+    assert edges_of("SpecializedBy", files) == {
+        ("Ship.cs#S.Ship", "Repo.cs#S.Repo"): 0.9,
+        ("Ship.cs#S.Ship", "Repo.cs#S.Repo.Add"): 0.9,
+    }
+
+
+def test_an_event_of_the_same_name_in_another_service_is_handled_there(edges_of: EdgesOf) -> None:
+    event = "namespace {0};\npublic record Paid(int Id) : IntegrationEvent;\n"
+    files = {
+        "a/Paid.cs": event.format("A"),
+        "b/Paid.cs": event.format("B"),
+        "b/H.cs": ("namespace B;\nclass H : IEventHandler<Paid>\n{\n    public Task Handle(Paid p) => X();\n}\n"),
+        "a/Pay.cs": "namespace A;\nclass Pay\n{\n    void Do()\n    {\n        bus.Publish(new Paid(1));\n    }\n}\n",
+    }
+    assert edges_of("Sends", files) == {("a/Pay.cs#A.Pay.Do", "b/H.cs#B.H.Handle"): 0.8}
+
+
+def test_what_is_registered_for_a_parameter_of_a_constructor_is_injected(edges_of: EdgesOf) -> None:
+    files = {
+        "A.cs": (
+            "interface IClock\n{\n}\nclass Clock : IClock { }\nclass Zone : IClock { }\n"
+            "class Shop(IClock clock)\n{\n    void Run() => clock.Now();\n}\n"
+            "class Store\n{\n    public Store(IClock clock) => Keep(clock);\n    void Set(IClock clock) => Go();\n}\n"
+            "class Setup\n{\n    void Add() => services.AddSingleton<IClock, Clock>();\n}\n"
+        )
+    }
+    assert edges_of("Injects", files) == {
+        ("A.cs#Shop", "A.cs#Clock"): 0.9,
+        ("A.cs#Store.Store", "A.cs#Clock"): 0.9,
+    }
+
+
+def test_a_type_of_tests_leads_to_what_it_is_named_after(edges_of: EdgesOf) -> None:
+    files = {
+        "src/Order.cs": "class Order { }\nclass Other { }\n",
+        "tests/OrderTests.cs": "class OrderTests { }\nclass Helper { }\nclass MissingTests { }\n",
+    }
+    assert edges_of("Tests", files) == {("tests/OrderTests.cs#OrderTests", "src/Order.cs#Order"): 0.8}
+
+
+def test_parts_of_a_type_lead_to_each_other(edges_of: EdgesOf) -> None:
+    files = {
+        "a/Program.cs": "var app = Build();\napp.Run();\n",
+        "a/Program.Testing.cs": "public partial class Program { }\n",
+        "b/Program.cs": "Start();\nStop();\n",
+        "c/A.cs": "partial class A { }\n",
+        "c/B.cs": "partial class A { }\n",
+    }
+    assert edges_of("PartialOf", files).keys() == {
+        ("a/Program.cs", "a/Program.Testing.cs#Program"),
+        ("a/Program.Testing.cs#Program", "a/Program.cs"),
+        ("c/A.cs#A", "c/B.cs#A"),
+        ("c/B.cs#A", "c/A.cs#A"),
+    }
