@@ -188,6 +188,38 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """What a container hands out to those who ask for a name, or without `given` a place that asks for one.
+
+    What is asked for is a string, `name`, or what the path `path` leads to; `given` is a path as in `Call.receiver`.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    path: str
+    given: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A message that is sent or, where it `handles` it, waited for.
+
+    It is told by a string, `name`, or by a constant or type that the path `path` leads to. `handler` is a path as in
+    `Call.receiver`, empty when the handler is definition `scope` itself.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    path: str
+    handles: bool
+    handler: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableMapping:
     """An ORM's word that the node `from_key` maps to a table, and so does the type `entity` unless that is empty."""
 
@@ -222,6 +254,8 @@ class CodeFacts:
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    topics: tuple[Topic, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
     table_changes: tuple[TableChange, ...] = ()
     is_test: bool = False

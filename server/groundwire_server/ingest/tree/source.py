@@ -13,6 +13,7 @@ from groundwire_server.ingest.tree.edges import TreeEdges
 from groundwire_server.ingest.tree.facts import CodeFacts
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
+from groundwire_server.ingest.tree.languages.script_projects import ScriptProject, script_project
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
 from groundwire_server.ingest.tree.migrations import migration_edges
@@ -97,6 +98,7 @@ class _Reading:
         self._readers = CodeReaders()
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
+        self._script_projects: dict[str, ScriptProject] = {}
         self._edges = TreeEdges()
 
     def analyse(self, file: SourceFile) -> FileAnalysis:
@@ -118,7 +120,7 @@ class _Reading:
 
     def resolved(self, python_packages: frozenset[str]) -> "_Resolved":
         """What the files say of each other, once all have been read."""
-        resolution = resolve(self._facts, TreeLayout(python_packages, self._go_modules))
+        resolution = resolve(self._facts, TreeLayout(python_packages, self._go_modules, self._script_projects))
         self.keep(resolution.edges)
         self.keep(self._catalog.edges())
         self.keep(entity_edges(self._catalog, resolution.mappings))
@@ -133,6 +135,12 @@ class _Reading:
         if file.language == "gomod":
             self._go_modules[_folder(file.path)] = module_path(file.text)
             why = "read for its module path only; it has no node"
+            return FileAnalysis(skipped=(SkippedFile(file.path, why),)), None
+        if file.language == "json":
+            project = script_project(file.path, file.text)
+            if project is not None:
+                self._script_projects[file.path] = project
+            why = "read for where it says that modules are; it has no node"
             return FileAnalysis(skipped=(SkippedFile(file.path, why),)), None
         analysis = self._readers.read(file)
         self.keep(literal_edges(self._catalog, analysis.literals))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.ingest.records import SkippedFile
 from groundwire_server.ingest.tree.ignore import IgnoreRules, read_rules
+from groundwire_server.ingest.tree.languages.script_projects import is_project_file
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
@@ -45,7 +46,8 @@ class ListedFile:
     """A file that has a reader; `path` is relative to the tree with forward slashes.
 
     `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `sql`, `markdown`, `yaml`,
-    `helm` or `dockerfile`, or `gomod` for a go.mod, which is read for its module path only.
+    `helm` or `dockerfile`, or `gomod` for a go.mod and `json` for a tsconfig.json or package.json, which are read for
+    what they say of modules only.
     """
 
     path: str
@@ -94,6 +96,8 @@ def language_of(path: str, in_chart_templates: bool = False) -> str | None:
         return "gomod"
     if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):
         return "dockerfile"
+    if is_project_file(name):
+        return "json"
     language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix)
     return "helm" if language == "yaml" and in_chart_templates else language
 

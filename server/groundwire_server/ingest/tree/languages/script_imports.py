@@ -23,6 +23,7 @@ def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
         module = _required(node)
         if module:
             yield Import(module, "", "", _line(node))
+            yield Import(module, "default", imported_path(node), _line(node))
     for node in nodes["assignment_expression"]:
         yield from _assigned_export(syntax, node)
 
@@ -116,6 +117,12 @@ def _required(node: Node | None) -> str:
     if arguments is None or function is None or text_of(function) not in ("require", "import"):
         return ""
     return _quoted(first_child(arguments))
+
+
+def imported_path(node: Node | None) -> str:
+    """The alias under which the file knows what an expression `require("m")` or `import("m")` brings; else empty."""
+    module = _required(node)
+    return f"import:{module.replace('.', ':')}" if module else ""
 
 
 def _quoted(node: Node | None) -> str:

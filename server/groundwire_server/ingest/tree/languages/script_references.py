@@ -6,7 +6,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
-from groundwire_server.ingest.tree.languages.script_imports import script_imports
+from groundwire_server.ingest.tree.languages.script_imports import imported_path, script_imports
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of, type_name
 
 # Where a name is declared, imported, or used by what is a call of its own.
@@ -53,6 +53,10 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         path = ".".join(syntax.path(called or value))
         if path:
             yield _reference(node, path, "decorator", places)
+    for node in nodes["call_expression"]:
+        path = imported_path(node)
+        if path:
+            yield _reference(node, path, "value", places)
     known = _file_names(syntax, nodes)
     for kind in ("identifier", "shorthand_property_identifier"):
         for node in nodes[kind]:

@@ -109,6 +109,8 @@ def value_or_self(node: Node) -> Node:
     if node.type in ("call_expression", "arguments"):
         listed = node.child_by_field_name("arguments") or node
         return _function_among(listed.named_children) or node
+    if node.type == "type_alias_declaration":
+        return node
     return node.child_by_field_name("value") or node
 
 

@@ -15,6 +15,7 @@ from groundwire_server.ingest.tree.facts import (
     Mount,
     Parameter,
     Reference,
+    Registration,
     Route,
     TableMapping,
     Trait,
@@ -220,6 +221,10 @@ class Syntax(ABC):
 
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
+        return iter(())
+
+    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+        """What containers are told to hand out under a name, beside calls that name an interface and a type."""
         return iter(())
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:

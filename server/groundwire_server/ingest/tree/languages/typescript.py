@@ -7,7 +7,18 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Registration,
+    Route,
+    TableMapping,
+    Trait,
+)
 from groundwire_server.ingest.tree.languages.script_bindings import BINDING, script_bindings
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.script_members import (
@@ -18,6 +29,7 @@ from groundwire_server.ingest.tree.languages.script_members import (
     script_parameters,
 )
 from groundwire_server.ingest.tree.languages.script_references import REFERENCING, script_references
+from groundwire_server.ingest.tree.languages.script_routes import script_routes
 from groundwire_server.ingest.tree.languages.script_shapes import (
     CLASS_NODES,
     given_shape,
@@ -28,7 +40,9 @@ from groundwire_server.ingest.tree.languages.script_shapes import (
     value_or_self,
     variable_shape,
 )
+from groundwire_server.ingest.tree.languages.script_tables import script_tables
 from groundwire_server.ingest.tree.languages.script_types import object_types, script_type
+from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
 from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of
 
 _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
@@ -121,7 +135,7 @@ class TypeScriptSyntax(Syntax):
         "jsx_self_closing_element": CallForm("name", ""),
     }
     strings = frozenset({"string", "template_string"})
-    facts = frozenset({"import_statement", "export_statement", *BINDING, *REFERENCING})
+    facts = frozenset({"import_statement", "export_statement", "object", *BINDING, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
         """Declarations, names given to values, and functions given to calls."""
@@ -228,6 +242,18 @@ class TypeScriptSyntax(Syntax):
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
         """Parameters, variables, fields, items of loops, and what functions return."""
         return script_bindings(self, nodes, places)
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Routes of servers and of pages."""
+        yield from script_routes(self, nodes, places)
+
+    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+        """What containers are told to hand out."""
+        return script_registrations(self, nodes, places)
+
+    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells libraries for data."""
+        return script_tables(self, nodes, places)
 
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Types, decorators, and values that are passed on or read."""

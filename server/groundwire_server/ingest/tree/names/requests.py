@@ -1,5 +1,6 @@
 """From URLs that code asks for to what answers them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -18,6 +19,7 @@ MAX_ALIKE = 500
 """A URL that more nodes answer than this is taken to ask for none of them."""
 
 _HOLE, _REST = "{}", "{*}"
+_API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
 
 class RequestMatching:
@@ -60,11 +62,12 @@ class RequestMatching:
         is_telling = any(segment != _HOLE for segment in segments)
         if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
             return [], GUESSED
-        for pattern in self._fitting(segments):
-            served = self._own.get((request.from_key, pattern)) or self._served[pattern]
-            fitting = _of_method(request, served)
-            if fitting and (request.is_sent or any(part not in (_HOLE, _REST) for part in pattern)):
-                return fitting, WILDCARD if request.is_sent else INFERRED
+        for start in range(_prefix_length(segments) + 1):
+            for pattern in self._fitting(segments[start:]) if start < len(segments) or not start else ():
+                served = self._own.get((request.from_key, pattern)) or self._served[pattern]
+                fitting = _of_method(request, served)
+                if fitting and (request.is_sent or any(part not in (_HOLE, _REST) for part in pattern)):
+                    return fitting, WILDCARD if request.is_sent and not start else INFERRED
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
         return _of_method(request, endings), INFERRED if request.has_base else GUESSED
 
@@ -85,6 +88,14 @@ class RequestMatching:
 
 def _segments(url: str) -> list[str]:
     return [segment for segment in url.split("/") if segment]
+
+
+def _prefix_length(segments: Sequence[str]) -> int:
+    """How many segments at the start of a URL say no more than that it is one of an API: `/api/v1`.
+
+    Servers often get such a prefix at a place of its own, or from a proxy before them.
+    """
+    return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
 
 
 def _pattern_segment(segment: str) -> str:

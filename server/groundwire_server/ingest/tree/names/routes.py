@@ -73,6 +73,8 @@ class Routes:
         confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             definition = self._table.definitions[number]
+            if definition.construct == "module" and not route.handler:
+                yield route.from_key, route.method, confidence
             if definition.construct == "type":
                 yield from self._answering(number, confidence)
             if definition.construct != "module":

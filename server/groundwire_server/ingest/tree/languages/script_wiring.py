@@ -1,0 +1,71 @@
+"""What containers are told to hand out, in TypeScript and JavaScript."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_server.ingest.tree.facts import Registration
+from groundwire_server.ingest.tree.languages.strings import string_value
+from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+
+_NAMES = frozenset({"provide", "token"})
+_GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
+_REGISTERING = frozenset({"register", "registerSingleton", "registerType", "registerInstance", "registerClass"})
+_BINDING = frozenset({"to", "toSelf", "toService", "toConstantValue", "toDynamicValue", "toClass", "toFactory"})
+_ASKING = frozenset({"inject", "Inject", "resolve", "InjectRepository", "InjectModel", "InjectQueue"})
+
+
+def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Registration]:
+    """`{ provide: TOKEN, useClass: Users }`, `register("Users", { useClass: Users })`, `bind(TOKEN).to(Users)`."""
+    for node in nodes["object"]:
+        members = _members(node)
+        name = next((value for key, value in members.items() if key in _NAMES), None)
+        if name is not None:
+            yield from _registration(syntax, node, name, _given(members), places)
+    for node in nodes["call_expression"]:
+        path = syntax.path(node.child_by_field_name("function"))
+        arguments = _arguments(node)
+        if path and path[-1] in _REGISTERING and len(arguments) > 1:
+            given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
+            yield from _registration(syntax, node, arguments[0], given, places)
+        elif len(path) > 1 and path[-1] in _BINDING and path[-2] == "bind()":
+            bound = node.child_by_field_name("function")
+            call = bound.child_by_field_name("object") if bound is not None else None
+            asked = _arguments(call) if call is not None else []
+            if asked:
+                yield from _registration(syntax, node, asked[0], arguments[0] if arguments else asked[0], places)
+        elif path and path[-1] in _ASKING and arguments:
+            yield from _registration(syntax, node, arguments[0], None, places)
+
+
+def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, places: Places) -> Iterator[Registration]:
+    """One registration, or without `given` a place that asks for what is registered."""
+    is_string = name.type in syntax.strings
+    asked, path = (string_value(syntax, name), "") if is_string else ("", syntax.value_path(name))
+    handed = syntax.value_path(given).removesuffix("()") if given is not None else ""
+    if (asked or path) and (given is None or handed):
+        key, scope = places.key(node), places.scope(node)
+        yield Registration(key, scope, asked, path, handed, node.start_point.row + 1)
+
+
+def _given(members: dict[str, Node]) -> Node | None:
+    """What is handed out: a class, a value, or what a factory that is written out makes."""
+    value = next((members[key] for key in _GIVEN if key in members), None)
+    if value is None or value.type != "arrow_function":
+        return value
+    body = value.child_by_field_name("body")
+    return first_child(body) if body is not None and body.type == "parenthesized_expression" else body
+
+
+def _members(node: Node) -> dict[str, Node]:
+    pairs = (
+        (text_of(pair.child_by_field_name("key")), pair.child_by_field_name("value"))
+        for pair in node.named_children
+        if pair.type == "pair"
+    )
+    return {key: value for key, value in pairs if value is not None}
+
+
+def _arguments(call: Node) -> list[Node]:
+    listed = call.child_by_field_name("arguments")
+    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
