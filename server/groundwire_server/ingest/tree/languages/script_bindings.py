@@ -18,6 +18,7 @@ from groundwire_server.ingest.tree.languages.script_values import (
 )
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
 
+_TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
 _FIELDS = {"public_field_definition": "name", "field_definition": "property", "property_signature": "name"}
 _DECLARED_FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration", "method_definition"})
 _NAMING = frozenset({"variable_declarator", "pair", *_FIELDS, "assignment_expression", "export_statement"})
@@ -61,30 +62,34 @@ def script_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
 
 def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[int, str], Known]) -> Iterator[Binding]:
     limits = _limits(nodes)
-    for kind in ("required_parameter", "optional_parameter"):
+    for kind in _TYPED_PARAMETERS:
         for node in nodes[kind]:
             yield from _parameter(syntax, node, places, parameters, limits)
     for node in nodes["formal_parameters"]:
-        for child in node.named_children:
-            if child.type not in ("required_parameter", "optional_parameter"):
-                yield from bound(syntax, places.scope(child), child, NOTHING)
+        for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
+            yield from bound(syntax, places.scope(child), child, NOTHING)
     for node in nodes["variable_declarator"]:
         value = node.child_by_field_name("value")
         if not is_bound_elsewhere(value):
             known = _known(syntax, node, limits)
             yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
     yield from _fields(syntax, nodes, places, parameters)
-    for node in nodes["for_in_statement"]:
-        known = known_value(syntax, node.child_by_field_name("right"))
-        is_of = text_of(node.child_by_field_name("operator")) == "of"
-        item = Known(known.type_name, known.path, is_item=True) if is_of and not known.is_item else NOTHING
-        yield from bound(syntax, places.scope(node), node.child_by_field_name("left"), item)
+    yield from _loops(syntax, nodes, places)
     for kind in sorted(FUNCTIONS):
         for node in nodes[kind]:
             yield from _item_of_call(syntax, node, places)
     for kind in sorted(FUNCTIONS | _DECLARED_FUNCTIONS):
         for node in nodes[kind]:
             yield from _result(syntax, node, places)
+
+
+def _loops(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """The variables of `for (const item of items)`."""
+    for node in nodes["for_in_statement"]:
+        known = known_value(syntax, node.child_by_field_name("right"))
+        is_of = text_of(node.child_by_field_name("operator")) == "of"
+        item = Known(known.type_name, known.path, is_item=True) if is_of and not known.is_item else NOTHING
+        yield from bound(syntax, places.scope(node), node.child_by_field_name("left"), item)
 
 
 def _limits(nodes: Nodes) -> dict[str, str]:

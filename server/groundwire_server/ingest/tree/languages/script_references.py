@@ -42,11 +42,10 @@ REFERENCING = frozenset(
 
 
 def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
-    """Types by name, then decorators, then names that come from the file's own declarations or imports, and members."""
+    """Types by name, then decorators, then modules that are brought in at run time, then values."""
     for kind in ("type_identifier", "nested_type_identifier"):
-        for node in nodes[kind]:
-            if _is_type_use(node):
-                yield _reference(node, type_name(node), "type", places)
+        for node in filter(_is_type_use, nodes[kind]):
+            yield _reference(node, type_name(node), "type", places)
     for node in nodes["decorator"]:
         value = first_child(node)
         called = value.child_by_field_name("function") if value is not None else None
@@ -57,6 +56,11 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         path = imported_path(node)
         if path:
             yield _reference(node, path, "value", places)
+    yield from _values(syntax, nodes, places)
+
+
+def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Names that come from the file's own declarations or imports, and members that are read."""
     known = _file_names(syntax, nodes)
     for kind in ("identifier", "shorthand_property_identifier"):
         for node in nodes[kind]:

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Mount, Route
 from groundwire_server.ingest.tree.languages.script_imports import imported_path
-from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, HTTP_VERBS
+from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, HTTP_VERBS, arguments_of, called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
 from groundwire_server.ingest.tree.languages.urls import url_path
@@ -29,10 +29,11 @@ def script_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Rout
     """Routes and mounts of routers that the file makes or is handed, then those of controllers."""
     routers = frozenset(_routers(syntax, nodes))
     for node in nodes["call_expression"]:
-        path = syntax.path(node.child_by_field_name("function"))
-        if len(path) > 1 and path[-1] in HTTP_VERBS:
+        name = called_name(node)
+        path = syntax.path(node.child_by_field_name("function")) if name in HTTP_VERBS or name in _MOUNTING else ()
+        if len(path) > 1 and name in HTTP_VERBS:
             yield from _route(syntax, node, path, places, routers)
-        elif len(path) > 1 and path[-1] in _MOUNTING:
+        elif len(path) > 1:
             yield from _mounts(syntax, node, path, places, routers)
     for node in nodes["class_declaration"]:
         yield from _controller(syntax, node, places)
@@ -60,7 +61,7 @@ def _route(
     syntax: Syntax, node: Node, path: tuple[str, ...], places: Places, routers: frozenset[str]
 ) -> Iterator[Route]:
     """`router.get("/users", guard, handler)`, `router.route("/users").get(handler)`."""
-    arguments = _arguments(node)
+    arguments = arguments_of(node)
     pattern = string_value(syntax, arguments[0]) if arguments and arguments[0].type in syntax.strings else ""
     router = _router_of(path, routers)
     if path[-2] == "route()" and not pattern:
@@ -94,7 +95,7 @@ def _pattern_of_chain(syntax: Syntax, node: Node) -> str:
     for _ in range(_MAX_CHAIN):
         function = current.child_by_field_name("function") if current is not None else None
         current = function.child_by_field_name("object") if function is not None else None
-        arguments = _arguments(current) if current is not None and current.type == "call_expression" else []
+        arguments = arguments_of(current) if current is not None and current.type == "call_expression" else []
         if arguments and arguments[0].type in syntax.strings:
             return string_value(syntax, arguments[0])
     return ""
@@ -106,7 +107,7 @@ def _handler(syntax: Syntax, node: Node, places: Places) -> tuple[int, str]:
         if node.type in FUNCTIONS:
             body = node.child_by_field_name("body")
             return places.scope(body or node), ""
-        inner = _arguments(node) if node.type == "call_expression" else list(node.named_children)
+        inner = arguments_of(node) if node.type == "call_expression" else list(node.named_children)
         path = syntax.path(node)
         if path and path[-1] == "bind()":
             return 0, ".".join(path[:-1])
@@ -120,7 +121,7 @@ def _mounts(
     syntax: Syntax, node: Node, path: tuple[str, ...], places: Places, routers: frozenset[str]
 ) -> Iterator[Mount]:
     """`app.use("/users", users)`, `app.use(router.routes())`, `fastify.register(users, { prefix: "/users" })`."""
-    arguments, within = _arguments(node), _router_of(path, routers)
+    arguments, within = arguments_of(node), _router_of(path, routers)
     if within is None or not arguments:
         return
     prefix = string_value(syntax, arguments[0]) if arguments[0].type in syntax.strings else ""
@@ -169,7 +170,7 @@ def _decoration(syntax: Syntax, decorator: Node) -> tuple[str, str | None]:
     value = first_child(decorator)
     if value is None or value.type != "call_expression":
         return text_of(value), ""
-    name, arguments = text_of(value.child_by_field_name("function")), _arguments(value)
+    name, arguments = text_of(value.child_by_field_name("function")), arguments_of(value)
     first = arguments[0] if arguments else None
     if first is not None and first.type == "array":
         first = first_child(first)
@@ -198,8 +199,3 @@ def _string_under(syntax: Syntax, node: Node, keys: tuple[str, ...]) -> str:
         if value is not None and text_of(pair.child_by_field_name("key")) in keys and value.type in syntax.strings:
             return string_value(syntax, value)
     return ""
-
-
-def _arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []

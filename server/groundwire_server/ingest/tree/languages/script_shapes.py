@@ -95,6 +95,18 @@ def given_shape(syntax: Syntax, call: Node) -> Shape | None:
     return Shape(name, "callable", body, body)
 
 
+def called_name(call: Node) -> str:
+    """The last name of what a call calls, which costs less to tell than the path to it."""
+    function = call.child_by_field_name("function")
+    return text_of(function.child_by_field_name("property") or function) if function is not None else ""
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    listed = call.child_by_field_name("arguments")
+    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+
+
 def is_chained(syntax: Syntax, call: Node) -> bool:
     """Whether a call goes on from another one, as in `router.get(...).post(...)`."""
     path = syntax.path(call.child_by_field_name("function"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableMapping
+from groundwire_server.ingest.tree.languages.script_shapes import called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
 
@@ -13,7 +14,7 @@ CONVENTION = 0.8
 """The table's name follows from the class's by what the library does when it is told none."""
 
 _NAMES = ("name", "tableName", "table")
-_TABLE_FUNCTION = re.compile(r"(?:\w*\.)?(?:pg|mysql|sqlite|mssql|singlestore)\w*Table|(?:\w+\.)?table")
+_TABLE_FUNCTION = re.compile(r"(?:pg|mysql|sqlite|mssql|singlestore)\w*Table|table")
 _TABLE_FIELD = frozenset({"tableName", "_tableName"})
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -57,18 +58,22 @@ def _decorated(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapp
 
 def _called(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapping]:
     """`sequelize.define("user", ..., { tableName: "users" })`, `User.init(...)`, `pgTable("users", ...)`."""
+    name = called_name(node)
+    is_table, is_model = _TABLE_FUNCTION.fullmatch(name) is not None, name in ("define", "init")
+    if not is_table and not is_model:
+        return
     path = syntax.path(node.child_by_field_name("function"))
     arguments = node.child_by_field_name("arguments")
     if not path or arguments is None:
         return
-    if _TABLE_FUNCTION.fullmatch(".".join(path)):
+    if is_table:
         first = first_child(arguments)
         if first is not None and first.type in syntax.strings and arguments.named_child_count > 1:
             yield from _mapping(syntax, node, first, places)
-    elif path[-1] in ("define", "init") and len(path) > 1:
+    elif len(path) > 1:
         stated = next((table for table in _tables(syntax, arguments, ("tableName",)) if table), "")
         if stated:
-            entity = ".".join(path[:-1]) if path[-1] == "init" else ""
+            entity = ".".join(path[:-1]) if name == "init" else ""
             yield TableMapping(places.key(node), places.scope(node), entity, stated, 1.0)
 
 

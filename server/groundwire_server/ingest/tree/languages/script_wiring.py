@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Registration
+from groundwire_server.ingest.tree.languages.script_shapes import arguments_of, called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
 
@@ -23,19 +24,24 @@ def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterat
         if name is not None:
             yield from _registration(syntax, node, name, _given(members), places)
     for node in nodes["call_expression"]:
-        path = syntax.path(node.child_by_field_name("function"))
-        arguments = _arguments(node)
-        if path and path[-1] in _REGISTERING and len(arguments) > 1:
+        name, arguments = called_name(node), arguments_of(node)
+        if name in _REGISTERING and len(arguments) > 1:
             given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
             yield from _registration(syntax, node, arguments[0], given, places)
-        elif len(path) > 1 and path[-1] in _BINDING and path[-2] == "bind()":
-            bound = node.child_by_field_name("function")
-            call = bound.child_by_field_name("object") if bound is not None else None
-            asked = _arguments(call) if call is not None else []
+        elif name in _BINDING:
+            asked = _asked_before(node)
             if asked:
                 yield from _registration(syntax, node, asked[0], arguments[0] if arguments else asked[0], places)
-        elif path and path[-1] in _ASKING and arguments:
+        elif name in _ASKING and arguments:
             yield from _registration(syntax, node, arguments[0], None, places)
+
+
+def _asked_before(node: Node) -> list[Node]:
+    """The arguments of `bind` in `bind(TOKEN).to(Users)`."""
+    function = node.child_by_field_name("function")
+    call = function.child_by_field_name("object") if function is not None else None
+    is_bind = call is not None and call.type == "call_expression" and called_name(call) == "bind"
+    return arguments_of(call) if call is not None and is_bind else []
 
 
 def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, places: Places) -> Iterator[Registration]:
@@ -64,8 +70,3 @@ def _members(node: Node) -> dict[str, Node]:
         if pair.type == "pair"
     )
     return {key: value for key, value in pairs if value is not None}
-
-
-def _arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
