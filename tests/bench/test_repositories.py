@@ -1,16 +1,21 @@
 """Tables of questions and relations, what answers a place, and the figures that follow."""
 
+import io
 import json
+import tarfile
 from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 
+import bench.repositories
 from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
+from bench.repositories.check import check_set
+from bench.repositories.declarations import declares
 from bench.repositories.figures import Evidence, Found, evidence_of, found_by
 from bench.repositories.graphify import read_graph
 from bench.repositories.indexing import read_export
-from bench.repositories.places import Piece, answers, declares, lies_in_file
+from bench.repositories.places import Piece, answers, lies_in_file
 from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import Place, Question, Relation, TableError, read_questions, read_relations
@@ -26,6 +31,7 @@ from groundwire_client import (
     SearchType,
 )
 
+SETS = Path(bench.repositories.__file__).with_name("sets")
 BASKET, ORDER = Place("src/basket.py", "add"), Place("src/order.py", "Order")
 QUESTION = Question("Who adds?", ((BASKET, Place("src/cart.py", "put")), (ORDER,)))
 ADD = Piece("src/basket.py", "Basket.add", "def add(self): ...")
@@ -116,12 +122,73 @@ def test_type_parameters_and_arguments_are_no_part_of_a_name(symbol: str) -> Non
         ("A.cs", "using Shop.name;", False),
         ("a.ts", "export const name = 3", True),
         ("a.ts", "  function name() {", True),
+        ("a.ts", "  name() {", True),
+        ("a.ts", "  name<T>(id: number, then: (row: Row) => void): Promise<T> {", True),
+        ("a.ts", "  name(\n    id: number,\n    deep = false,\n  ): Promise<Row> {", True),
+        ("a.ts", "  private async name(id: number) {", True),
+        ("a.ts", "  name(id: number): Row;", True),
+        ("a.ts", "  name: (id: number) => Row;", True),
+        ("a.ts", "  name(id);", False),
+        ("a.ts", "  name(\n    id,\n  );", False),
+        ("a.ts", "  name(id, () => {", False),
+        ("a.ts", "  name(function () {", False),
+        ("a.ts", "  if (name(id)) {", False),
+        ("a.go", "func name(id int) error {", True),
+        ("a.go", "func (s *Store) name(id int) error {", True),
+        ("a.go", "func (*Store) name() {", True),
+        ("a.go", "func name[T any](id T) {", True),
+        ("a.go", "type name interface {", True),
+        ("a.go", "\tname(ctx context.Context, id int) (*Row, error)", True),
+        ("a.go", "\tname = 30 * time.Second", True),
+        ("a.go", "\tname string = 3", True),
+        ("a.go", "\t\tname = 3", False),
+        ("a.go", "\tname(ctx, id)", False),
+        ("a.go", "\treturn name(id)", False),
+        ("a.go", "\tdefer name(id)", False),
+        ("a.go", "\tgo name(id)", False),
+        ("a.go", "\tif name {", False),
+        ("a.go", "\tfor range name {", False),
+        ("a.go", "\tif row := name(id); row != nil {", False),
+        ("a.prisma", "model name {", True),
+        ("a.sh", "name() {", True),
+        ("a.sh", "name", False),
         ("a.proto", "  rpc name (Request) returns (Reply);", True),
+        ("a.sql", "CREATE TABLE name (", True),
+        ("a.sql", 'create table if not exists "name" (', True),
+        ("a.sql", "CREATE UNIQUE INDEX `name` ON row (id);", True),
+        ("a.sql", "CREATE INDEX row_id ON name (id);", False),
+        ("a.sql", "INSERT INTO name (id)", False),
         ("a.sql", "  FOREIGN KEY (a) REFERENCES name (id)", False),
     ],
 )
 def test_a_declaration_is_told_by_the_look_of_its_line(path: str, text: str, is_declared: bool) -> None:
     assert declares(f"first line\n{text}\nlast line\n", path, "name") is is_declared
+
+
+def test_every_place_of_a_set_is_looked_up_in_its_sources(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "source.tar.gz", "w:gz") as archive:
+        for name in ("shop/basket.py", "shop/tests/basket.py"):
+            archive.addfile(tarfile.TarInfo(name))
+        text = b"def add(): ..."
+        member = tarfile.TarInfo("shop/cart.py")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
+    (tmp_path / "questions.tsv").write_text("1\tWho adds?\tcart.py#add;cart.py#put\n2\tWhere?\tbasket.py#\n")
+    (tmp_path / "relations.tsv").write_text("shop/basket.py#\torder.py#\timport\tat the top\n")
+    assert check_set(tmp_path) == [
+        "question 1: cart.py#put: the file has no line that declares the symbol",
+        "question 2: basket.py#: 2 files have a path that ends so: write more of it, as in shop/basket.py",
+        "relation 1: order.py#: no file has a path that ends so",
+    ]
+
+
+@pytest.mark.parametrize("folder", sorted(SETS.iterdir()), ids=lambda folder: folder.name)
+def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
+    revision, *paths = (folder / "REVISION").read_text().splitlines()
+    assert len(revision.split()) == 3
+    assert paths
+    assert len(read_questions(folder / "questions.tsv")) >= 20
+    assert len(read_relations(folder / "relations.tsv")) >= 40
 
 
 def test_the_figures_of_a_ranking() -> None:

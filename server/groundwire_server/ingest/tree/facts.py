@@ -58,6 +58,7 @@ class Definition:
     result: str = ""
     owner: str = ""
     type_parameters: tuple[str, ...] = ()
+    stands_for: int = -1
     traits: frozenset[Trait] = frozenset()
 
 
@@ -242,7 +243,10 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """All that name resolution needs of one file; `is_test` when it is there to test others."""
+    """All that name resolution needs of one file.
+
+    `is_test` when it is there to test others, `is_generated` when a program wrote it.
+    """
 
     path: str
     language: str
@@ -259,6 +263,7 @@ class CodeFacts:
     mappings: tuple[TableMapping, ...] = ()
     table_changes: tuple[TableChange, ...] = ()
     is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class _Reading:
         analysis, facts = self._analyse(file)
         is_test, is_written = self._purposes.is_test(file.path, facts), is_generated(file.path, file.text)
         if facts is not None:
-            self._facts.append(replace(facts, is_test=is_test))
+            self._facts.append(replace(facts, is_test=is_test, is_generated=is_written))
         return _marked(analysis, is_test, is_written)
 
     def marked(self, analysis: FileAnalysis) -> FileAnalysis:

@@ -152,7 +152,7 @@ def _definitions(
         for name in syntax.generated_names(item.node):
             around = definitions[index].symbol.rpartition(".")[0]
             symbol = f"{around}.{name}" if around else name
-            definitions.append(replace(definitions[index], symbol=symbol, name=name, parameters=None, result=""))
+            definitions.append(replace(definitions[index], symbol=symbol, name=name, stands_for=index))
     return tuple(definitions)
 
 

@@ -51,7 +51,7 @@ def _mapped(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
     router, prefix = _router(syntax, node)
     method = "" if match[1] in (None, "Methods", "Fallback") else match[1].upper()
     handler = syntax.value_path(arguments[-1])
-    pattern = _pattern(prefix + url_path(written))
+    pattern = route_pattern(prefix + url_path(written))
     yield Route(places.key(node), places.scope(node), pattern, handler, node.start_point.row + 1, router, method)
 
 
@@ -63,7 +63,9 @@ def _group(syntax: Syntax, variable: Node, places: Places) -> Iterator[Mount]:
     router, prefix = _router(syntax, value, itself=True)
     if prefix:
         name = text_of(variable.child_by_field_name("name"))
-        yield Mount(places.scope(variable), name, _pattern(prefix), variable.start_point.row + 1, router, "instead")
+        yield Mount(
+            places.scope(variable), name, route_pattern(prefix), variable.start_point.row + 1, router, "instead"
+        )
 
 
 def _router(syntax: Syntax, node: Node, itself: bool = False) -> tuple[str, str]:
@@ -103,7 +105,7 @@ def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
             if template is None and not outer:
                 template = f"/{names['controller']}/{name}" if is_controller else None
             for template_of_all in _templates(outer, template):
-                pattern = _pattern(_filled(template_of_all, names))
+                pattern = route_pattern(_filled(template_of_all, names))
                 yield Route(places.key(method), places.scope(method), pattern, "", line, "", verb)
 
 
@@ -143,6 +145,7 @@ def _is_public(method: Node) -> bool:
     return any(child.type == "modifier" and child.text == b"public" for child in method.children)
 
 
-def _pattern(template: str) -> str:
+def route_pattern(template: str) -> str:
+    """A template as `facts.Route` has it: `{id}` for `{id:int?}`, `{rest*}` for `{**rest}`."""
     varying = _VARYING.sub(lambda match: f"{{{match[2]}{'*' if match[1] else ''}}}", template)
     return url_path(re.sub("/{2,}", "/", varying))

@@ -130,11 +130,15 @@ class Inheritance:
     def _satisfies(self, methods: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
         definitions = self._table.definitions
         return all(
-            name in methods
-            and _same_parameters(definitions[methods[name]], definitions[member])
-            and definitions[methods[name]].result == definitions[member].result
+            name in methods and _same_shape(definitions[methods[name]], definitions[member])
             for name, member in wanted.items()
         )
+
+
+def _same_shape(left: Definition, right: Definition) -> bool:
+    """Whether two members take and return the same, as far as that is known."""
+    is_same = not left.result or not right.result or left.result == right.result
+    return is_same and _same_parameters(left, right)
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:

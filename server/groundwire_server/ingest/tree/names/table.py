@@ -51,7 +51,9 @@ class SymbolTable:
             self.definitions.extend(facts.definitions)
             self._file_of.extend([number] * len(facts.definitions))
             for index, definition in enumerate(facts.definitions):
-                if definition.parent >= 0:
+                if definition.stands_for >= 0:
+                    self._name(first + definition.parent, first + definition.stands_for, definition.name)
+                elif definition.parent >= 0:
                     self.add_member(first + definition.parent, first + index)
             for binding in facts.bindings:
                 self._variables[first + binding.scope].setdefault(binding.name, binding)
@@ -93,7 +95,10 @@ class SymbolTable:
     def add_member(self, owner: int, member: int) -> None:
         """Makes a definition a member of another, beside the members that it has in its file."""
         self._owners[member] = owner
-        members, name = self._members[owner], self.definitions[member].name
+        self._name(owner, member, self.definitions[member].name)
+
+    def _name(self, owner: int, member: int, name: str) -> None:
+        members = self._members[owner]
         members[name] = (*members.get(name, ()), member)
         if "local" not in self.definitions[member].traits:
             self._with_members.add(owner)

@@ -1,0 +1,185 @@
+"""What compilers generate from .proto files, under the names that code uses.
+
+A call to a generated client, or a class that derives from a generated base, so leads to the rpc in the .proto file.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Trait
+from groundwire_server.ingest.tree.files.facts import ProtoFacts, ProtoService
+
+_ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
+_SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})
+
+
+def with_generated(protos: Iterable[ProtoFacts], code: Iterable[CodeFacts]) -> tuple[CodeFacts, ...]:
+    """The facts of a tree's code, and what is generated from its .proto files, by language and path.
+
+    C# and Java find generated names by namespace or package, Python by the module beside the .proto file or where the
+    tree has it, Go where the tree has the generated files. Where the tree has generated code, these facts stand for it.
+    """
+    facts = {(item.language, item.path): item for item in code}
+    generated: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for language, path in sorted(facts):
+        if facts[language, path].is_generated:
+            generated[language, path.rpartition("/")[2].lower()].append(path)
+    for proto in sorted(protos, key=lambda item: item.path):
+        stem = proto.path.rpartition("/")[2].removesuffix(".proto")
+        for maker in _MAKERS:
+            written = [path for name in maker.names for path in generated[maker.language, name.format(stem).lower()]]
+            for path in written:
+                del facts[maker.language, path]
+            for path in written if maker.by_file and written else maker.places(proto.path):
+                facts[maker.language, path] = maker.make(proto, path)
+    return tuple(facts[key] for key in sorted(facts))
+
+
+def _csharp(proto: ProtoFacts, path: str) -> CodeFacts:
+    """A static class for each service, with an abstract base and a client inside; a class for each message."""
+    writer = _Writer(proto, path, "csharp")
+    namespace = dict(proto.options).get("csharp_namespace") or ".".join(map(_pascal, proto.package.split(".")))
+    writer.add_messages(namespace)
+    for service in proto.services:
+        outer = writer.type(service.name, namespace, 0, service)
+        base = writer.type(f"{service.name}Base", f"{namespace}.{service.name}", outer, service, _ABSTRACT)
+        client = writer.type(f"{service.name}Client", f"{namespace}.{service.name}", outer, service)
+        writer.add_rpcs(service, base, (client,), ("{}", "{}Async"))
+    return writer.facts()
+
+
+def _java(proto: ProtoFacts, path: str) -> CodeFacts:
+    """A class `ServiceGrpc` with an abstract base and stubs inside; a class for each message."""
+    writer = _Writer(proto, path, "java")
+    package = dict(proto.options).get("java_package") or proto.package
+    writer.add_messages(package)
+    for service in proto.services:
+        outer = writer.type(f"{service.name}Grpc", package, 0, service)
+        inside = f"{package}.{service.name}Grpc"
+        base = writer.type(f"{service.name}ImplBase", inside, outer, service, _ABSTRACT)
+        ends = ("BlockingStub", "FutureStub", "Stub")
+        stubs = [writer.type(service.name + end, inside, outer, service) for end in ends]
+        writer.add_rpcs(service, base, stubs, ("{}",), lower=True)
+        for made, stub in zip(("newBlockingStub", "newFutureStub", "newStub"), stubs, strict=True):
+            writer.function(made, outer, service, writer.symbol(stub))
+    return writer.facts()
+
+
+def _python(proto: ProtoFacts, path: str) -> CodeFacts:
+    """Messages in `_pb2`, a servicer and a stub for each service in `_pb2_grpc`."""
+    writer = _Writer(proto, path, "python")
+    if not path.endswith("_grpc.py"):
+        writer.add_messages("")
+        return writer.facts()
+    for service in proto.services:
+        base = writer.type(f"{service.name}Servicer", "", 0, service, _ABSTRACT)
+        stub = writer.type(f"{service.name}Stub", "", 0, service)
+        writer.add_rpcs(service, base, (stub,), ("{}",))
+    return writer.facts()
+
+
+def _python_modules(path: str) -> tuple[str, ...]:
+    stem = path.removesuffix(".proto")
+    return f"{stem}_pb2.py", f"{stem}_pb2_grpc.py"
+
+
+def _go(proto: ProtoFacts, path: str) -> CodeFacts:
+    """Interfaces of server and client, what registers and makes them; the same for handlers of Connect."""
+    writer = _Writer(proto, path, "go")
+    if path.endswith(("_grpc.pb.go", ".connect.go")):
+        is_connect = path.endswith(".connect.go")
+        for service in proto.services:
+            served = service.name + ("Handler" if is_connect else "Server")
+            server = writer.type(served, "", 0, service, _SATISFIED)
+            client = writer.type(f"{service.name}Client", "", 0, service)
+            writer.add_rpcs(service, server, (client,), ("{}",))
+            writer.type(f"Unimplemented{served}", "", 0, service)
+            writer.function(f"New{service.name}Client", 0, service, f"{service.name}Client")
+            writer.function(f"New{served}" if is_connect else f"Register{served}", 0, service, "")
+    else:
+        writer.add_messages("")
+    return writer.facts()
+
+
+class _Writer:
+    """Collects the definitions of one file. A definition is told by its index."""
+
+    def __init__(self, proto: ProtoFacts, path: str, language: str) -> None:
+        self._proto = proto
+        self._path = path
+        self._language = language
+        first = [*(service.key for service in proto.services), *(item.key for item in proto.types)]
+        self._definitions = [Definition(first[0] if first else "", "", "", "module", -1, 1)]
+
+    def symbol(self, index: int) -> str:
+        """The qualified name of a definition."""
+        return self._definitions[index].symbol
+
+    def add_messages(self, namespace: str) -> None:
+        """A type for each message and enum."""
+        for item in self._proto.types:
+            symbol = ".".join(filter(None, (namespace, item.name)))
+            name = item.name.rpartition(".")[2]
+            self._definitions.append(Definition(item.key, symbol, name, "type", 0, item.line))
+
+    def type(
+        self, name: str, around: str, parent: int, service: ProtoService, traits: frozenset[Trait] = frozenset()
+    ) -> int:
+        """A type that stands for a service."""
+        symbol = ".".join(filter(None, (around, name)))
+        self._definitions.append(Definition(service.key, symbol, name, "type", parent, service.line, traits=traits))
+        return len(self._definitions) - 1
+
+    def function(self, name: str, parent: int, service: ProtoService, result: str) -> None:
+        """A function that stands for a service and returns a type."""
+        symbol = ".".join(filter(None, (self.symbol(parent), name)))
+        self._definitions.append(Definition(service.key, symbol, name, "callable", parent, service.line, result=result))
+
+    def add_rpcs(
+        self, service: ProtoService, base: int, clients: Sequence[int], names: Sequence[str], *, lower: bool = False
+    ) -> None:
+        """A member of the base for each rpc, and the same member of the clients, under the names of their forms."""
+        for rpc in service.rpcs:
+            name = rpc.name[:1].lower() + rpc.name[1:] if lower else rpc.name
+            member = len(self._definitions)
+            symbol = f"{self.symbol(base)}.{name}"
+            self._definitions.append(
+                Definition(rpc.key, symbol, name, "callable", base, rpc.line, traits=frozenset({"abstract"}))
+            )
+            for client, form in product(clients, names):
+                meant, alias = self.symbol(client), form.format(name)
+                self._definitions.append(
+                    Definition(rpc.key, f"{meant}.{alias}", alias, "callable", client, rpc.line, stands_for=member)
+                )
+
+    def facts(self) -> CodeFacts:
+        """The file."""
+        return CodeFacts(self._path, self._language, tuple(self._definitions), is_generated=True)
+
+
+def _pascal(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """How a language generates: the names of its files, and where it is when the tree does not have them.
+
+    With `by_file` each generated file has facts of its own, else all are in one beside the .proto file.
+    """
+
+    language: str
+    names: tuple[str, ...]
+    make: Callable[[ProtoFacts, str], CodeFacts]
+    places: Callable[[str], Sequence[str]]
+    by_file: bool
+
+
+_MAKERS = (
+    _Maker("csharp", ("{}.cs", "{}Grpc.cs"), _csharp, lambda path: (path,), False),
+    _Maker("java", ("{}Grpc.java",), _java, lambda path: (path,), False),
+    _Maker("python", ("{}_pb2.py", "{}_pb2_grpc.py"), _python, _python_modules, True),
+    _Maker("go", ("{}.pb.go", "{}_grpc.pb.go", "{}.connect.go"), _go, lambda path: (), True),
+)
