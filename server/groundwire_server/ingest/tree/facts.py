@@ -190,9 +190,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What a container hands out to those who ask for a name, or without `given` a place that asks for one.
+    """What stands behind a name for those who ask for it, or, when it `asks`, a place that does.
 
-    What is asked for is a string, `name`, or what the path `path` leads to; `given` is a path as in `Call.receiver`.
+    What is asked for is a string, `name`, or what the path `path` leads to. `given` is a path as in `Call.receiver`,
+    empty when what is given is definition `scope` itself.
     """
 
     from_key: str
@@ -201,6 +202,7 @@ class Registration:
     path: str
     given: str
     line: int
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +247,8 @@ class TableChange:
 class CodeFacts:
     """All that name resolution needs of one file.
 
-    `is_test` when it is there to test others, `is_generated` when a program wrote it.
+    `imported_as` are further modules that the file stands for, such as one that is generated from it: paths of files,
+    or names of packages. `is_test` when it is there to test others, `is_generated` when a program wrote it.
     """
 
     path: str
@@ -262,6 +265,7 @@ class CodeFacts:
     topics: tuple[Topic, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
     table_changes: tuple[TableChange, ...] = ()
+    imported_as: tuple[str, ...] = ()
     is_test: bool = False
     is_generated: bool = False
 

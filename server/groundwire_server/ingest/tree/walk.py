@@ -31,6 +31,7 @@ _LANGUAGE_OF_SUFFIX = {
     ".cjs": "javascript",
     ".java": "java",
     ".go": "go",
+    ".prisma": "prisma",
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -45,7 +46,7 @@ _LANGUAGE_OF_SUFFIX = {
 class ListedFile:
     """A file that has a reader; `path` is relative to the tree with forward slashes.
 
-    `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `sql`, `markdown`, `yaml`,
+    `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `prisma`, `sql`, `markdown`, `yaml`,
     `helm` or `dockerfile`, or `gomod` for a go.mod and `json` for a tsconfig.json or package.json, which are read for
     what they say of modules only.
     """

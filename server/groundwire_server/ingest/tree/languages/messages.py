@@ -18,7 +18,10 @@ _HANDLES = re.compile(
     re.IGNORECASE,
 )
 # A name that tells: of several words, however they are joined.
-_TELLING = re.compile(r"(?!/)(?=.*(?:[.:_/-]|[a-z][A-Z]))[\w.:/-]{4,100}", re.ASCII)
+_TELLING = re.compile(r"(?!/)(?=.*(?:[.:_/-]|[a-z][A-Z]))[\w.:/{}-]{4,100}", re.ASCII)
+# What is put into a name at run time, and calls that give what comes under a name one after the other.
+_HOLE = re.compile(r"\$?\{[^{}]*\}")
+_ITERATES = re.compile(r"async_?(?:iterable_?)?iterator", re.IGNORECASE)
 _DECORATOR = "decorator"
 
 
@@ -34,27 +37,34 @@ def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
             if callee is None:
                 continue
             is_decorator = node.parent is not None and node.parent.type == _DECORATOR
-            handles = _HANDLES.fullmatch(callee[1]) is not None
+            handles = _HANDLES.fullmatch(callee[1]) is not None or _ITERATES.fullmatch(callee[1]) is not None
             if not handles and (is_decorator or not callee[0] or not _SENDS.fullmatch(callee[1])):
                 continue
             listed = node.child_by_field_name(form.arguments)
             given = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
             if given:
-                yield from _topic(syntax, node, given, handles, is_decorator, places)
+                yield from _topic(syntax, node, callee[1], given, handles, is_decorator, places)
 
 
 def _topic(
-    syntax: Syntax, node: Node, given: list[Node], handles: bool, is_decorator: bool, places: Places
+    syntax: Syntax,
+    node: Node,
+    called: str,
+    given: list[Node],
+    handles: bool,
+    is_decorator: bool,
+    places: Places,
 ) -> Iterator[Topic]:
     is_string = given[0].type in syntax.strings
-    name = string_value(syntax, given[0]) if is_string else ""
+    name = _HOLE.sub("{}", string_value(syntax, given[0])) if is_string else ""
     path = "" if is_string else syntax.argument(given[0])
     if not (_TELLING.fullmatch(name) if is_string else "." in path or (is_decorator and path)):
         return
-    handler = "" if is_decorator or not handles or len(given) < 2 else syntax.argument(given[-1]).strip('"')
-    if handles and not is_decorator and len(given) < 2:
+    is_handed = handles and not is_decorator and len(given) > 1
+    if handles and not is_decorator and not is_handed and not _ITERATES.fullmatch(called):
         return
+    handler = syntax.argument(given[-1]).strip('"') if is_handed else ""
     scope = places.scope(node)
-    if handles and not is_decorator and not handler:
+    if is_handed and not handler:
         scope = places.scope(given[-1].child_by_field_name("body") or given[-1])
     yield Topic(places.key(node), scope, name, path, handles, handler, node.start_point.row + 1)

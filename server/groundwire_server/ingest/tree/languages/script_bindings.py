@@ -6,7 +6,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import RESULT, Binding
-from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS
+from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, arguments_of, called_name
 from groundwire_server.ingest.tree.languages.script_types import script_type
 from groundwire_server.ingest.tree.languages.script_values import (
     NOTHING,
@@ -32,6 +32,8 @@ _STATEMENTS = frozenset(
     """statement_block if_statement else_clause try_statement catch_clause finally_clause switch_statement switch_body
     switch_case switch_default for_statement for_in_statement while_statement do_statement""".split()
 )
+# Methods that hand to a function what a promise gives, or the very thing that they are called on.
+_HANDING_ON = frozenset({"then", "$transaction"})
 BINDING = frozenset(
     {
         "required_parameter",
@@ -162,11 +164,21 @@ def _item_of_call(syntax: Syntax, node: Node, places: Places) -> Iterator[Bindin
     if target is None or len(path) < 2 or target.child_by_field_name("type") is not None:
         return
     target = target.child_by_field_name("pattern") or target
-    receiver = ".".join(path[:-1])
+    receiver = _piped(syntax, call) or ".".join(path[:-1])
     if path[-1] in _ITERATING:
         yield from bound(syntax, places.scope(node), target, Known(path=receiver, is_item=True))
-    elif path[-1] == "then":
+    elif path[-1] in _HANDING_ON:
         yield from bound(syntax, places.scope(node), target, Known(path=receiver))
+
+
+def _piped(syntax: Syntax, call: Node | None) -> str:
+    """The first argument of `pipe(items, A.map(f))`, where the call is the second."""
+    listed = call.parent if call is not None else None
+    outer = listed.parent if listed is not None and listed.type == "arguments" else None
+    if outer is None or outer.type != "call_expression" or called_name(outer) not in ("pipe", "flow"):
+        return ""
+    given = arguments_of(outer)
+    return ".".join(syntax.path(given[0])) if len(given) > 1 and given[1] == call else ""
 
 
 def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:

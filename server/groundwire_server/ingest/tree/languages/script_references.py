@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
 from groundwire_server.ingest.tree.languages.script_imports import imported_path, script_imports
+from groundwire_server.ingest.tree.languages.script_shapes import arguments_of
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of, type_name
 
 # Where a name is declared, imported, or used by what is a call of its own.
@@ -19,6 +20,13 @@ _DECLARING = frozenset(
     type_parameter nested_type_identifier""".split()
 )
 _HERITAGE = frozenset({"class_heritage", "extends_clause", "implements_clause", "extends_type_clause"})
+# What Nest calls of the classes that a decorator names, before or after what is decorated.
+_CALLED_BY_FRAMEWORK = {
+    "UseGuards": "canActivate",
+    "UseInterceptors": "intercept",
+    "UsePipes": "transform",
+    "UseFilters": "catch",
+}
 _NAMING = (
     "variable_declarator",
     "function_declaration",
@@ -52,6 +60,10 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         path = ".".join(syntax.path(called or value))
         if path:
             yield _reference(node, path, "decorator", places)
+        member = _CALLED_BY_FRAMEWORK.get(path)
+        for argument in arguments_of(value) if member is not None and value is not None else ():
+            if argument.type == "identifier":
+                yield _reference(argument, f"{text_of(argument)}.{member}", "value", places)
     for node in nodes["call_expression"]:
         path = imported_path(node)
         if path:

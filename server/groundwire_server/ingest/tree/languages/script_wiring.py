@@ -1,6 +1,7 @@
 """What containers are told to hand out, in TypeScript and JavaScript."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -13,7 +14,9 @@ _NAMES = frozenset({"provide", "token"})
 _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
 _REGISTERING = frozenset({"register", "registerSingleton", "registerType", "registerInstance", "registerClass"})
 _BINDING = frozenset({"to", "toSelf", "toService", "toConstantValue", "toDynamicValue", "toClass", "toFactory"})
-_ASKING = frozenset({"inject", "Inject", "resolve", "InjectRepository", "InjectModel", "InjectQueue"})
+_ASKING = frozenset({"inject", "Inject", "resolve", "AuthGuard", "getAllAndOverride", "getAllAndMerge"})
+# What a decorator keeps under a key, and who reads it there.
+_KEEPING, _READER = "SetMetadata", "reflector.get"
 
 
 def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Registration]:
@@ -32,8 +35,28 @@ def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterat
             asked = _asked_before(node)
             if asked:
                 yield from _registration(syntax, node, asked[0], arguments[0] if arguments else asked[0], places)
-        elif name in _ASKING and arguments:
+        elif name == _KEEPING and arguments:
             yield from _registration(syntax, node, arguments[0], None, places)
+        elif arguments and (name in _ASKING or _is_reader(syntax, node)):
+            yield from (replace(item, asks=True) for item in _registration(syntax, node, arguments[0], None, places))
+    for node in nodes["class_heritage"]:
+        yield from _strategy(syntax, node, places)
+
+
+def _is_reader(syntax: Syntax, call: Node) -> bool:
+    function = call.child_by_field_name("function")
+    return called_name(call) == "get" and ".".join(syntax.path(function)).endswith(_READER)
+
+
+def _strategy(syntax: Syntax, heritage: Node, places: Places) -> Iterator[Registration]:
+    """`class X extends PassportStrategy(Strategy, "name")`, which guards ask for by that name."""
+    clause = first_child(heritage)
+    value = clause.child_by_field_name("value") if clause is not None else None
+    if value is None or value.type != "call_expression" or called_name(value) != "PassportStrategy":
+        return
+    name = next((argument for argument in arguments_of(value) if argument.type in syntax.strings), None)
+    if name is not None:
+        yield from _registration(syntax, value, name, None, places)
 
 
 def _asked_before(node: Node) -> list[Node]:
@@ -45,7 +68,7 @@ def _asked_before(node: Node) -> list[Node]:
 
 
 def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, places: Places) -> Iterator[Registration]:
-    """One registration, or without `given` a place that asks for what is registered."""
+    """One registration; without `given` what is given is what stands around it."""
     is_string = name.type in syntax.strings
     asked, path = (string_value(syntax, name), "") if is_string else ("", syntax.value_path(name))
     handed = syntax.value_path(given).removesuffix("()") if given is not None else ""

@@ -135,7 +135,7 @@ class TypeScriptSyntax(Syntax):
         "jsx_self_closing_element": CallForm("name", ""),
     }
     strings = frozenset({"string", "template_string"})
-    facts = frozenset({"import_statement", "export_statement", "object", *BINDING, *REFERENCING})
+    facts = frozenset({"import_statement", "export_statement", "object", "class_heritage", *BINDING, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
         """Declarations, names given to values, and functions given to calls."""

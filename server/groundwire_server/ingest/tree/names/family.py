@@ -129,7 +129,7 @@ class FamilyEdges:
         first, facts = self._table.module_of(file), self._table.files[file]
         for item in facts.registrations:
             given = self._registrations.given(first + item.scope, item)
-            edge_type = "Registers" if item.given else "Injects"
+            edge_type = "Injects" if item.asks else "Registers"
             for number in given if len(given) <= MAX_FAN_OUT else ():
                 confidence = WILDCARD if len(given) == 1 else GUESSED
                 edges.note(item.from_key, self._key(number), edge_type, item.line, confidence)

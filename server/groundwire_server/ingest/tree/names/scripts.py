@@ -1,5 +1,6 @@
 """TypeScript and JavaScript: modules by path."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Import
@@ -13,7 +14,7 @@ from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 class ScriptNames(NameRules):
     """The exports and imports of modules, and what stands in the functions around a place."""
 
-    languages = frozenset({"typescript", "javascript"})
+    languages = frozenset({"typescript", "javascript", "prisma"})
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     implicit_members = False
@@ -23,6 +24,11 @@ class ScriptNames(NameRules):
         """`projects` are the files that say where modules are, by path."""
         super().__init__(table)
         number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        self._generated: defaultdict[str, list[int]] = defaultdict(list)
+        for file, facts in enumerate(table.files):
+            for path in facts.imported_as:
+                number_at.setdefault(path, table.module_of(file))
+                self._generated[path].append(table.module_of(file))
         self._locations = ScriptModules(number_at, projects)
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._exports: dict[tuple[int, str], Found | None] = {}
@@ -96,5 +102,7 @@ class ScriptNames(NameRules):
     def _module(self, file: int, specifier: str) -> Found | None:
         key = (file, specifier)
         if key not in self._modules:
-            self._modules[key] = self._locations.find(self.table.files[file].path, specifier)
+            nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
+            found = self._locations.find(self.table.files[file].path, specifier)
+            self._modules[key] = found or (Found(nearest, EXACT) if len(nearest) == 1 else None)
         return self._modules[key]

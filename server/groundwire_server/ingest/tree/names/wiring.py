@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from groundwire_server.ingest.tree.facts import Call, Registration, Topic
 from groundwire_server.ingest.tree.languages.types import arguments, head, names_in, value_type
 from groundwire_server.ingest.tree.names.lookup import Lookup
-from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
-from groundwire_server.ingest.tree.names.table import NOTHING
+from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
+from groundwire_server.ingest.tree.names.table import NOTHING, Found
 from groundwire_server.ingest.tree.names.topics import handlers_of
 
 SENT_BESIDE = 0.8
@@ -51,8 +51,8 @@ class Registrations:
 
     def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
         """What a registration hands out, or what those get who ask for its name."""
-        if registration.given:
-            found = self._lookup.named(scope, registration.given)
+        if not registration.asks:
+            found = self._lookup.named(scope, registration.given) if registration.given else Found((scope,), EXACT)
             return found.numbers if found is not None else ()
         if registration.name:
             return tuple(sorted(self._by_name.get(registration.name, ())))
@@ -61,7 +61,7 @@ class Registrations:
 
     def _add(self, scope: int, registration: Registration) -> None:
         """Notes what is handed out for a name; what is not a type stands for the base types of what is handed out."""
-        given = self.given(scope, registration) if registration.given else ()
+        given = () if registration.asks else self.given(scope, registration)
         if registration.name:
             self._by_name[registration.name].update(given)
         asked = self._lookup.named(scope, registration.path) if registration.path else None
