@@ -8,6 +8,9 @@ TORCH ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Python compiles what is loaded, when it is loaded first, which is a fraction of what is installed. It shall keep that:
+# the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help install demo test test-slow toolchains lint format stubs clean
@@ -27,8 +30,8 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	@echo "installing into $(VENV); the first time takes minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet "$(TORCH)"
-	$(PIP) install --quiet --editable ".[dev]"
+	$(PIP) install --quiet --no-compile "$(TORCH)"
+	$(PIP) install --quiet --no-compile --editable ".[dev]"
 	@touch $@
 
 demo: $(INSTALLED)

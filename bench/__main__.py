@@ -13,7 +13,6 @@ from bench.adapters.protocol import Scenario
 from bench.quality.sets import read_corpus, read_queries
 from bench.speed import throughput as loads
 from bench.speed.comparison import Plan, compare
-from bench.speed.embedding import measure_embedding
 from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
@@ -34,7 +33,7 @@ from bench.speed.synthesis import Shape, write_corpus
 from bench.speed.systems import System, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
-from groundwire_server.embedding.sentence_transformer import DEFAULT_MODEL
+from groundwire_server.commands.build import DEFAULT_EMBEDDER
 
 SIZES = (20_000, 200_000, 1_000_000)
 
@@ -135,12 +134,15 @@ def text(
     corpus_file: Annotated[Path, typer.Argument(help="`id` and `text`, one document a line.")],
     queries_file: Annotated[Path, typer.Argument(help="`query` and its `relevant` ids, one a line.")],
     out: Out,
-    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = DEFAULT_MODEL,
+    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = DEFAULT_EMBEDDER,
     clients: Clients = None,
     rounds: Rounds = 3,
     queries: Annotated[int, typer.Option(min=10, help="How many of the queries are asked.")] = 300,
 ) -> None:
     """Text queries over the wire, beside a server that embeds them one at a time and one without the int8 encoder."""
+    # The other commands must not pay seconds for loading torch.
+    from bench.speed.embedding import measure_embedding
+
     with explained(), Progress(console=console, transient=True) as progress:
         corpus = read_corpus(corpus_file)
         asked = read_queries(queries_file, corpus)[:queries]

@@ -3,30 +3,42 @@
 A bare install has client and pipelines only: nothing here imports the server's libraries before a command needs them.
 """
 
+import sys
+
 import typer
 
-from groundwire_client.cli import register as register_client
-from groundwire_pipelines.cli import register as register_pipelines
 from groundwire_server.commands.build import export, index
 from groundwire_server.commands.serve import serve
 from groundwire_server.commands.versions import activate, delete, indexes, verify
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget.",
-)
-app.command()(index)
-app.command()(serve)
-register_client(app)
-register_pipelines(app)
-app.command()(indexes)
-app.command()(activate)
-app.command()(delete)
-app.command()(verify)
-app.command()(export)
+_MAIN = (index, serve)
+_UPKEEP = (indexes, activate, delete, verify, export)
 
 
 def main() -> None:
     """Runs the command line."""
-    app()
+    own = {command.__name__ for command in (*_MAIN, *_UPKEEP)}
+    _commands(others=own.isdisjoint(sys.argv[1:2]))()
+
+
+def _commands(*, others: bool) -> typer.Typer:
+    """The server's own commands; those of client and pipelines with them only where they may be asked for.
+
+    Loading those two takes as long as a small index.
+    """
+    app = typer.Typer(
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        help="Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget.",
+    )
+    for command in _MAIN:
+        app.command()(command)
+    if others:
+        from groundwire_client.cli import register as register_client
+        from groundwire_pipelines.cli import register as register_pipelines
+
+        register_client(app)
+        register_pipelines(app)
+    for upkeep in _UPKEEP:
+        app.command()(upkeep)
+    return app

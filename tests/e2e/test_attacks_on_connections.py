@@ -23,11 +23,18 @@ HANDSHAKE_SECONDS = 10
 CERTIFICATES = Path(__file__).parents[1] / "client" / "certificates"
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the platform."""
+    folder = tmp_path_factory.mktemp("connected")
+    build_platform(folder / "data", folder)
+    return folder / "data"
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(data: Path) -> Iterator[Server]:
     """A server that may open 1,024 files, as many systems have it."""
-    build_platform(tmp_path / "data", tmp_path)
-    with Server(tmp_path / "data", "--embedder", "none", "--health-listen", "127.0.0.1:0") as server:
+    with Server(data, "--embedder", "none", "--health-listen", "127.0.0.1:0") as server:
         resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (FILES, FILES))
         yield server
 
@@ -61,12 +68,11 @@ def test_a_connection_carries_a_number_of_calls(server: Server) -> None:
         assert connection.max_streams == STREAMS
 
 
-def test_the_place_of_a_connection_is_given_back_however_it_ends(tmp_path: Path) -> None:
-    build_platform(tmp_path / "data", tmp_path)
+def test_the_place_of_a_connection_is_given_back_however_it_ends(data: Path) -> None:
     few = {"GROUNDWIRE_MAX_CONNECTIONS": "4"}
     tls = ("--tls-certificate", str(CERTIFICATES / "server.pem"), "--tls-key", str(CERTIFICATES / "server.key"))
     for flags in ((), tls):
-        with Server(tmp_path / "data", "--embedder", "none", *flags, environment=few) as server:
+        with Server(data, "--embedder", "none", *flags, environment=few) as server:
             for number in range(24):
                 end_badly(server.address, number)
             assert [answered(server.address, secure=bool(flags)) for _ in range(12)] == [True] * 12
@@ -98,12 +104,11 @@ def answered(address: str, *, secure: bool) -> bool:
     return True
 
 
-def test_a_server_that_may_not_open_the_files_for_its_connections_does_not_start(tmp_path: Path) -> None:
-    build_platform(tmp_path / "data", tmp_path)
+def test_a_server_that_may_not_open_the_files_for_its_connections_does_not_start(data: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     environment = {"GROUNDWIRE_MAX_CONNECTIONS": str(min(hard, 1_000_000))}
     if hard > 1_000_000:
         pytest.fail("this system admits more files than a server can ask for")
-    done = run("serve", "--data", tmp_path / "data", "--embedder", "none", environment=environment)
+    done = run("serve", "--data", data, "--embedder", "none", environment=environment)
     assert done.returncode == 2
     assert f"max_connections: {hard}: needs" in done.stderr

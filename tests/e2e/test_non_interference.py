@@ -192,7 +192,8 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
     yield f"{INDEX}ListIndexes", listing.SerializeToString()
 
 
-@settings(max_examples=200, deadline=None)
+# Over the wire an example takes five times what it takes in tests/server/engine, where the same is tested.
+@settings(max_examples=80, deadline=None)
 @given(corpus=corpora(), caller=callers, data=st.data())
 def test_hidden_nodes_change_no_byte(
     corpus: Corpus,

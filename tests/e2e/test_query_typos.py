@@ -35,10 +35,15 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GroundwireClient]:
-    """A client of a server over the standard library of the running Python, without what is installed into it."""
+    """A client of a server over the standard library of the running Python, without what is installed into it.
+
+    Its own tests are left out as well: they are more than half of it.
+    """
     folder = tmp_path_factory.mktemp("stdlib")
     tree = folder / "stdlib"
-    ignored = shutil.ignore_patterns("site-packages", "dist-packages", "__pycache__", "*.so", "config-*")
+    ignored = shutil.ignore_patterns(
+        "site-packages", "dist-packages", "__pycache__", "*.so", "config-*", "test", "tests", "idle_test"
+    )
     shutil.copytree(sysconfig.get_path("stdlib"), tree, ignore=ignored)
     run_ok("index", tree, "-r", SCOPE.repository, "-b", SCOPE.branch, "--embedder", "none", "--data", folder / "data")
     with Server(folder / "data", "--embedder", "none") as server, GroundwireClient(server.address, timeout=60) as one:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 CALLS = 200_000
 WARM_UP_CALLS = 90_000
-ROUND_SECONDS = 10.0
+ROUND_SECONDS = 5.0
 WORKER_THREADS = 4
 GROWTH_MIB = 24.0
 """Some two hundred bytes for each call that is compared."""

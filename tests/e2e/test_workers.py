@@ -116,11 +116,13 @@ def test_a_worker_that_is_killed_under_load_loses_no_more_than_the_calls_it_was_
     pids, over = worker_pids(server), threading.Event()
     with ThreadPoolExecutor(len(killed) + len(untouched)) as pool:
         running = [pool.submit(caller.ask_until, over) for caller in (*killed, *untouched)]
-        await_more_calls(server, 300)
-        os.kill(pids[1], signal.SIGKILL)
-        await_events(server, "worker listening", 3)
-        await_more_calls(server, 300)
-        over.set()
+        try:
+            await_more_calls(server, 300)
+            os.kill(pids[1], signal.SIGKILL)
+            await_events(server, "worker listening", 3)
+            await_more_calls(server, 300)
+        finally:
+            over.set()
         for future in running:
             future.result()
     assert not [caller.interrupted for caller in untouched if caller.interrupted]
@@ -139,11 +141,13 @@ def test_a_drain_loses_no_call_of_callers_that_heed_it(data: Path) -> None:
         callers, over = [caller for group in callers_of(server, each=3).values() for caller in group], threading.Event()
         with ThreadPoolExecutor(len(callers)) as pool:
             running = [pool.submit(caller.ask_until, over) for caller in callers]
-            await_more_calls(server, 300)
-            server.process.terminate()
-            await_events(server, "draining", 3)
-            await_more_calls(server, 100)
-            over.set()
+            try:
+                await_more_calls(server, 300)
+                server.process.terminate()
+                await_events(server, "draining", 3)
+                await_more_calls(server, 100)
+            finally:
+                over.set()
             for future in running:
                 future.result()
         assert server.process.wait(timeout=60) == 0

@@ -40,10 +40,12 @@ def test_envoy_asks_every_connection_to_leave_and_fails_no_call(mesh: Mesh) -> N
 
     with ThreadPoolExecutor(CALLERS) as pool:
         running = [pool.submit(call_until_over) for _ in range(CALLERS)]
-        mesh.envoy.await_accesses(100)
-        done = subprocess.run(leaving_command(mesh), capture_output=True, text=True, timeout=30, check=False)
-        mesh.envoy.await_accesses(len(mesh.envoy.accesses) + 100)
-        over.set()
+        try:
+            mesh.envoy.await_accesses(100)
+            done = subprocess.run(leaving_command(mesh), capture_output=True, text=True, timeout=30, check=False)
+            mesh.envoy.await_accesses(len(mesh.envoy.accesses) + 100)
+        finally:
+            over.set()
         codes = {code for future in running for code in future.result()}
     assert done.stdout.startswith("HTTP/1.1 200"), done.stderr
     assert codes == {grpc.StatusCode.OK}

@@ -114,8 +114,9 @@ def _publish(
     activate: bool = True,
 ) -> None:
     store = IndexStore(data)
-    # Surviving a power cut is not what these tests are about, and waiting for the disk is most of a build.
-    with patch("os.fsync"):
+    # Surviving a power cut is not what these tests are about, and waiting for the disk is most of a build. No mock: it
+    # would note each of a hundred calls.
+    with patch("os.fsync", lambda descriptor: None):
         with store.build(scope) as directory:
             write_index(directory, _index_content(nodes, edges, vectors, scope=scope, lexical=lexical))
         if activate:

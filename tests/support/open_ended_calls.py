@@ -15,6 +15,8 @@ import h2.settings
 
 _CHUNK_BYTES = 16_384
 _POLL_SECONDS = 0.02
+_PAUSE_SECONDS = 0.002
+"""Between pieces that are sent, so that other threads of the test have their turn."""
 RESET = "reset"
 
 
@@ -28,7 +30,6 @@ class Connection:
     def __init__(self, address: str, window: int = 65_535) -> None:
         host, _, port = address.rpartition(":")
         self._socket = socket.create_connection((host, int(port)), timeout=10)
-        self._socket.settimeout(_POLL_SECONDS)
         self._h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding=None))
         self._h2.local_settings = h2.settings.Settings(
             client=True, initial_values={h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window}
@@ -96,21 +97,21 @@ class Connection:
         """Sends and receives for so long, or until something holds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.refused and not until():
-            for stream in list(self._left):
-                self._send(stream)
+            sent = [self._send(stream) for stream in list(self._left)]
             self._flush()
-            self._receive()
+            self._receive(_PAUSE_SECONDS if any(sent) else _POLL_SECONDS)
 
     def await_ends(self, count: int, seconds: float = 60.0) -> None:
         """Sends and receives until so many streams have ended, or until it has taken too long."""
         self.pump(seconds, lambda: len(self.ends) >= count)
 
-    def _send(self, stream: int) -> None:
+    def _send(self, stream: int) -> bool:
+        """Sends a piece, and tells whether the server had room for it."""
         try:
             room = min(self._h2.local_flow_control_window(stream), _CHUNK_BYTES)
             left = self._left[stream]
             if left and room <= 0:
-                return
+                return False
             chunk, self._left[stream] = left[:room], left[room:]
             ends = not self._left[stream] and stream not in self._unending
             self._h2.send_data(stream, bytes(chunk), end_stream=ends)
@@ -118,9 +119,11 @@ class Connection:
                 del self._left[stream]
         except (h2.exceptions.StreamClosedError, h2.exceptions.ProtocolError):
             self._left.pop(stream, None)
+        return True
 
-    def _receive(self) -> None:
+    def _receive(self, wait_seconds: float) -> None:
         try:
+            self._socket.settimeout(wait_seconds)
             content = self._socket.recv(1 << 18)
         except TimeoutError:
             return
@@ -146,6 +149,5 @@ class Connection:
             if content:
                 self._socket.settimeout(10)
                 self._socket.sendall(content)
-                self._socket.settimeout(_POLL_SECONDS)
         except OSError:
             self.refused = True

@@ -95,7 +95,11 @@ def _check_access_files(directory: Path, manifest: Manifest) -> None:
 
 
 def _check_content(directory: Path, entry: FileEntry) -> None:
-    if sha256(directory / entry.name) != entry.sha256:
+    try:
+        found = sha256(directory / entry.name)
+    except OSError as error:
+        raise IndexDamagedError(f"{entry.name}: {error}") from error
+    if found != entry.sha256:
         raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
 
 

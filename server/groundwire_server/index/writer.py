@@ -22,6 +22,9 @@ from groundwire_server.index.vectors import write_vectors
 
 SKIPPED_FILE = "skipped.tsv"
 
+_THREADED_BYTES = 1 << 24
+"""Files of so many bytes together are hashed by several threads; for fewer, starting those takes longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -155,13 +158,13 @@ def _edge_table(content: IndexContent) -> EdgeTable:
         np.asarray([rows[edge.to_id] for edge in content.edges], dtype=np.int32),
         np.asarray([codes[edge.edge_type] for edge in content.edges], dtype=np.int32),
         np.asarray([edge.confidence for edge in content.edges], dtype=np.float64),
+        np.asarray([edge.line for edge in content.edges], dtype=np.int32),
     )
 
 
 def _seal(directory: Path) -> tuple[FileEntry, ...]:
     paths = sorted(directory.iterdir())
+    sizes = [path.stat().st_size for path in paths]
     with ThreadPoolExecutor() as threads:
-        return tuple(
-            FileEntry(path.name, path.stat().st_size, checksum)
-            for path, checksum in zip(paths, threads.map(sha256, paths), strict=True)
-        )
+        checksums = (threads.map if sum(sizes) > _THREADED_BYTES else map)(sha256, paths)
+        return tuple(map(FileEntry, (path.name for path in paths), sizes, checksums))

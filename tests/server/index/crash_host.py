@@ -14,8 +14,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from groundwire.tokens import TokenCounter
 from groundwire_server.domain.scope import Scope
+from groundwire_server.index.rotation import rotated
 from groundwire_server.index.store import IndexStore
 from groundwire_server.ingest.build import BuildOptions, build_index
 from groundwire_server.ingest.records import SourceEdge, SourceNode, SourceRecord
@@ -78,7 +81,9 @@ def die_at(step: int, data: Path) -> Callable[[], int]:
 
 def main() -> None:
     """Serves lines until the end of the input."""
+    # What every child needs and takes longest to load.
     TokenCounter()
+    rotated(np.ones((1, 2), dtype=np.float32))
     # A killed process loses nothing that it wrote, only a power cut does; and waiting for the disk takes long.
     os.fsync = lambda fd: None
     print("ready", flush=True)

@@ -13,8 +13,10 @@ import pytest
 from groundwire_server.domain.errors import GroundwireError, IngestError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.scope import Scope
+from groundwire_server.index import loaded
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.loaded import LoadedIndex, verify
+from groundwire_server.index.manifest import Manifest
 from groundwire_server.index.policies import POLICIES_FILE
 from groundwire_server.index.store import IndexStore
 
@@ -255,6 +257,18 @@ def test_a_version_that_is_deleted_while_its_activation_reads_it_is_gone_not_dam
         verify(directory)
 
     monkeypatch.setattr("groundwire_server.index.store.verify", verify_what_is_deleted)
-    with pytest.raises(PreconditionError, match="was deleted") as caught:
-        store.activate(V1)
-    assert caught.value.reason is Reason.INDEX_GONE
+    assert refusal(lambda: store.activate(V1)) == (PreconditionError, Reason.INDEX_GONE, names(V1))
+
+
+def test_a_version_whose_files_go_while_its_activation_reads_them_is_gone_too(
+    store: IndexStore, put: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(V1)
+    check_sizes = loaded.check_sizes
+
+    def then_delete(directory: Path, manifest: Manifest) -> None:
+        check_sizes(directory, manifest)
+        store.delete(V1)
+
+    monkeypatch.setattr(loaded, "check_sizes", then_delete)
+    assert refusal(lambda: store.activate(V1)) == (PreconditionError, Reason.INDEX_GONE, names(V1))

@@ -6,13 +6,14 @@ import tokenize
 from pathlib import Path
 
 from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.tree.files.languages import MINIFIED_WHEN_LONG
 from groundwire_server.ingest.tree.model import SourceFile
 from groundwire_server.ingest.tree.walk import ListedFile
 
 MAX_FILE_BYTES = 5_000_000
-MAX_SCRIPT_LINE_CHARACTERS = 20_000
+MAX_LINE_CHARACTERS = 20_000
 
-_SCRIPT_LANGUAGES = frozenset({"javascript", "typescript"})
+_MINIFIED_WHEN_LONG = MINIFIED_WHEN_LONG | {"javascript", "typescript"}
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -21,8 +22,8 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
 
     UTF-8 with or without a byte order mark, UTF-16 with one; a Python file may name its encoding as PEP 263
     says. Line ends stay as they are. Skipped are files that are larger than MAX_FILE_BYTES, blank, not
-    decodable, hold NUL characters, or (JavaScript and TypeScript) hold a line of more than
-    MAX_SCRIPT_LINE_CHARACTERS, which only minifiers and bundlers write.
+    decodable, hold NUL characters, or (JavaScript, TypeScript and most files that are no code) hold a line of
+    more than MAX_LINE_CHARACTERS, which only minifiers, bundlers and other programs write.
     """
     file = root / listed.path
     try:
@@ -60,8 +61,8 @@ def _problem(text: str, language: str) -> str | None:
         return "the file is empty"
     if "\0" in text:
         return "contains NUL characters"
-    if language in _SCRIPT_LANGUAGES:
+    if language in _MINIFIED_WHEN_LONG:
         longest = max(len(line) for line in text.split("\n"))
-        if longest > MAX_SCRIPT_LINE_CHARACTERS:
-            return f"a line of {longest} characters; more than {MAX_SCRIPT_LINE_CHARACTERS} means generated code"
+        if longest > MAX_LINE_CHARACTERS:
+            return f"a line of {longest} characters; more than {MAX_LINE_CHARACTERS} means that a program wrote it"
     return None

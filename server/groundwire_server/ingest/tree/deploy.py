@@ -57,13 +57,13 @@ class DeployAnalysis:
     parts: tuple[DeployedPart, ...] = ()
 
 
-def deploy_analysis(file: SourceFile) -> DeployAnalysis:
+def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
     """The chunks of a YAML, Helm or Dockerfile, told apart by the file's `language`; kind is the language.
 
+    None for YAML that deploys nothing: that is no Compose file by its name and holds no Kubernetes manifest.
     A file of one document has the local id `<path>`, its documents, services and stages `<path>#<name>`.
-    Kubernetes manifests have `Kind/name` as symbol and name. Text that is not valid YAML is one chunk all
-    the same, and is named in `skipped` with the line and the parser's reason; so is YAML whose aliases make
-    too much of it to be read for services.
+    Kubernetes manifests have `Kind/name` as symbol and name. YAML whose aliases make too much of it to be read for
+    services is named in `skipped` with the line and the reason.
     """
     lines = lines_of(file.text)
     if file.language == "dockerfile":
@@ -72,10 +72,10 @@ def deploy_analysis(file: SourceFile) -> DeployAnalysis:
         return _written(file, lines, _helm_parts(lines, file.path))
     try:
         documents = yaml_documents(file.text)
-    except YamlError as error:
-        why = f"not valid YAML at line {error.line}: {error}; indexed as plain text"
-        whole = _Part("", PurePosixPath(file.path).name, 1, len(lines))
-        return _written(file, lines, [whole], (SkippedFile(file.path, why),))
+    except YamlError:
+        return None
+    if not _is_compose(file.path, documents) and not any(_manifest_name(document) for document in documents):
+        return None
     parts = _yaml_parts(lines, file.path, documents)
     try:
         return _written(file, lines, _with_statements(file, parts, documents))

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.files.facts import ProjectFacts
 
-PROJECT_SUFFIXES = frozenset({".csproj", ".fsproj", ".vbproj"})
 _HEAD_CHARACTERS = 2000
 
 _TEST_FOLDER = re.compile(
@@ -23,9 +22,7 @@ _TEST_FRAMEWORKS = frozenset(
     vitest @jest/globals jest mocha chai @playwright/test cypress supertest org.junit junit org.testng org.mockito
     testing github.com/stretchr/testify phpunit kotlin.test io.kotest @testing-library/react""".split()
 )
-_TEST_PROJECT = re.compile(
-    r"Microsoft\.NET\.Test\.Sdk|<IsTestProject>\s*true|\bxunit\b|\bNUnit\b|\bMSTest\b", re.IGNORECASE
-)
+_TEST_PACKAGE = re.compile(r"Microsoft\.NET\.Test\.Sdk|xunit\b|NUnit\b|MSTest\b", re.IGNORECASE)
 _GENERATED_FILE = re.compile(
     r".+\.(?:g|g\.i|designer|generated|gen)\.(?:cs|vb|ts|js|go|dart)|.+_pb2(?:_grpc)?\.pyi?|.+\.pb(?:\.gw)?\.(?:go|cc|h)"
     r"|zz_generated.+|.+_(?:pb|grpc_pb|pb_service)\.(?:js|d\.ts)|.+\.min\.(?:js|css)|.+ModelSnapshot\.cs",
@@ -39,24 +36,42 @@ _GENERATED_HEAD = re.compile(
 
 
 class Purposes:
-    """Answers for the files of one tree. `test_folders` are those of projects that are made to run tests."""
+    """Gathers what is said of the files of one tree, and answers once all have been read."""
 
-    def __init__(self, test_folders: Iterable[str]) -> None:
-        self._test_folders = frozenset(test_folders)
+    def __init__(self) -> None:
+        self._test_folders: set[str] = set()
+        self._importing_tests: set[str] = set()
+        self._generated: set[str] = set()
 
-    def is_test(self, path: str, facts: CodeFacts | None) -> bool:
-        """By the folders it is in, its name, its project, or a test framework that it imports."""
+    def note_test_folder(self, folder: str) -> None:
+        """Notes the folder of a project that is made to run tests."""
+        self._test_folders.add(folder)
+
+    def note_imports(self, path: str, modules: Iterable[str]) -> None:
+        """Notes what a file imports: a test framework makes it a file of tests."""
+        if any(map(_is_test_framework, modules)):
+            self._importing_tests.add(path)
+
+    def note_generated(self, path: str) -> None:
+        """Notes a file that a program wrote."""
+        self._generated.add(path)
+
+    def is_test(self, path: str) -> bool:
+        """By the folders that a file is in, its name, its project, or a test framework that it imports."""
         *folders, name = PurePosixPath(path).parts
-        if _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
+        if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
             return True
-        if any("/".join(folders[:depth]) in self._test_folders for depth in range(1, len(folders) + 1)):
-            return True
-        return facts is not None and any(map(_is_test_framework, (item.module for item in facts.imports)))
+        return any("/".join(folders[:depth]) in self._test_folders for depth in range(1, len(folders) + 1))
+
+    def is_generated(self, path: str) -> bool:
+        """Whether a program wrote a file."""
+        return path in self._generated
 
 
-def is_test_project(text: str) -> bool:
-    """Whether an MSBuild project is one of tests."""
-    return _TEST_PROJECT.search(text) is not None
+def is_test_project(project: ProjectFacts) -> bool:
+    """Whether an MSBuild project says that it is one of tests, or uses a test SDK."""
+    says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
+    return says_so or any(_TEST_PACKAGE.match(package.name) for package in project.packages)
 
 
 def is_generated(path: str, text: str) -> bool:

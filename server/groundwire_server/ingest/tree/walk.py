@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.tree.files.languages import file_language, refusal
 from groundwire_server.ingest.tree.ignore import IgnoreRules, read_rules
-from groundwire_server.ingest.tree.languages.script_projects import is_project_file
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
@@ -35,20 +35,22 @@ _LANGUAGE_OF_SUFFIX = {
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".mdx": "markdown",
     ".yml": "yaml",
     ".yaml": "yaml",
     ".tpl": "helm",
     ".dockerfile": "dockerfile",
 }
+CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go", "prisma"})
+"""The languages that are read as code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file that has a reader; `path` is relative to the tree with forward slashes.
+    """A file to read; `path` is relative to the tree with forward slashes.
 
     `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `prisma`, `sql`, `markdown`, `yaml`,
-    `helm` or `dockerfile`, or `gomod` for a go.mod and `json` for a tsconfig.json or package.json, which are read for
-    what they say of modules only.
+    `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`.
     """
 
     path: str
@@ -71,7 +73,8 @@ def list_tree(root: Path) -> tuple[Listing, ...]:
     """Every file below `root` that no .gitignore leaves out, sorted by path.
 
     Folders of version control are passed over. Symbolic links are never followed, so no file is read
-    twice or from outside. A file without a reader and a folder that cannot be opened are SkippedFiles.
+    twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
+    that cannot be opened are SkippedFiles.
     Raises IngestError when `root` is no folder.
     """
     if not root.is_dir():
@@ -87,8 +90,8 @@ def list_tree(root: Path) -> tuple[Listing, ...]:
     return tuple(sorted(found, key=lambda item: item.path))
 
 
-def language_of(path: str, in_chart_templates: bool = False) -> str | None:
-    """The language that a file's name stands for; None when there is no reader for it.
+def language_of(path: str, in_chart_templates: bool = False) -> str:
+    """The language that a file's name stands for; plain text when nothing else fits.
 
     YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
     """
@@ -97,9 +100,7 @@ def language_of(path: str, in_chart_templates: bool = False) -> str | None:
         return "gomod"
     if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):
         return "dockerfile"
-    if is_project_file(name):
-        return "json"
-    language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix)
+    language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix) or file_language(name)
     return "helm" if language == "yaml" and in_chart_templates else language
 
 
@@ -146,10 +147,8 @@ def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
         return SkippedFile(_printable(path), "neither a file nor a folder")
     if _printable(path) != path:
         return SkippedFile(_printable(path), "the file's name is not UTF-8")
-    language = language_of(path, in_chart)
-    if language is None:
-        return SkippedFile(path, f"no reader for '{PurePosixPath(path).suffix or entry.name}' files")
-    return ListedFile(path, language)
+    why = refusal(entry.name)
+    return ListedFile(path, language_of(path, in_chart)) if why is None else SkippedFile(path, why)
 
 
 def _printable(path: str) -> str:

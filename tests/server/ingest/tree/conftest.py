@@ -61,8 +61,11 @@ def resolved(analyse: Analyser) -> Resolver:
         facts = [analyse(path, text).facts for path, text in files.items()]
         inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
         layout = TreeLayout(packages or frozenset(folder for folder, _, _ in inits), go_modules or {})
-        purposes = Purposes(())
-        known = [replace(item, is_test=purposes.is_test(item.path, item)) for item in facts if item is not None]
+        purposes = Purposes()
+        known = [item for item in facts if item is not None]
+        for item in known:
+            purposes.note_imports(item.path, (imported.module for imported in item.imports))
+        known = [replace(item, is_test=purposes.is_test(item.path)) for item in known]
         resolution = resolve(known, layout)
         return [*resolution.edges, *resolution.mappings]
 

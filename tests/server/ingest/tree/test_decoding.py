@@ -52,7 +52,12 @@ def test_python_names_its_encoding(read: Reader) -> None:
         (b"class A\0 {}", "a.cs", "csharp", "contains NUL characters"),
         (b"", "a.py", "python", "the file is empty"),
         (b" \r\n\t\n", "a.py", "python", "the file is empty"),
-        (b"a;" * 10_001, "a.js", "javascript", "a line of 20002 characters; more than 20000 means generated code"),
+        (
+            b"a;" * 10_001,
+            "a.js",
+            "javascript",
+            "a line of 20002 characters; more than 20000 means that a program wrote it",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_skipped_with_the_reason(

@@ -20,7 +20,8 @@ TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 
 
 def _parts(files: Mapping[str, str]) -> list[DeployedPart]:
-    return [part for path, text in files.items() for part in deploy_analysis(SourceFile(path, text, "yaml")).parts]
+    analyses = [deploy_analysis(SourceFile(path, text, "yaml")) for path, text in files.items()]
+    return [part for analysis in analyses if analysis is not None for part in analysis.parts]
 
 
 def _edges(files: Mapping[str, str]) -> Edges:

@@ -24,7 +24,8 @@ from groundwire_server.ingest.tree.services.statements import (
 
 
 def _stated(text: str, path: str = "k8s/all.yaml", language: str = "yaml") -> list[Statement]:
-    parts = deploy_analysis(SourceFile(path, text, language)).parts
+    analysis = deploy_analysis(SourceFile(path, text, language))
+    parts = analysis.parts if analysis is not None else ()
     return [statement for part in parts for statement in part.statements]
 
 
@@ -208,12 +209,14 @@ def test_build_folders_are_those_within_the_tree(build: str, folders: tuple[str,
 
 def test_services_without_lines_of_their_own_are_stated_by_the_file() -> None:
     analysis = deploy_analysis(SourceFile("compose.yml", "services: {a: {}, b: {}}\n", "yaml"))
+    assert analysis is not None
     assert [(part.keys, len(part.statements)) for part in analysis.parts] == [(("yaml::compose.yml",), 2)]
 
 
 def test_a_long_part_has_the_keys_of_all_its_pieces() -> None:
     long = "".join(f"    V{number}: {'x' * 1000}\n" for number in range(10))
     analysis = deploy_analysis(SourceFile("compose.yml", f"services:\n  a:\n    environment:\n{long}", "yaml"))
+    assert analysis is not None
     assert [part.keys for part in analysis.parts] == [("yaml::compose.yml#a", "yaml::compose.yml#a@2")]
     assert [part.origin for part in analysis.parts] == ["compose.yml:2"]
 
@@ -222,6 +225,7 @@ def test_aliases_that_multiply_leave_the_text_and_are_named() -> None:
     levels = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 60)]
     text = "apiVersion: v1\nkind: Pod\n" + "\n".join(levels)
     analysis = deploy_analysis(SourceFile("pod.yaml", text, "yaml"))
+    assert analysis is not None
     assert [node.text for node in analysis.file.nodes] == [text]
     assert analysis.parts == ()
     (skipped,) = analysis.file.skipped
@@ -308,6 +312,7 @@ def test_manifests_of_any_shape_are_read(body: dict[str, object], kind: str, pat
     text = yaml.safe_dump({"apiVersion": "v1", "kind": kind, **body}, sort_keys=False)
     for language in ("yaml", "helm"):
         analysis = deploy_analysis(SourceFile(path, text, language))
+        assert analysis is not None
         keys = {node.key for node in analysis.file.nodes}
         assert {key for part in analysis.parts for key in part.keys} <= keys
         assert not analysis.file.skipped

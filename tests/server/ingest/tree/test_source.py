@@ -34,7 +34,12 @@ SHOP: Mapping[str, str | bytes] = {
     "store/store.go": "package store\n\nfunc Open() {}\n",
     "web/app.tsx": "export const App = () => {\n  return <b />;\n};\n",
     "Main.java": "class Main {\n}\n",
-    "notes.rb": "x",
+    "notes.png": "x",
+    "src/Shop.csproj": '<Project>\n  <ProjectReference Include="..\\lib\\Lib.csproj" />\n</Project>\n',
+    "lib/Lib.csproj": "<Project />\n",
+    "proto/a.proto": 'import "b.proto";\nservice A {\n  rpc Get (B) returns (B);\n}\n',
+    "proto/b.proto": "message B {\n}\n",
+    "ci.yml": "jobs: {}\n",
     "bad.py": b"\xff\xfe\x00",
     "broken.cs": "¿ } { ¡ ( § ! ? ¿ } ¡\n",
     "empty/__init__.py": "",
@@ -70,10 +75,15 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         "store/store.go",
         "web/app.tsx",
         "Main.java",
+        "src/Shop.csproj",
+        "lib/Lib.csproj",
+        "proto/a.proto",
+        "proto/b.proto",
+        "ci.yml",
     }
     assert {record.path: record.why for record in records if isinstance(record, SkippedFile)} == {
-        ".gitignore": "no reader for '.gitignore' files",
-        "notes.rb": "no reader for '.rb' files",
+        ".gitignore": "rules for a tool; nothing to search for",
+        "notes.png": "an image, a font, an archive or other data (.png)",
         "bad.py": "not decodable as utf-16: truncated data at byte 2",
         "broken.cs": "cannot be parsed as csharp",
         "go.mod": "read for its module path only; it has no node",
@@ -90,6 +100,9 @@ def test_edges_lead_across_files_and_languages(make_tree: TreeMaker) -> None:
     assert edges["go::cmd/main.go#main", "go::store/store.go#Open", "Calls"] == 1.0
     assert ("py::src/a.py#main", table, "ReadsFrom") in edges
     assert ("cs::src/Invoice.cs#Invoice", table, "MapsTo") in edges
+    assert edges["msbuild::src/Shop.csproj", "msbuild::lib/Lib.csproj", "References"] == 1.0
+    assert edges["proto::proto/a.proto", "proto::proto/b.proto", "Imports"] == 1.0
+    assert edges["proto::proto/a.proto#A.Get", "proto::proto/b.proto#B", "References"] == 1.0
 
 
 def test_keys_are_unique_and_edges_lead_to_nodes(make_tree: TreeMaker) -> None:

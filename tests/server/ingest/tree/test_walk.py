@@ -42,11 +42,16 @@ def skipped(root: Path) -> dict[str, str]:
         ("Dockerfile.prod", "dockerfile"),
         ("web.Dockerfile", "dockerfile"),
         ("_helpers.tpl", "helm"),
-        ("a.rb", None),
-        ("Makefile", None),
+        ("a.unknown", "text"),
+        ("LICENSE", "text"),
+        ("Makefile", "make"),
+        ("src/appsettings.json", "json"),
+        (".env.example", "ini"),
+        ("Directory.Build.props", "msbuild"),
+        ("Pages/Index.cshtml", "razor"),
     ],
 )
-def test_language_by_name(path: str, language: str | None) -> None:
+def test_language_by_name(path: str, language: str) -> None:
     assert language_of(path) == language
 
 
@@ -90,13 +95,17 @@ def test_version_control_folders_are_passed_over(make_tree: TreeMaker) -> None:
     assert [item.path for item in list_tree(root)] == [".github/a.py"]
 
 
-def test_every_file_without_a_reader_is_named(make_tree: TreeMaker) -> None:
-    root = make_tree({"a.rb": "x", "LICENSE": "x", "b.rb": "x"})
-    assert skipped(root) == {
-        "LICENSE": "no reader for 'LICENSE' files",
-        "a.rb": "no reader for '.rb' files",
-        "b.rb": "no reader for '.rb' files",
-    }
+def test_every_file_that_is_never_read_is_named_with_the_reason(make_tree: TreeMaker) -> None:
+    names = [".env", ".env.local", "prod.env", "a.pem", "id_rsa", "a.PFX", "x.tfstate"]
+    names += ["yarn.lock", "package-lock.json", "go.sum", "a.min.js", "a.js.map", "n.ipynb", "a.PNG", ".gitattributes"]
+    read = [".env.example", "sample.env.dist", "environment.ts", "locksmith.json", "LICENSE", "minutes.txt"]
+    root = make_tree(dict.fromkeys([*names, *read], "x"))
+    reasons = skipped(root)
+    assert sorted(reasons) == sorted(names)
+    assert listed_paths(root) == sorted(read)
+    assert reasons["a.pem"] == reasons["id_rsa"] == "a file of keys or passwords by its name; secrets are not read"
+    assert reasons["yarn.lock"] == reasons["package-lock.json"] == reasons["go.sum"]
+    assert reasons["a.PNG"] == "an image, a font, an archive or other data (.png)"
 
 
 def test_symbolic_links_are_named_and_never_followed(make_tree: TreeMaker, tmp_path: Path) -> None:

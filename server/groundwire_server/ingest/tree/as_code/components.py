@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_server.ingest.records import SourceNode
+from groundwire_server.domain.nodes import CONTAINS
+from groundwire_server.domain.scope import node_key
+from groundwire_server.ingest.records import SourceEdge, SourceNode
 from groundwire_server.ingest.tree.as_code.virtual_text import VirtualText
-from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Reference, Route
+from groundwire_server.ingest.tree.facts import CodeFacts, Reference, Route
 from groundwire_server.ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag, Directive
+from groundwire_server.ingest.tree.files.reading import FileReading
 from groundwire_server.ingest.tree.languages.csharp_routes import route_pattern
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
-from groundwire_server.ingest.tree.model import SourceFile
+from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 _MARK = "__markup"
 """Stands on the lines that are put around the code of a component, and in no component."""
@@ -24,19 +27,56 @@ _STRING = re.compile(r'"([^"\n]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A file of markup with code: its facts, and the key of the node at each of its lines, "" where there is none."""
+    """A file of markup with code.
+
+    `keys` has the node at each of its lines, "" where there is none. `code_nodes` are those of whole code blocks, which
+    give way to the nodes of the members in them.
+    """
 
     path: str
     facts: ComponentFacts
     keys: Sequence[str]
+    code_nodes: tuple[SourceNode, ...]
+
+    @property
+    def first_key(self) -> str:
+        """The first node of the file."""
+        return next(filter(None, self.keys))
+
+    def key_at(self, line: int) -> str:
+        """The node of a line, else the file's first one."""
+        return (self.keys[line - 1] if line <= len(self.keys) else "") or self.first_key
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentCode:
-    """What the code of a component adds: its nodes, in place of those of whole code blocks, and its facts."""
+    """What the code of a component adds: nodes with their Contains edges, and facts."""
 
     nodes: tuple[SourceNode, ...]
-    facts: CodeFacts
+    edges: tuple[SourceEdge, ...] = ()
+    facts: CodeFacts | None = None
+
+
+def split_component(file: SourceFile, reading: FileReading, facts: ComponentFacts) -> tuple[Component, FileAnalysis]:
+    """The component, and the file's nodes and edges without those of whole code blocks."""
+    blocks = [
+        (part.line - 1, part.line + part.text.count("\n") + 1)
+        for part in facts.code
+        if part.kind in ("members", "script")
+    ]
+    analysis = reading.analysis
+    code = tuple(
+        node
+        for node in analysis.nodes[1:]
+        if any(start <= node.start_line and node.end_line <= end for start, end in blocks)
+    )
+    left_out = {node.key for node in code}
+    rest = replace(
+        analysis,
+        nodes=tuple(node for node in analysis.nodes if node.key not in left_out),
+        edges=tuple(edge for edge in analysis.edges if left_out.isdisjoint((edge.from_key, edge.to_key))),
+    )
+    return Component(file.path, facts, replace(reading, analysis=rest).keys_by_line(file), code), rest
 
 
 class ComponentReader:
@@ -60,10 +100,7 @@ class ComponentReader:
         for component in self._components:
             if not any(component.keys):
                 continue
-            if component.path.endswith(_RAZOR):
-                yield self._razor(component)
-            else:
-                yield from self._script(component)
+            yield self._razor(component) if component.path.endswith(_RAZOR) else self._script(component)
 
     def _razor(self, component: Component) -> ComponentCode:
         """A class of the component's name; `@inject`, `@model` and `@code` are its members, markup is a method."""
@@ -79,35 +116,32 @@ class ComponentReader:
                 text.put(piece.line, f"void {_MARK}() {{")
             in_method = not is_member
             text.put(piece.line, f"_ = ({piece.text});" if piece.kind == "expression" else piece.text)
-        analysis = self._readers.read(SourceFile(component.path, text.text + f"\n}} /*{_MARK}*/", "csharp"))
+        analysis = self._readers.read(SourceFile(component.path, f"{text.text}\n}} /*{_MARK}*/", "csharp"))
         if analysis.facts is None or len(analysis.facts.definitions) < 2:
-            return ComponentCode((), _placeholder(component, "csharp"))
-        nodes = tuple(_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol)
-        nodes = tuple(node for node in nodes if node.text.strip())
-        facts = _rekeyed(analysis.facts, component, {node.key for node in nodes})
-        references = (*facts.references, *_tag_references(component, 1, is_type=True))
-        routes = tuple(_pages(component))
-        return ComponentCode(nodes, replace(facts, references=references, routes=(*facts.routes, *routes)))
+            return _unread(component)
+        nodes = [_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol]
+        facts = replace(
+            analysis.facts,
+            references=(*analysis.facts.references, *_tag_references(component, 1, is_type=True)),
+            routes=(*analysis.facts.routes, *_pages(component)),
+        )
+        return _code(component, [node for node in nodes if _says_something(node.text)], analysis.file.edges, facts)
 
-    def _script(self, component: Component) -> Iterator[ComponentCode]:
+    def _script(self, component: Component) -> ComponentCode:
         """A module of all scripts of the component."""
         scripts = [part for part in component.facts.code if part.kind == "script"]
         if not scripts:
-            return
+            return _unread(component)
         text = VirtualText()
         for part in scripts:
             text.put(part.line, part.text)
         language = "typescript" if any(part.language == "typescript" for part in scripts) else "javascript"
         analysis = self._readers.read(SourceFile(component.path, text.text, language))
         if analysis.facts is None:
-            return
-        first = next(filter(None, component.keys))
-        nodes = tuple(node for node in analysis.file.nodes if "#" in node.local_id)
-        facts = _rekeyed(analysis.facts, component, {node.key for node in nodes})
-        module = replace(facts.definitions[0], key=first)
-        references = (*facts.references, *_tag_references(component, 0, is_type=False))
-        definitions = (module, *facts.definitions[1:])
-        yield ComponentCode(nodes, replace(facts, definitions=definitions, references=references))
+            return _unread(component)
+        tags = tuple(_tag_references(component, 0, is_type=False))
+        facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
+        return _code(component, analysis.file.nodes, analysis.file.edges, facts)
 
     def _imported(self, path: str) -> list[Directive]:
         """What the files of imports in the folders above say, the outermost first."""
@@ -125,7 +159,7 @@ class ComponentReader:
         bases = [item.text for item in directives if item.name in ("inherits", "implements")]
         stated = (item.text for item in reversed(directives) if item.name == "namespace")
         namespace = next(stated, self._namespace(folder))
-        head = f"{usings}namespace {namespace} {{ " if namespace else usings
+        head = f"{usings}namespace {namespace}; " if namespace else usings
         after = f" : {', '.join(dict.fromkeys(bases))}" if bases else ""
         return f"{head}partial class {_identifier(name.partition('.')[0])}{after} {{ /*{_MARK}*/"
 
@@ -158,35 +192,56 @@ def _without_marks(node: SourceNode) -> SourceNode:
     return replace(node, text="\n".join(lines), language="razor")
 
 
-def _rekeyed(facts: CodeFacts, component: Component, kept: set[str]) -> CodeFacts:
-    """Facts whose keys are those of nodes that there are: else of the markup on their line, or of the file's first."""
-    first = next(filter(None, component.keys))
+def _unread(component: Component) -> ComponentCode:
+    return ComponentCode(component.code_nodes, tuple(_contained(component, component.code_nodes)))
 
+
+def _code(
+    component: Component, nodes: Sequence[SourceNode], edges: Iterable[SourceEdge], facts: CodeFacts
+) -> ComponentCode:
+    """Nodes, edges and facts without the keys of what is no node: those are of the markup on their line.
+
+    A node whose local id is the file's own gets another, for the markup has it.
+    """
+    own = node_key(nodes[0].kind, component.path) if nodes else ""
+    script = f"{component.path}#script"
+    named = tuple(replace(node, local_id=script) if node.key == own else node for node in nodes)
+    kept = {node.key: new.key for node, new in zip(nodes, named, strict=True)}
+    inside = tuple(
+        replace(edge, from_key=kept[edge.from_key], to_key=kept[edge.to_key])
+        for edge in edges
+        if edge.from_key in kept and edge.to_key in kept
+    )
+    contained = {edge.to_key for edge in inside}
+    outer = _contained(component, [node for node in named if node.key not in contained])
+    return ComponentCode(named, (*inside, *outer), _rekeyed(facts, component, kept))
+
+
+def _contained(component: Component, nodes: Iterable[SourceNode]) -> Iterator[SourceEdge]:
+    for node in nodes:
+        yield SourceEdge(component.first_key, node.key, CONTAINS, node.origin, line=node.start_line)
+
+
+def _rekeyed(facts: CodeFacts, component: Component, kept: Mapping[str, str]) -> CodeFacts:
     def at(key: str, line: int) -> str:
-        if key in kept:
-            return key
-        return (component.keys[line - 1] if line <= len(component.keys) else "") or first
-
-    def definition(item: Definition) -> Definition:
-        return item if item.key in kept else replace(item, key=first)
+        return kept.get(key) or component.key_at(line)
 
     return replace(
         facts,
-        definitions=tuple(map(definition, facts.definitions)),
+        definitions=tuple(replace(item, key=kept.get(item.key, component.first_key)) for item in facts.definitions),
         calls=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.calls),
         references=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.references),
         routes=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.routes),
         requests=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.requests),
-        mappings=tuple(item for item in facts.mappings if item.from_key in kept),
+        mappings=(),
         table_changes=(),
     )
 
 
 def _tag_references(component: Component, scope: int, *, is_type: bool) -> Iterator[Reference]:
     """What the elements of a component name: other components, and members of its own in attributes."""
-    first = next(filter(None, component.keys))
     for tag in component.facts.tags:
-        key = component.keys[tag.line - 1] or first
+        key = component.key_at(tag.line)
         if is_type:
             yield Reference(key, scope, tag.name, tag.line, "type")
         else:
@@ -203,16 +258,14 @@ def _component_name(tag: ComponentTag) -> str:
 
 
 def _pages(component: Component) -> Iterator[Route]:
-    first = next(filter(None, component.keys))
     for directive in component.facts.directives:
         match = _STRING.search(directive.text) if directive.name == "page" else None
         if match is not None and match[1]:
-            yield Route(first, 1, route_pattern(match[1]), "", directive.line)
+            yield Route(component.first_key, 1, route_pattern(match[1]), "", directive.line)
 
 
-def _placeholder(component: Component, language: str) -> CodeFacts:
-    first = next(filter(None, component.keys))
-    return CodeFacts(component.path, language, (Definition(first, "", "", "module", -1, 1),))
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _identifier(name: str) -> str:

@@ -70,11 +70,7 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
     for node in nodes["formal_parameters"]:
         for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
             yield from bound(syntax, places.scope(child), child, NOTHING)
-    for node in nodes["variable_declarator"]:
-        value = node.child_by_field_name("value")
-        if not is_bound_elsewhere(value):
-            known = _known(syntax, node, limits)
-            yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
+    yield from _variables(syntax, nodes, places, limits)
     yield from _fields(syntax, nodes, places, parameters)
     yield from _loops(syntax, nodes, places)
     for kind in sorted(FUNCTIONS):
@@ -83,6 +79,15 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
     for kind in sorted(FUNCTIONS | _DECLARED_FUNCTIONS):
         for node in nodes[kind]:
             yield from _result(syntax, node, places)
+
+
+def _variables(syntax: Syntax, nodes: Nodes, places: Places, limits: Mapping[str, str]) -> Iterator[Binding]:
+    """Variables that are declared."""
+    for node in nodes["variable_declarator"]:
+        value = node.child_by_field_name("value")
+        if not is_bound_elsewhere(value):
+            known = _known(syntax, node, limits)
+            yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
 
 
 def _loops(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:

@@ -22,6 +22,7 @@ _CONTROLLERS = frozenset({"Controller", "JsonController", "RestController", "Rou
 _OF_ROUTER = frozenset({"routes()", "middleware()", "allowedMethods()", "router"})
 # `:id`, `:id(\d+)`, `:id?`, `[id]`; `*` and what stands for the rest of a path.
 _VARYING = re.compile(r":(\w+)(?:\([^()/]*\))?(\*|\+)?\??|\{\*(\w+)\}|\*(\w*)")
+_BASE = re.compile(r"^(?:\$\{[^{}]*\}|https?://[^/]*)(?=/)")
 _MAX_CHAIN = 10
 
 
@@ -182,8 +183,8 @@ def _decoration(syntax: Syntax, decorator: Node) -> tuple[str, str | None]:
 
 
 def route_pattern(written: str) -> str:
-    """A pattern as Express writes it in the form of `facts.Route`."""
-    varying = _VARYING.sub(_varying, written)
+    """A pattern as Express writes it in the form of `facts.Route`, less a base that is put before it at run time."""
+    varying = _VARYING.sub(_varying, _BASE.sub("", written))
     return url_path(re.sub("/{2,}", "/", varying))
 
 

@@ -23,24 +23,28 @@ def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterat
     """`{ provide: TOKEN, useClass: Users }`, `register("Users", { useClass: Users })`, `bind(TOKEN).to(Users)`."""
     for node in nodes["object"]:
         members = _members(node)
-        name = next((value for key, value in members.items() if key in _NAMES), None)
-        if name is not None:
-            yield from _registration(syntax, node, name, _given(members), places)
+        provided = next((value for key, value in members.items() if key in _NAMES), None)
+        if provided is not None:
+            yield from _registration(syntax, node, provided, _given(members), places)
     for node in nodes["call_expression"]:
-        name, arguments = called_name(node), arguments_of(node)
-        if name in _REGISTERING and len(arguments) > 1:
-            given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
-            yield from _registration(syntax, node, arguments[0], given, places)
-        elif name in _BINDING:
-            asked = _asked_before(node)
-            if asked:
-                yield from _registration(syntax, node, asked[0], arguments[0] if arguments else asked[0], places)
-        elif name == _KEEPING and arguments:
-            yield from _registration(syntax, node, arguments[0], None, places)
-        elif arguments and (name in _ASKING or _is_reader(syntax, node)):
-            yield from (replace(item, asks=True) for item in _registration(syntax, node, arguments[0], None, places))
+        yield from _called(syntax, node, places)
     for node in nodes["class_heritage"]:
         yield from _strategy(syntax, node, places)
+
+
+def _called(syntax: Syntax, node: Node, places: Places) -> Iterator[Registration]:
+    """What a call registers, or asks for."""
+    name, arguments = called_name(node), arguments_of(node)
+    if name in _REGISTERING and len(arguments) > 1:
+        given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
+        yield from _registration(syntax, node, arguments[0], given, places)
+    elif name in _BINDING:
+        for asked in _asked_before(node)[:1]:
+            yield from _registration(syntax, node, asked, arguments[0] if arguments else asked, places)
+    elif name == _KEEPING and arguments:
+        yield from _registration(syntax, node, arguments[0], None, places)
+    elif arguments and (name in _ASKING or _is_reader(syntax, node)):
+        yield from (replace(item, asks=True) for item in _registration(syntax, node, arguments[0], None, places))
 
 
 def _is_reader(syntax: Syntax, call: Node) -> bool:

@@ -1,0 +1,162 @@
+"""What files other than code say of code, for joining the two. Lines are 1-based; "" is what is not stated."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+CodeKind: TypeAlias = Literal["members", "statements", "expression", "script"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key of a configuration file: its names from the top down, its line, and its value where that is plain."""
+
+    path: tuple[str, ...]
+    line: int
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodePart:
+    """Code inside markup, exactly as written; `line` is that of its first character.
+
+    `members` belong in a class (`@code {}`), `statements` in a method and may be halves of blocks with markup between
+    them, an `expression` gives a value, a `script` is a module of `language`.
+    """
+
+    kind: CodeKind
+    text: str
+    line: int
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A directive of Razor, such as `inject` with the text `BasketState Basket`."""
+
+    name: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a tag with its value as written, quotes aside; "" without one."""
+
+    name: str
+    value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentTag:
+    """An element that is a component or has an attribute that names code, with all of its attributes."""
+
+    name: str
+    line: int
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentFacts:
+    """A Razor, Vue, Svelte or Astro file: its directives, the code in it and the elements that lead to code.
+
+    All are in the order of the file. `tags` are elements whose names mark components (`CartMenu`, `cart-menu`), and
+    those with a tag helper's attributes (`asp-page`).
+    """
+
+    directives: tuple[Directive, ...] = ()
+    code: tuple[CodePart, ...] = ()
+    tags: tuple[ComponentTag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackageReference:
+    """A package that a project uses; the version is "" where another file states it."""
+
+    name: str
+    version: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFacts:
+    """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting."""
+
+    sdk: str
+    properties: tuple[tuple[str, str], ...]
+    packages: tuple[PackageReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rpc:
+    """A method of a service; message types as written, dotted where qualified."""
+
+    name: str
+    request: str
+    response: str
+    client_streaming: bool
+    server_streaming: bool
+    line: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProtoService:
+    """A service with its methods; `key` is its node."""
+
+    name: str
+    line: int
+    key: str
+    rpcs: tuple[Rpc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProtoType:
+    """A message or enum; `name` is dotted for one inside another. `key` is the node whose text holds it.
+
+    `references` are the types of its fields as written, scalar types aside, each with its line.
+    """
+
+    name: str
+    is_enum: bool
+    line: int
+    key: str
+    references: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProtoFacts:
+    """A .proto file. `options` has those of the whole file, such as `csharp_namespace` and `go_package`."""
+
+    path: str
+    package: str
+    imports: tuple[tuple[str, int], ...]
+    options: tuple[tuple[str, str], ...]
+    services: tuple[ProtoService, ...]
+    types: tuple[ProtoType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A path of `{Binding Path}` or `{x:Bind Path}`, and the type that `x:DataType` gives at that element."""
+
+    path: str
+    data_type: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class XamlFacts:
+    """A XAML file: its class (`x:Class`), namespaces by prefix, data types, bindings, handlers and elements used.
+
+    `handlers` are attribute values that name a method of the class (`Clicked="OnAdd"`). `elements` are those with a
+    prefix of their own (`templates:OrderTemplate`). `resources` are the keys that are asked for by name.
+    """
+
+    class_name: str
+    namespaces: tuple[tuple[str, str], ...]
+    data_types: tuple[tuple[str, int], ...]
+    bindings: tuple[Binding, ...]
+    handlers: tuple[tuple[str, int], ...]
+    elements: tuple[tuple[str, int], ...]
+    resources: tuple[tuple[str, int], ...]

@@ -1,0 +1,97 @@
+"""Files and settings of a tree that strings in its code name."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.files.facts import Setting
+from groundwire_server.ingest.tree.files.paths import TreePaths
+from groundwire_server.ingest.tree.model import StringLiteral
+
+SETTING_PATH = 0.9
+SETTING_NAME = 0.8
+MAX_SETTINGS = 4
+"""A key that more files have, as seen from the code that reads it, is not told."""
+
+_PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
+_KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_SEPARATOR = re.compile(r":|\.|__")
+_CONNECTIONS = "connectionstrings"
+
+
+class Mentions:
+    """Gathers the settings of a tree and the strings that may name one of them, or a file. Settings come first."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._names = {path.rpartition("/")[2].lower() for path in paths}
+        self._files: list[tuple[str, StringLiteral]] = []
+        self._keys: list[tuple[str, StringLiteral]] = []
+        self._settings: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+
+    def add_settings(self, path: str, settings: Iterable[Setting], keys: Sequence[str]) -> None:
+        """Notes the settings of a file; `keys` has the node at each of its lines."""
+        for setting in settings:
+            node = keys[setting.line - 1]
+            if node:
+                names = [name.lower() for name in setting.path]
+                self._settings[_joined(names)][path, node] = None
+                if names[0] == _CONNECTIONS and len(names) == 2:
+                    self._settings[names[1]][path, node] = None
+
+    def add(self, path: str, literals: Iterable[StringLiteral]) -> None:
+        """Notes the strings of a file of code that have the form of a path whose name the tree has, or of a key."""
+        for literal in literals:
+            text = literal.text.strip()
+            if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
+                self._files.append((path, literal))
+            elif self._wanted(text) in self._settings:
+                self._keys.append((path, literal))
+
+    def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
+        """`References` to the first node of a file that is named, `ReadsSetting` to the node that holds a setting.
+
+        A key counts with all of its parts (`Identity:Url`, `Identity__Url`, `server.port`) at SETTING_PATH; the name of
+        a variable of the environment (`DB_HOST`) or of a connection string at SETTING_NAME. Of equal keys those count
+        whose files share the most folders with the code's.
+        """
+        paths = TreePaths(first_keys)
+        for path, literal in self._files:
+            for target, confidence in paths.find(path, literal.text.strip()):
+                yield _edge(path, literal, first_keys[target], "References", min(confidence, SETTING_PATH))
+        for path, literal in self._keys:
+            found = _nearest(path, self._settings[self._wanted(literal.text.strip())])
+            confidence = SETTING_PATH if _KEY.fullmatch(literal.text.strip()) else SETTING_NAME
+            for key in found if len(found) <= MAX_SETTINGS else ():
+                yield _edge(path, literal, key, "ReadsSetting", confidence)
+
+    def _wanted(self, text: str) -> str:
+        """The setting that a string may name, empty when it has no such form."""
+        if _VARIABLE.fullmatch(text) and text.lower() in self._settings:
+            return text.lower()
+        if _KEY.fullmatch(text):
+            return _joined(_SEPARATOR.split(text.lower()))
+        return text.lower() if text.isidentifier() and self._is_connection(text.lower()) else ""
+
+    def _is_connection(self, name: str) -> bool:
+        return _joined([_CONNECTIONS, name]) in self._settings
+
+
+def _joined(names: Iterable[str]) -> str:
+    return "\0".join(names)
+
+
+def _edge(path: str, literal: StringLiteral, to_key: str, edge_type: str, confidence: float) -> SourceEdge:
+    return SourceEdge(literal.from_key, to_key, edge_type, f"{path}:{literal.line}", confidence, literal.line)
+
+
+def _nearest(path: str, found: Mapping[tuple[str, str], None]) -> list[str]:
+    """The nodes whose files share the most folders with a path."""
+    folders = path.split("/")[:-1]
+    shared = [_common(folders, other.split("/")[:-1]) for other, _ in found]
+    return [key for (_, key), length in zip(found, shared, strict=True) if length == max(shared)]
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
