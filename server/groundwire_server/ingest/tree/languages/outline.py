@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax, end_row
+from groundwire_server.ingest.tree.languages.syntax import MAX_DEPTH, Shape, Syntax, end_row
 
 MAX_SYMBOL_CHARACTERS = 500
 """What stands within something whose symbol is longer than this is not looked for."""
@@ -38,6 +38,7 @@ class _Container:
     parent: Declared | None
     namespace: str
     first_row: int | None = None
+    depth: int = 0
 
 
 def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
@@ -55,7 +56,7 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
                 found.append(item)
                 if item.shape.inside is not None and len(item.symbol) <= MAX_SYMBOL_CHARACTERS:
                     pending.append(_Container(item.shape.inside, item, ""))
-            else:
+            elif item.depth < MAX_DEPTH:
                 pending.append(item)
     return tuple(sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte)))
 
@@ -75,10 +76,11 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
             if body is None:
                 namespace = inner
             else:
-                yield _Container(body, container.parent, inner)
+                yield _Container(body, container.parent, inner, depth=container.depth + 1)
         elif child.type in syntax.transparent or child.type == "ERROR":
             first_row = None
-            yield _Container(child, container.parent, namespace, start if child.type in syntax.wrappers else None)
+            lead = start if child.type in syntax.wrappers else None
+            yield _Container(child, container.parent, namespace, lead, container.depth + 1)
 
 
 def _with_leading(syntax: Syntax, children: Sequence[Node]) -> Iterator[tuple[Node, int]]:

@@ -24,6 +24,8 @@ from groundwire_server.ingest.tree.languages.types import type_text
 
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
+MAX_DEPTH = 1000
+"""What is nested deeper is not read: to find the parent of a node takes as many steps as it is deep."""
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
@@ -347,15 +349,20 @@ def end_row(node: Node) -> int:
 
 
 def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
-    """Every node below `root` of the given types, by type in document order. Iterates, so depth costs no stack."""
+    """Every node below `root` of the given types, by type in document order, down to MAX_DEPTH.
+
+    Iterates, so depth costs no stack.
+    """
     found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
-    cursor = root.walk()
+    cursor, depth = root.walk(), 0
     while True:
         node = cursor.node
         if node is not None and node.is_named and node.type in types:
             found[node.type].append(node)
-        if cursor.goto_first_child():
+        if depth < MAX_DEPTH and cursor.goto_first_child():
+            depth += 1
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return found
+            depth -= 1
