@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_server.ingest.tree.facts import RESULT, Binding, Definition
-from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, value_type
+from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING, Found
@@ -148,7 +148,17 @@ class Lookup:
             is_local = variable is not None and self.table.definitions[variable[0]].construct != "module"
             return None if is_local else self.unqualified(scope, name)
         value = self.value(scope, before)
-        return self.step(value.found, name) if value is not None and value.found.refs else None
+        if value is None or not value.found.refs:
+            return None
+        return self.step(value.found, name) or self._returned_member(value.found, name)
+
+    def _returned_member(self, found: Found, name: str) -> Found | None:
+        """What a function that stands for the object that it returns has under a name, by its own name."""
+        for number in found.numbers:
+            binding = self.table.variable(number, name)
+            if self.table.definitions[number].construct == "callable" and binding is not None:
+                return None if "." in binding.value else self.unqualified(number, binding.value)
+        return None
 
     def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
         """The types that have a field of that name, which has no definition of its own."""
@@ -196,7 +206,7 @@ class Lookup:
                 field = self._field(number, name)
                 if field is not None:
                     declared = self._of_binding(*field)
-                    return declared and self._substituted(declared, value, number)
+                    return declared and self._substituted(declared, value, field[0])
         member = self.step(value.found, name)
         if member is None and is_called:
             member = self.extension(scope, value, name)
@@ -236,13 +246,27 @@ class Lookup:
         return self._of_binding(scope, binding) if binding is not None else None
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
-        """A value whose type is a type parameter of its owner, as the owner's own type has it."""
+        """A value whose type names type parameters of its owner, as the owner's own type has them."""
         if owner_type < 0 or value.found.refs:
             return value
-        names, given = self.table.definitions[owner_type].type_parameters, arguments(owner.type_name)
-        if value.type_name in names and len(names) == len(given):
-            return self._typed(owner.scope, given[names.index(value.type_name)], INFERRED)
-        return value
+        names = self.table.definitions[owner_type].type_parameters
+        given, scope = self._given(owner, owner_type) if names else ((), 0)
+        if not names or len(names) != len(given):
+            return value
+        type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
+        return self._typed(scope, type_name, INFERRED) if type_name != value.type_name else value
+
+    def _given(self, owner: Value, owner_type: int) -> tuple[tuple[str, ...], int]:
+        """The type arguments that a value's type gives to itself or to a base type, and where they are written."""
+        stated = arguments(owner.type_name)
+        if stated:
+            return stated, owner.scope
+        for number in owner.found.numbers:
+            for base in self.table.definitions[number].bases:
+                found = self.type_named(number, base)
+                if found is not None and owner_type in found.numbers:
+                    return arguments(base), number
+        return (), owner.scope
 
     def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
         """A value of the type that is written in a scope."""
