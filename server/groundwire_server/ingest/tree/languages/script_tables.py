@@ -33,7 +33,7 @@ def script_tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
             statement = first_child(node.child_by_field_name("body"))
             value = first_child(statement) if statement is not None and statement.type == "return_statement" else None
             if value is not None:
-                yield from _mapping(syntax, node, value, places)
+                yield from _mapping(syntax, node, value, places, _class_around(node))
     for node in nodes["call_expression"]:
         yield from _called(syntax, node, places)
 
@@ -88,10 +88,15 @@ def _tables(syntax: Syntax, arguments: Node | None, keys: tuple[str, ...] = _NAM
                 yield string_value(syntax, value)
 
 
-def _mapping(syntax: Syntax, node: Node, value: Node, places: Places) -> Iterator[TableMapping]:
+def _mapping(syntax: Syntax, node: Node, value: Node, places: Places, entity: str = "") -> Iterator[TableMapping]:
     table = string_value(syntax, value) if value.type in syntax.strings else ""
     if table:
-        yield TableMapping(places.key(node), places.scope(node), "", table, 1.0)
+        yield TableMapping(places.key(node), places.scope(node), entity, table, 1.0)
+
+
+def _class_around(member: Node) -> str:
+    body = member.parent
+    return text_of(body.parent.child_by_field_name("name")) if body is not None and body.parent is not None else ""
 
 
 def _snake_case(name: str) -> str:

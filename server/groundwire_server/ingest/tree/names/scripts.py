@@ -26,9 +26,11 @@ class ScriptNames(NameRules):
         number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._generated: defaultdict[str, list[int]] = defaultdict(list)
         for file, facts in enumerate(table.files):
-            for path in facts.imported_as:
-                number_at.setdefault(path, table.module_of(file))
-                self._generated[path].append(table.module_of(file))
+            for name in facts.imported_as:
+                if name.endswith(".ts"):
+                    number_at.setdefault(name, table.module_of(file))
+                else:
+                    self._generated[name].append(table.module_of(file))
         self._locations = ScriptModules(number_at, projects)
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._exports: dict[tuple[int, str], Found | None] = {}

@@ -31,9 +31,11 @@ class Uses:
                 yield edge_type, number, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED)
 
     def value(self, scope: int, path: str) -> Found | None:
-        """What a path names, or the type whose field it is."""
+        """What a path names, or the type whose field it is, unless that is the type around."""
         found = self._lookup.named(scope, path)
         before, _, name = path.rpartition(".")
         value = self._lookup.value(scope, before) if found is None and before else None
         owners = self._lookup.field_owners(value.found, name) if value is not None else ()
+        around = self._table.enclosing_type(scope)
+        owners = tuple(owner for owner in owners if owner != around)
         return Found(owners, value.found.confidence) if value is not None and owners else found
