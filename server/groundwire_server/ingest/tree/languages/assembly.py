@@ -16,6 +16,9 @@ from groundwire_server.ingest.tree.languages.signatures import signature
 from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.model import SourceFile
 
+_LOCAL: frozenset[Trait] = frozenset({"local"})
+_ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
+
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces(Places):
@@ -160,10 +163,10 @@ def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     """What a declaration says of itself; a member of an interface without a body is abstract."""
     traits = syntax.traits(item.node, item.parent.node if item.parent else None)
     if item.is_local:
-        return traits | {"local"}
+        return traits | _LOCAL
     if item.parent is not None and item.shape.body is None and item.shape.construct == "callable":
         in_interface = "interface" in syntax.traits(item.parent.node, None)
-        return traits | {"abstract"} if in_interface else traits
+        return traits | _ABSTRACT if in_interface else traits
     return traits
 
 

@@ -1,13 +1,14 @@
 """What declarations of TypeScript and JavaScript are made of: base types, parameters, signatures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.facts import Parameter
+from groundwire_server.ingest.tree.facts import Parameter, Trait
 from groundwire_server.ingest.tree.languages.script_types import alternatives, object_types, script_type, with_arguments
 from groundwire_server.ingest.tree.languages.syntax import first_child, text_of, type_name
 
+_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
 _CLAUSES = frozenset({"extends_clause", "implements_clause"})
 _SIGNATURES = frozenset({"method_signature", "call_signature", "construct_signature"})
 _MAX_MEMBERS = 64
@@ -63,6 +64,33 @@ def _parameter(node: Node) -> Parameter:
     return Parameter(plain, script_type(node.child_by_field_name("type")), is_optional)
 
 
+def script_result(node: Node, value: Node) -> str:
+    """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+    stated = script_type(value.child_by_field_name("return_type"))
+    if stated or value.child_by_field_name("parameters") is not None:
+        return stated
+    annotation = first_child(node.child_by_field_name("type"))
+    if annotation is not None and annotation.type == "function_type":
+        return script_type(annotation.child_by_field_name("return_type"))
+    return script_type(annotation)
+
+
+def script_traits(node: Node, value: Node) -> frozenset[Trait]:
+    """The traits of a declaration whose value, itself where it has none, is given as well."""
+    words = {child.type for child in node.children}
+    found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
+    if node.type == "interface_declaration" or (node.type == "type_alias_declaration" and has_methods(node)):
+        found.add("interface")
+    if node.type.startswith("abstract_"):
+        found.add("abstract")
+    listed = value.child_by_field_name("parameters")
+    for parameter in listed.named_children if listed is not None else ():
+        pattern = parameter.child_by_field_name("pattern") or parameter
+        if pattern.type == "rest_pattern":
+            found.add("variadic")
+    return frozenset(found)
+
+
 def is_overload(node: Node, name: str) -> bool:
     """Whether a signature without a body is followed by another one, or by the body, of the same name."""
     around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
@@ -94,4 +122,4 @@ def _is_function(member: Node) -> bool:
 
 def _first_members(body: Node) -> list[Node]:
     members = (body.named_child(position) for position in range(min(body.named_child_count, _MAX_MEMBERS)))
-    return [member for member in members if member is not None and not member.is_extra]
+    return [member for member in members if member and not member.is_extra]

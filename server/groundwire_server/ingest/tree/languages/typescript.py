@@ -27,6 +27,8 @@ from groundwire_server.ingest.tree.languages.script_members import (
     is_overload,
     script_bases,
     script_parameters,
+    script_result,
+    script_traits,
 )
 from groundwire_server.ingest.tree.languages.script_references import REFERENCING, script_references
 from groundwire_server.ingest.tree.languages.script_routes import script_routes
@@ -45,7 +47,6 @@ from groundwire_server.ingest.tree.languages.script_types import object_types, s
 from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
 from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of
 
-_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
 _SIGNATURES = frozenset({"function_signature", "method_signature"})
 
@@ -196,29 +197,11 @@ class TypeScriptSyntax(Syntax):
 
     def result(self, node: Node) -> str:
         """What a function or a member of an interface returns, or the type that a variable is stated to have."""
-        value = value_or_self(node)
-        stated = script_type(value.child_by_field_name("return_type"))
-        if stated or value.child_by_field_name("parameters") is not None:
-            return stated
-        annotation = first_child(node.child_by_field_name("type"))
-        if annotation is not None and annotation.type == "function_type":
-            return script_type(annotation.child_by_field_name("return_type"))
-        return script_type(annotation)
+        return script_result(node, value_or_self(node))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a type alias with methods is an interface."""
-        words = {child.type for child in node.children}
-        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
-        if node.type == "interface_declaration" or (node.type == "type_alias_declaration" and has_methods(node)):
-            found.add("interface")
-        if node.type.startswith("abstract_"):
-            found.add("abstract")
-        listed = value_or_self(node).child_by_field_name("parameters")
-        for parameter in listed.named_children if listed is not None else ():
-            pattern = parameter.child_by_field_name("pattern") or parameter
-            if pattern.type == "rest_pattern":
-                found.add("variadic")
-        return frozenset(found)
+        return script_traits(node, value_or_self(node))
 
     def has_methods(self, node: Node) -> bool:
         """Whether an interface or type alias has methods, or has nothing but functions."""

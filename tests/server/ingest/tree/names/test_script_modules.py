@@ -9,13 +9,11 @@ EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 LIB = "export function f() {\n  go();\n}\n"
 
 
-def imports(
-    edges_of: EdgesOf, specifier: str, files: Mapping[str, str], importing: str = "apps/web/src/a.ts"
-) -> object:
-    """The confidence of the only import, by the file that it leads to; None when there is none."""
+def imports(edges_of: EdgesOf, specifier: str, files: Mapping[str, str]) -> dict[str, float]:
+    """The confidence of the imports of `apps/web/src/a.ts`, by the file that they lead to."""
     text = f"import {{ f }} from '{specifier}';\nf();\n"
-    found = {end: value for (_, end), value in edges_of("Imports", {**files, importing: text}).items()}
-    return found or None
+    found = edges_of("Imports", {**files, "apps/web/src/a.ts": text})
+    return {end: confidence for (_, end), confidence in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -79,12 +77,12 @@ def test_packages_of_the_tree(edges_of: EdgesOf, package: str, specifier: str, p
 def test_what_says_nothing_is_passed_over(edges_of: EdgesOf, path: str, text: str) -> None:
     files = {path: text, "apps/web/src/m.ts": LIB}
     assert imports(edges_of, "./m", files) == {"apps/web/src/m.ts": 1.0}
-    assert imports(edges_of, "a", files) is None
+    assert imports(edges_of, "a", files) == {}
 
 
 def test_configurations_that_extend_each_other_end(edges_of: EdgesOf) -> None:
     files = {"tsconfig.json": '{"extends": "./tsconfig.b.json"}', "tsconfig.b.json": '{"extends": "./tsconfig.json"}'}
-    assert imports(edges_of, "@/m", {**files, "apps/web/m.ts": LIB}) is None
+    assert imports(edges_of, "@/m", {**files, "apps/web/m.ts": LIB}) == {}
 
 
 def test_the_client_that_prisma_generates(edges_of: EdgesOf) -> None:

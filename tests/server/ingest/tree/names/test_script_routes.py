@@ -11,7 +11,8 @@ HANDLERS = "export function list(req, res) {\n  res.json();\n}\nexport function 
 
 def asked(edges_of: EdgesOf, files: Mapping[str, str], url: str, verb: str = "get") -> dict[str, float]:
     """What answers a request from a test, by its node."""
-    test = f"it('asks', async () => {{\n  const a = 1;\n  const b = 2;\n\n  await server.{verb}('{url}');\n  check();\n}});\n"
+    lines = f"  const a = 1;\n  const b = 2;\n\n  await server.{verb}('{url}');\n  check();\n"
+    test = f"it('asks', async () => {{\n{lines}}});\n"
     found = edges_of("Requests", {**files, "a.test.ts": test})
     return {end: confidence for (start, end), confidence in found.items() if start.startswith("a.test.ts")}
 
@@ -29,7 +30,8 @@ def test_routers_and_their_mounts(edges_of: EdgesOf) -> None:
             "app.use('/api/users', users);\napp.use('/inline', require('./inline'));\n"
         ),
         "inline.js": (
-            "const router = require('express').Router();\nrouter.get('/x', list);\nfunction list(req, res) {\n  res.json();\n}\n"
+            "const router = require('express').Router();\nrouter.get('/x', list);\n"
+            "function list(req, res) {\n  res.json();\n}\n"
             "module.exports = router;\n"
         ),
     }
@@ -64,7 +66,8 @@ def test_controllers(edges_of: EdgesOf) -> None:
             "  @Post()\n  create() {\n    return this.users.create();\n  }\n"
             "  @Delete(paths.one)\n  remove() {\n    return this.users.remove();\n  }\n"
             "  helper() {\n    return this.users.help();\n  }\n}\n"
-            "@Controller({ path: 'teams', version: '1' })\nclass Teams {\n  @Get()\n  all() {\n    return go();\n  }\n}\n"
+            "@Controller({ path: 'teams', version: '1' })\nclass Teams {\n  @Get()\n  all() {\n"
+            "    return go();\n  }\n}\n"
         )
     }
     assert asked(edges_of, files, "/users/7") == {"users.ts#UsersController.find": 0.9}

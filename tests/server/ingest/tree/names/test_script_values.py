@@ -6,7 +6,8 @@ EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 
 SERVICE = (
     "export interface Users {\n  find(id: string): Promise<User>;\n}\n"
-    "export class User {\n  get name() {\n    return this.first + this.last;\n  }\n  rename(to: string) {\n    go(to);\n  }\n}\n"
+    "export class User {\n  get name() {\n    return this.first + this.last;\n  }\n"
+    "  rename(to: string) {\n    go(to);\n  }\n}\n"
     "export class StoredUsers implements Users {\n"
     "  async find(id: string): Promise<User> {\n    return load(id);\n  }\n"
     "  async all(): Promise<User[]> {\n    return load();\n  }\n}\n"
@@ -49,7 +50,8 @@ def test_members_of_what_a_function_returns(edges_of: EdgesOf) -> None:
         "documents.ts": "export class Documents {\n  fetchAll() {\n    go();\n  }\n}\n",
         "page.tsx": (
             "import { useTeam } from './team';\nimport useStores from './stores';\n"
-            "export function Page() {\n  const { load, save: done } = useTeam();\n  const { documents } = useStores();\n"
+            "export function Page() {\n  const { load, save: done } = useTeam();\n"
+            "  const { documents } = useStores();\n"
             "  load();\n  done();\n  documents.fetchAll();\n  return <List fetch={documents.fetchAll} />;\n}\n"
         ),
     }
@@ -102,7 +104,8 @@ def test_what_is_passed_listed_and_read(edges_of: EdgesOf) -> None:
 
 def test_exports_through_wrappers_and_values(edges_of: EdgesOf) -> None:
     files = {
-        "client.ts": "class Client {\n  post(path: string) {\n    return send(path);\n  }\n}\nexport const client = new Client();\n",
+        "client.ts": "class Client {\n  post(path: string) {\n    return send(path);\n  }\n}\n"
+        "export const client = new Client();\n",
         "star.tsx": "function Star() {\n  return <b />;\n}\nexport default observer(Star);\n",
         "app.tsx": (
             "import { client } from './client';\nimport Star from './star';\n"
@@ -116,7 +119,8 @@ def test_exports_through_wrappers_and_values(edges_of: EdgesOf) -> None:
 
 def test_generic_bases_say_what_inherited_fields_are(edges_of: EdgesOf) -> None:
     files = {
-        "base.ts": "export class Base<T, M> {\n  mapper: M;\n  protected item: T;\n  save(item: T) {\n    go();\n  }\n}\n",
+        "base.ts": "export class Base<T, M> {\n  mapper: M;\n  protected item: T;\n"
+        "  save(item: T) {\n    go();\n  }\n}\n",
         "users.ts": (
             "import { Base } from './base';\n"
             "class User {\n  rename() {\n    go();\n  }\n}\nclass Mapper {\n  map() {\n    go();\n  }\n}\n"

@@ -58,9 +58,11 @@ def test_an_object_without_a_token_registers_nothing(edges_of: EdgesOf) -> None:
 def test_keys_of_decorators_and_names_of_strategies(edges_of: EdgesOf) -> None:
     files = {
         "roles.ts": "export const Roles = (...roles: string[]) => SetMetadata('roles', roles);\n",
-        "jwt.ts": "export class Jwt extends PassportStrategy(Strategy, 'jwt-refresh') {\n  validate() {\n    go();\n  }\n}\n",
+        "jwt.ts": "export class Jwt extends PassportStrategy(Strategy, 'jwt-refresh') {\n"
+        "  validate() {\n    go();\n  }\n}\n",
         "guard.ts": (
-            "export class RolesGuard {\n  canActivate(context) {\n    return this.reflector.get('roles', context);\n  }\n}\n"
+            "export class RolesGuard {\n  canActivate(context) {\n"
+            "    return this.reflector.get('roles', context);\n  }\n}\n"
             "export class Refresh extends AuthGuard('jwt-refresh') {}\n"
             "export class Other extends AuthGuard('jwt') {}\n"
         ),
