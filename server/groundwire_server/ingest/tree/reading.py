@@ -34,6 +34,7 @@ class TreeMap:
 
     edges: TreeEdges
     purposes: Purposes
+    facts: Sequence[CodeFacts]
     implemented: Mapping[str, Sequence[str]]
 
     def completed(self, node: SourceNode) -> SourceNode:
@@ -128,7 +129,7 @@ class TreeReading:
         self._edges.add(self._mentions.edges(self._first_keys))
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
-        return TreeMap(self._edges, self._purposes, resolution.implemented)
+        return TreeMap(self._edges, self._purposes, facts, resolution.implemented)
 
     def _keep_facts(self, facts: CodeFacts) -> None:
         self._facts.append(facts)

@@ -13,11 +13,8 @@ from groundwire_server.ingest.tree.facts import Definition, Trait
 from groundwire_server.ingest.tree.languages.chunks import Chunk
 from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.signatures import signature
-from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax, end_row
 from groundwire_server.ingest.tree.model import SourceFile
-
-_LOCAL: frozenset[Trait] = frozenset({"local"})
-_ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +41,13 @@ class RowPlaces(Places):
             around = self.inner[around].outer
         inner = self.inner[around].index if around >= 0 else 0
         return max(inner, self.scopes[node.start_point.row])
+
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+        scope = self.scope(node)
+        while self.definitions[scope].construct == "value":
+            scope = self.definitions[scope].parent
+        return scope
 
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
@@ -99,6 +103,7 @@ def row_places(
             first_row, end = place.first_row, place.last_row + 1
             scopes[first_row:end] = [place.index] * (end - first_row)
         keys[first_row:end] = [key] * (end - first_row)
+    _narrow_scopes(scopes, declared, first_keys)
     first_keys.setdefault(0, first)
     definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
@@ -116,6 +121,16 @@ def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> l
             outer = found[outer].outer
         found.append(_Range(item.node.start_byte, item.node.end_byte, index, outer))
     return found
+
+
+def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:
+    """Gives the rows of callables that are no chunk to them, unless something else starts on the same row."""
+    free_row = 0
+    for index, item in enumerate(declared, 1):
+        row, end = item.node.start_point.row, end_row(item.node) + 1
+        if index not in placed and item.shape.construct == "callable" and row >= free_row:
+            scopes[item.first_row : end] = [index] * (end - item.first_row)
+        free_row = row + 1
 
 
 def _definitions(
@@ -161,13 +176,13 @@ def _definitions(
 
 def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     """What a declaration says of itself; a member of an interface without a body is abstract."""
-    traits = syntax.traits(item.node, item.parent.node if item.parent else None)
+    traits = set(syntax.traits(item.node, item.parent.node if item.parent else None))
     if item.is_local:
-        return traits | _LOCAL
-    if item.parent is not None and item.shape.body is None and item.shape.construct == "callable":
-        in_interface = "interface" in syntax.traits(item.parent.node, None)
-        return traits | _ABSTRACT if in_interface else traits
-    return traits
+        traits.add("local")
+    is_bare = item.shape.body is None and item.shape.construct == "callable"
+    if item.parent is not None and is_bare and "interface" in syntax.traits(item.parent.node, None):
+        traits.add("abstract")
+    return frozenset(traits)
 
 
 def nodes_of(

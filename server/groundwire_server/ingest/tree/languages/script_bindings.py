@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.facts import RESULT, Binding
+from groundwire_server.ingest.tree.facts import RETURNED, Binding
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, arguments_of, called_name
 from groundwire_server.ingest.tree.languages.script_types import script_type
 from groundwire_server.ingest.tree.languages.script_values import (
@@ -199,7 +199,7 @@ def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
             return
         known = known_value(syntax, value)
         if known.type_name or known.path:
-            yield Binding(declared, RESULT, known.type_name, False, known.path, known.is_item)
+            yield Binding(declared, RETURNED, known.type_name, False, known.path, known.is_item)
             return
 
 
@@ -232,7 +232,7 @@ def _object_result(syntax: Syntax, value: Node, declared: int, naming: Node | No
     """A function that returns an object written out stands for that object: its variables are the object's members."""
     name = text_of(naming.child_by_field_name("name")) if naming is not None else ""
     if name and naming is not None and naming.type != "method_definition":
-        yield Binding(declared, RESULT, "", False, name)
+        yield Binding(declared, RETURNED, "", False, name)
     for member in value.named_children:
         known = known_value(syntax, member.child_by_field_name("value")) if member.type == "pair" else NOTHING
         key = text_of(member.child_by_field_name("key"))

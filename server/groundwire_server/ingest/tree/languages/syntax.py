@@ -9,7 +9,10 @@ from typing import ClassVar
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import (
+    OF_ITEMS,
+    RETURNED,
     Binding,
+    Call,
     Construct,
     Import,
     Mount,
@@ -25,12 +28,12 @@ from groundwire_server.ingest.tree.languages.types import type_text
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
 MAX_DEPTH = 1000
-"""What is nested deeper is not read: to find the parent of a node takes as many steps as it is deep."""
+"""What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
 # A field returned, or set; without white space.
-_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[\w.$&*]+|[\w.$&*]+=[\w.$&*]+);?\}?")
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
@@ -68,6 +71,10 @@ class Places(ABC):
     @abstractmethod
     def scope(self, node: Node) -> int:
         """The index of the innermost definition around the node."""
+
+    @abstractmethod
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
 
     @abstractmethod
     def type_scope(self, node: Node) -> int:
@@ -117,6 +124,8 @@ class Syntax(ABC):
     words: ClassVar[frozenset[str]]
     unwrapped: ClassVar[frozenset[str]] = frozenset()
     conditionals: ClassVar[frozenset[str]] = frozenset()
+    # Where an item is taken out of a collection, with the field of the collection.
+    subscripts: ClassVar[Mapping[str, str]] = {}
     calls: ClassVar[Mapping[str, CallForm]]
     strings: ClassVar[frozenset[str]]
     # Other node types that `imports`, `bindings` and `mappings` want to see.
@@ -182,8 +191,11 @@ class Syntax(ABC):
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
-        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type."""
-        if shape.body is None:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+
+        A type inside of another is asked about as well: whether it does no more than to set some values.
+        """
+        if shape.body is None or shape.construct == "type":
             return False
         if node.type in self.constructors or shape.name in self.constructors:
             statements = [child for child in shape.body.named_children if not child.is_extra]
@@ -217,6 +229,10 @@ class Syntax(ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Calls that the source writes in another way than as a call."""
+        return iter(())
+
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
@@ -228,6 +244,10 @@ class Syntax(ABC):
     def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
         """What containers are told to hand out under a name, beside calls that name an interface and a type."""
         return iter(())
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """The table of a model that a migration in node `key` names."""
+        return model
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""
@@ -269,6 +289,8 @@ class Syntax(ABC):
             receiver, _, name = type_name(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
+        if path and form.function and path[-1].endswith("()"):
+            return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)
@@ -294,6 +316,10 @@ class Syntax(ABC):
                 continue
             if node.type in self.unwrapped:
                 node = first_child(node)
+                continue
+            if node.type in self.subscripts:
+                segments.append(OF_ITEMS + called)
+                called, node = "", node.child_by_field_name(self.subscripts[node.type])
                 continue
             name = text_of(node.child_by_field_name(member[1]) if member else node)
             if not name or not (member or node.type in self.words):
@@ -349,7 +375,7 @@ def end_row(node: Node) -> int:
 
 
 def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
-    """Every node below `root` of the given types, by type in document order, down to MAX_DEPTH.
+    """Every node below `root` of the given types and down to MAX_DEPTH, by type in document order.
 
     Iterates, so depth costs no stack.
     """

@@ -12,7 +12,7 @@ from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
 
 class ScriptNames(NameRules):
-    """The exports and imports of modules, and what stands in the functions around a place."""
+    """The exports and imports of modules."""
 
     languages = frozenset({"typescript", "javascript", "prisma"})
     self_names = frozenset({"this"})
@@ -36,13 +36,7 @@ class ScriptNames(NameRules):
         self._exports: dict[tuple[int, str], Found | None] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
-        """What a function around the place declares, or what the file's module declares or imports."""
-        number = scope
-        while self.table.definitions[number].construct != "module":
-            local = tuple(one for one in self.table.members(number, name) if self._is_local(one))
-            if local:
-                return Found(local, EXACT)
-            number = self.table.parent_of(number)
+        """What the file's module declares or imports."""
         return self._export(self.table.module_of(self.table.file_of(scope)), name, MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
@@ -64,9 +58,6 @@ class ScriptNames(NameRules):
     def constructor_name(self, type_number: int) -> str:
         """`constructor`."""
         return "constructor"
-
-    def _is_local(self, number: int) -> bool:
-        return "local" in self.table.definitions[number].traits
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:
         key = (module, name)

@@ -8,8 +8,9 @@ from groundwire_server.ingest.tree.facts import Call, Registration, Topic
 from groundwire_server.ingest.tree.languages.types import arguments, head, names_in, value_type
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
-from groundwire_server.ingest.tree.names.table import NOTHING, Found
+from groundwire_server.ingest.tree.names.table import Found
 from groundwire_server.ingest.tree.names.topics import handlers_of
+from groundwire_server.ingest.tree.names.uses import Uses
 
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""
@@ -31,8 +32,9 @@ MAX_HANDLERS = 32
 class Registrations:
     """Which types are registered for which interfaces, anywhere in the tree."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._lookup = lookup
+        self._uses = uses
         self._bound: defaultdict[int, set[int]] = defaultdict(set)
         self._by_name: defaultdict[str, set[int]] = defaultdict(set)
         table = lookup.table
@@ -52,26 +54,36 @@ class Registrations:
     def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
         """What a registration hands out, or what those get who ask for its name."""
         if not registration.asks:
-            found = self._lookup.named(scope, registration.given) if registration.given else Found((scope,), EXACT)
+            found = self._uses.value(scope, registration.given) if registration.given else Found((scope,), EXACT)
             return found.numbers if found is not None else ()
-        if registration.name:
-            return tuple(sorted(self._by_name.get(registration.name, ())))
-        asked = self._lookup.named(scope, registration.path) or NOTHING
-        return tuple(sorted({other for number in asked.numbers for other in self._bound.get(number, ())}))
+        name, asked = self._asked(scope, registration)
+        named = self._by_name.get(name, set()) if name else set[int]()
+        return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
 
     def _add(self, scope: int, registration: Registration) -> None:
         """Notes what is handed out for a name; what is not a type stands for the base types of what is handed out."""
         given = () if registration.asks else self.given(scope, registration)
-        if registration.name:
-            self._by_name[registration.name].update(given)
-        asked = self._lookup.named(scope, registration.path) if registration.path else None
-        for number in asked.numbers if asked is not None else ():
+        name, asked = self._asked(scope, registration)
+        if name:
+            self._by_name[name].update(given)
+        for number in asked:
             self._bound[number].update(other for other in given if other != number)
-        is_type = asked is not None and any(map(self._lookup.table.is_type, asked.numbers))
-        for number in given if not is_type else ():
-            for base, _ in self._lookup.lineage(number):
-                if base != number and self._lookup.table.is_type(number):
+        is_type = self._lookup.table.is_type
+        for number in given if not any(map(is_type, asked)) else ():
+            for base, _ in self._lookup.lineage(number) if is_type(number) else ():
+                if base != number:
                     self._bound[base].add(number)
+
+    def _asked(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
+        """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
+        if registration.name:
+            return registration.name, ()
+        found = self._uses.value(scope, registration.path)
+        if found is not None:
+            return "", found.numbers
+        first, _, rest = registration.path.partition(".")
+        constant = self._uses.value(scope, first) if rest else None
+        return (f"{constant.numbers[0]}.{rest}" if constant is not None and len(constant.numbers) == 1 else ""), ()
 
     def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
         """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
@@ -92,8 +104,9 @@ class Registrations:
 class Messages:
     """The handlers of each type that is sent about: commands, requests, notifications, events."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._lookup = lookup
+        self._uses = uses
         self._table = lookup.table
         self._handlers: defaultdict[int, dict[int, float]] = defaultdict(dict)
         for number, definition in enumerate(self._table.definitions):
@@ -152,7 +165,7 @@ class Messages:
         """What handles a message that is told by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
         written = topic.path.removesuffix(".name")
         message = self._lookup.type_named(scope, written)
-        for number in handlers_of(self._lookup, scope, topic) if message is not None else ():
+        for number in handlers_of(self._uses, scope, topic) if message is not None else ():
             if self._table.definitions[number].construct == "type":
                 self._add_handlers(number, scope, written)
             elif message is not None:
@@ -193,13 +206,16 @@ def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
     for number, definition in enumerate(table.definitions):
         for written in (name for base in definition.bases for name in arguments(base)):
             about = lookup.type_named(number, value_type(written))
-            if about is None or len(about.numbers) > 1 or number in about.numbers:
+            if about is None:
                 continue
-            found[about.numbers[0]][number] = about.confidence
+            argument, *others = about.numbers
+            if others or argument == number:
+                continue
+            found[argument][number] = about.confidence
             for member in table.members_of(number):
                 takes = (
                     name for item in table.definitions[member].parameters or () for name in names_in(item.type_name)
                 )
                 if head(written) in takes:
-                    found[about.numbers[0]][member] = about.confidence
+                    found[argument][member] = about.confidence
     return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis
+from groundwire_server.ingest.tree.facts import RETURNED, Binding, CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
@@ -101,7 +101,7 @@ def test_what_functions_return(analyse: Analyser) -> None:
         "function five() {\n  const load = () => 1;\n  return { load, team: user.team };\n}\n"
     )
     analysis = analyse("a.ts", text)
-    results = {name: bindings_in(analysis, name).get("return") for name in ("one", "two", "three", "four", "five")}
+    results = {name: bindings_in(analysis, name).get(RETURNED) for name in ("one", "two", "three", "four", "five")}
     assert {name: found and found.value for name, found in results.items()} == {
         "one": "users.first()",
         "two": "users.all()",

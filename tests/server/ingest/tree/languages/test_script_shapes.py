@@ -67,7 +67,7 @@ def test_names_of_calls_hold_no_marks_of_ids_and_are_told_apart(analyse: Analyse
     assert ids == ["a.test.ts", "a.test.ts#it: mails ab.c\\n 1 2", "a.test.ts#it: mails ab.c\\n 1 2~2"]
 
 
-def test_functions_within_a_function_are_nodes_only_where_it_is_too_long(analyse: Analyser) -> None:
+def test_functions_within_a_function_are_nodes_only_where_they_are_long(analyse: Analyser) -> None:
     inner = f"  const load = async () => {{\n{BODY}  }};\n"
     short = f"export function useUsers() {{\n{inner}  return {{ load }};\n}}\n"
     analysis = analyse("a.ts", short)
@@ -76,8 +76,8 @@ def test_functions_within_a_function_are_nodes_only_where_it_is_too_long(analyse
     local = next(item for item in analysis.facts.definitions if item.name == "load")
     assert "local" in local.traits
     assert local.key.endswith("#useUsers")
-    filler = "  // a long way to go\n" * 400
-    long = f"export function useUsers() {{\n{inner}{filler}  return {{ load }};\n}}\n"
+    filler = "".join(f"  also{number}();\n" for number in range(20))
+    long = f"export function useUsers() {{\n{inner.replace(BODY, BODY * 2)}{filler}  return {{ load }};\n}}\n"
     assert "useUsers.load" in symbols(analyse("a.ts", long))
 
 

@@ -162,7 +162,7 @@ def test_names_may_hold_a_dollar_sign(analyse: Analyser) -> None:
     assert analysis.facts.imports == (Import("", "$go", "default", 2),)
     assert analysis.facts.bindings == (
         Binding(1, "$el", "Item", True),
-        Binding(1, "return", "", False, "$el.open()"),
+        Binding(1, "()", "", False, "$el.open()"),
     )
 
 
