@@ -19,10 +19,11 @@ of its files whose types and functions the importing file names.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.languages.script_projects import ScriptProject
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
@@ -39,13 +40,14 @@ class TreeLayout:
     """What name resolution must know of a tree beside its code.
 
     `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
-    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET. Paths are relative to the tree, its
-    root being empty.
+    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
+    `tsconfig.json` and `package.json` says. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
     dotnet_projects: frozenset[str] = frozenset()
+    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),
         CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
-        ScriptNames(table(ScriptNames.languages)),
+        ScriptNames(table(ScriptNames.languages), layout.script_projects),
         JavaNames(table(JavaNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
     ):

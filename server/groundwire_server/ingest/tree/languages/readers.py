@@ -4,6 +4,7 @@ from groundwire_server.ingest.tree.facts import CodeAnalysis
 from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
 from groundwire_server.ingest.tree.languages.go import GoSyntax
 from groundwire_server.ingest.tree.languages.java import JavaSyntax
+from groundwire_server.ingest.tree.languages.prisma import PrismaReader
 from groundwire_server.ingest.tree.languages.python import PythonSyntax
 from groundwire_server.ingest.tree.languages.reader import CodeReader
 from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
@@ -15,7 +16,10 @@ class CodeReaders:
 
     def __init__(self) -> None:
         syntaxes = (PythonSyntax(), CSharpSyntax(), TypeScriptSyntax(), JavaScriptSyntax(), JavaSyntax(), GoSyntax())
-        self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
+        self._readers: dict[str, CodeReader | PrismaReader] = {
+            syntax.language: CodeReader(syntax) for syntax in syntaxes
+        }
+        self._readers["prisma"] = PrismaReader()
         self._tsx = CodeReader(TsxSyntax())
 
     def read(self, file: SourceFile) -> CodeAnalysis:
