@@ -36,7 +36,7 @@ class CodeReader:
         A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
         """
         syntax, source = self._syntax, file.text.encode()
-        root = self._parser.parse(source).root_node
+        root = self._parser.parse(syntax.prepared(source)).root_node
         declared = outline(syntax, root)
         errors = _errors(root)
         if _error_bytes(errors, declared) > MAX_ERROR_SHARE * len(source):
