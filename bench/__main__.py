@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ from bench.speed.comparison import Plan, compare
 from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
-from bench.speed.ingest import measure_ingest
+from bench.speed.ingest import measure_ingest, write_source
 from bench.speed.output import console, explained, write_latency, write_scale, write_tables
 from bench.speed.peers import PEERS, InstallError, install, installed
 from bench.speed.plot import plot_throughput
@@ -161,12 +162,19 @@ def ingest(
     nodes: Nodes = SIZES[0],
     words: Annotated[int, typer.Option(min=5, help="How many words a text has in the median.")] = 80,
     embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
+    source: Annotated[Path | None, typer.Option(help="What to index in place of synthetic code.", exists=True)] = None,
+    tree: Annotated[
+        Path | None, typer.Option(help="Another source tree, the base of the ratios.", exists=True, file_okay=False)
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each tree builds; figures are medians.")] = 1,
 ) -> None:
     """Time, memory and disk of a first build and of one of an unchanged source."""
-    with explained():
-        costs = measure_ingest(nodes, words, embedder)
-        name = f"ingest-{nodes}-{Path(embedder).name}"
-        write_tables(out / f"{name}.md", [ingest_grid(costs, nodes, embedder)])
+    with explained(), TemporaryDirectory() as folder:
+        made = Path(folder, "source.jsonl")
+        what = write_source(made, nodes, words) if source is None else source.name
+        costs = measure_ingest(source or made, embedder, rounds, tree)
+        name = f"ingest-{nodes if source is None else source.name}-{Path(embedder).name}"
+        write_tables(out / f"{name}.md", [ingest_grid(costs, f"Building {what}, embedder {embedder}")])
         write_json(out / f"{name}.json", {build: asdict(cost) for build, cost in costs.items()})
 
 

@@ -18,10 +18,9 @@ import yaml
 from bench.adapters.protocol import Scenario
 from bench.speed.calls import Calls
 from bench.speed.in_turn import ask_in_turn, print_spent
-from bench.speed.programs import running, serve_command
+from bench.speed.programs import python_path, running, serve_command
 from bench.speed.synthesis import Shape, write_corpus
 
-ROOTS = ("protos", "server", "client", "pipelines", ".")
 SHAPE = Shape(20_000, policy_classes=1_000)
 SCENARIOS = (Scenario("expand"), Scenario("fetch"), Scenario("bm25"), Scenario("semantic"), Scenario("query"))
 _THIS_TREE = Path(__file__).parents[1]
@@ -69,7 +68,7 @@ def main() -> None:
 
 def _serve(tree: Path, data: Path, settings: dict[str, str], config: Path) -> list[str]:
     config.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    return ["env", f"PYTHONPATH={_path(tree)}", *serve_command(data, ("--config", str(config)))]
+    return ["env", f"PYTHONPATH={python_path(tree)}", *serve_command(data, ("--config", str(config)))]
 
 
 def _index(tree: Path, out: Path) -> Path:
@@ -79,16 +78,12 @@ def _index(tree: Path, out: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-c", _BUILD, str(folder.resolve()), *sizes],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": _path(tree)},
+        env={**os.environ, "PYTHONPATH": python_path(tree)},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
     return Path(done.stdout.splitlines()[-1])
-
-
-def _path(tree: Path) -> str:
-    return os.pathsep.join(str((tree / root).resolve()) for root in ROOTS)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Generates the committed Python stubs: `python protos/generate.py [OUTPUT_DIRECTORY]` (default: beside the protos).
+"""Generates the committed Python stubs: `python protos/generate.py [OUTPUT_DIRECTORY]` (default: the repository).
 
+Stubs stand beside their protos: those of the contract in `protos`, that of SCIP where the server reads it.
 grpcio-tools is pinned at the lowest grpcio and protobuf that the package admits, because generated code refuses to
 import on a runtime older than its generator.
 """
@@ -10,20 +11,28 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+CONTRACT = Path("protos")
+SCIP = Path("server", "groundwire_server", "ingest", "scip")
+_MESSAGES = ("python", "mypy")
+_SERVICES = ("grpc_python", "mypy_grpc")
 
 
 def generate(output: Path) -> None:
-    """Writes `_pb2.py`, `_pb2_grpc.py` and their `.pyi` below `output`. Raises RuntimeError when protoc fails."""
-    protos = sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.proto"))
+    """Writes the stubs below `output`, in the folders of their protos. Raises RuntimeError when protoc fails."""
+    _generate(CONTRACT, output, (*_MESSAGES, *_SERVICES))
+    _generate(SCIP, output, _MESSAGES)
+
+
+def _generate(folder: Path, output: Path, plugins: tuple[str, ...]) -> None:
+    source, target = ROOT / folder, output / folder
+    target.mkdir(parents=True, exist_ok=True)
+    protos = sorted(str(path.relative_to(source)) for path in source.rglob("*.proto"))
     arguments = [
         "protoc",
-        f"--proto_path={ROOT}",
+        f"--proto_path={source}",
         f"--proto_path={files('grpc_tools') / '_proto'}",
-        f"--python_out={output}",
-        f"--grpc_python_out={output}",
-        f"--mypy_out={output}",
-        f"--mypy_grpc_out={output}",
+        *(f"--{plugin}_out={target}" for plugin in plugins),
         *protos,
     ]
     if protoc.main(arguments) != 0:

@@ -1,9 +1,10 @@
-"""How fast queries are embedded in process, and how far the int8 encoder agrees with the model.
+"""How fast queries and texts are embedded in process, and how far the int8 encoder agrees with the model.
 
 The ways of embedding take turns on the same queries, so that what else the machine does falls on all of them. CPU time
 is that of all threads.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ ROUNDS = 7
 TEXTS = 800
 TEXT_CHARACTERS = 400
 """Texts to be found are cut to this, so that embedding them does not take most of the run."""
+TIMED_TEXTS = 200
 TOP = 10
 
 Vectors = NDArray[np.float32]
@@ -36,7 +38,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of embedding all queries of a round."""
+    """A way of embedding all queries or texts of a round."""
 
     name: str
     embed: Callable[[Sequence[str]], None]
@@ -52,14 +54,16 @@ def measure_embedding(corpus: Sequence[Document], queries: Sequence[JudgedQuery]
         encoder = convert(EncoderStore(Path(folder)), model)
         if encoder is None:
             raise RuntimeError(f"{embedder} cannot be converted: name a BERT")
-        spent = _times(model, encoder, [query.query for query in queries[: 3 * WAITING]])
-        return [_times_grid(spent), _agreement_grid(model, encoder, queries, chosen)]
+        return [
+            _times_grid("query", _query_times(model, encoder, [query.query for query in queries[: 3 * WAITING]])),
+            _times_grid("text", _text_times(model, encoder, list(texts.values())[:TIMED_TEXTS])),
+            _agreement_grid(model, encoder, queries, chosen),
+        ]
 
 
-def _times(
+def _query_times(
     model: SentenceTransformerEmbedder, encoder: Int8Encoder, queries: Sequence[str]
 ) -> dict[str, list[tuple[float, float]]]:
-    """Milliseconds a query of each way and round: wall, CPU."""
     one_at_a_time = Lock()
 
     def unbatched(query: str) -> None:
@@ -77,14 +81,31 @@ def _times(
                 lambda asked: _drain(pool.map(partial(encoder.embed_query, checkpoint=never_stop), asked)),
             ),
         )
-        times: dict[str, list[tuple[float, float]]] = {way.name: [] for way in ways}
-        for number in range(ROUNDS + 1):
-            for way in ways:
-                wall, cpu = time.perf_counter(), time.process_time()
-                way.embed(queries)
-                spent = time.perf_counter() - wall, time.process_time() - cpu
-                if number > 0:  # the first round warms up
-                    times[way.name].append((1e3 * spent[0] / len(queries), 1e3 * spent[1] / len(queries)))
+        return _in_turn(ways, queries)
+
+
+def _text_times(
+    model: SentenceTransformerEmbedder, encoder: Int8Encoder, texts: Sequence[str]
+) -> dict[str, list[tuple[float, float]]]:
+    """Whole texts, on all cores: as a build embeds those of a model without an encoder, and of one with it."""
+    threads = os.cpu_count() or 1
+    ways = (
+        Way("fp32, one at a time", lambda given: _drain(model.embed_texts(given))),
+        Way("int8, in batches", lambda given: _drain(encoder.embed_texts(given, model.text_prompt() or "", threads))),
+    )
+    return _in_turn(ways, texts)
+
+
+def _in_turn(ways: Sequence[Way], texts: Sequence[str]) -> dict[str, list[tuple[float, float]]]:
+    """Milliseconds a text of each way and round: wall, CPU."""
+    times: dict[str, list[tuple[float, float]]] = {way.name: [] for way in ways}
+    for number in range(ROUNDS + 1):
+        for way in ways:
+            wall, cpu = time.perf_counter(), time.process_time()
+            way.embed(texts)
+            spent = time.perf_counter() - wall, time.process_time() - cpu
+            if number > 0:  # the first round warms up
+                times[way.name].append((1e3 * spent[0] / len(texts), 1e3 * spent[1] / len(texts)))
     return times
 
 
@@ -97,15 +118,15 @@ def _drain(results: object) -> None:
     list(results)  # type: ignore[call-overload]
 
 
-def _times_grid(spent: Mapping[str, list[tuple[float, float]]]) -> Grid:
+def _times_grid(what: str, spent: Mapping[str, list[tuple[float, float]]]) -> Grid:
     medians = {name: np.median(rounds, axis=0) for name, rounds in spent.items()}
     base = next(iter(medians.values()))
     rows = [
         [name, f"{wall:.2f}", f"{cpu:.2f}", f"{base[0] / wall:.1f}", f"{base[1] / cpu:.1f}"]
         for name, (wall, cpu) in medians.items()
     ]
-    headings = ["embedding a query", "ms", "CPU ms", "times as fast as the first", "by CPU"]
-    return Grid("Embedding queries in process", headings, rows)
+    headings = [f"embedding a {what}", "ms", "CPU ms", "times as fast as the first", "by CPU"]
+    return Grid(f"Embedding in process, a {what}", headings, rows)
 
 
 def _agreement_grid(

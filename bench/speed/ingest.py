@@ -1,8 +1,8 @@
 """What a build takes: processor and wall seconds, memory, disk, and how much of it a second build needs.
 
-A JSONL file of synthetic code is indexed twice with the installed `groundwire`, under two versions. `--embedder none`
-(the default) measures all but embedding; name a model to see what the embedding cache saves. Memory is read from
-`/proc`, so this runs on Linux.
+A source is indexed twice with the installed `groundwire`, under two versions; where another source tree is named, by
+that one as well, in turn. `--embedder none` (the default) measures all but embedding; name a model to see what the
+embedding cache saves. Memory is read from `/proc`, so this runs on Linux.
 """
 
 import json
@@ -10,18 +10,21 @@ import os
 import resource
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from random import Random
+from statistics import median
 from tempfile import TemporaryDirectory
 
-from bench.speed.programs import GROUNDWIRE
+from bench.speed.programs import GROUNDWIRE, python_path
 from bench.speed.report import Grid
 
 _WORDS = (
     "user invoice order create delete fetch update handle request response payment tax total line item cart".split()
 )
+_BUILDS = ("first", "unchanged")
+_THIS_TREE = Path(__file__).parents[2]
 _EDGE_TYPES = ("Calls", "Imports", "Inherits")
 _EDGES_A_NODE = 5
 _NODES_A_FILE = 20
@@ -45,25 +48,38 @@ class Cost:
     index: float
 
 
-def measure_ingest(nodes: int, words: int, embedder: str) -> dict[str, Cost]:
-    """The cost of the `first` build and of an `unchanged` one. Raises RuntimeError when a build fails."""
-    with TemporaryDirectory() as folder:
-        source, data = Path(folder, "source.jsonl"), Path(folder, "data")
-        with source.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(record) + "\n" for record in records(nodes, words))
-        return {name: _measured_build(source, data, name, embedder) for name in ("first", "unchanged")}
+def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None) -> dict[str, Cost]:
+    """The medians of the `first` build and of an `unchanged` one, those of the other source tree first.
+
+    Raises RuntimeError when a build fails.
+    """
+    trees = {"this tree": _THIS_TREE} if other is None else {"the other tree": other, "this tree": _THIS_TREE}
+    costs: dict[str, list[Cost]] = {}
+    for _ in range(rounds):
+        for name, tree in trees.items():
+            with TemporaryDirectory() as data:
+                for build in _BUILDS:
+                    cost = _measured_build(tree, source, Path(data), build, embedder)
+                    costs.setdefault(f"{name}, {build}", []).append(cost)
+    return {name: _medians(of_build) for name, of_build in costs.items()}
 
 
-def grid(costs: Mapping[str, Cost], nodes: int, embedder: str) -> Grid:
-    """A row a build; the last column compares its time with the first one's."""
-    first = costs["first"]
-    rows = [
-        [name, *(f"{value:,.1f}" for value in asdict(cost).values()), f"{cost.wall / first.wall:.1%}"]
-        for name, cost in costs.items()
-    ]
+def grid(costs: Mapping[str, Cost], title: str) -> Grid:
+    """A row a build; the last columns compare its times with those of the first row."""
+    base = next(iter(costs.values()))
+    rows: list[list[str]] = []
+    for name, cost in costs.items():
+        ratios = cost.wall / base.wall, cost.cpu / base.cpu
+        rows.append([name, *(f"{value:,.1f}" for value in astuple(cost)), *(f"{ratio:.2f}" for ratio in ratios)])
     units = ("wall s", "CPU s", "largest process MiB", "own memory MiB", "scratch MiB", "index MiB")
-    title = f"Building {nodes:,} nodes with {_EDGES_A_NODE} edges each, embedder {embedder}"
-    return Grid(title, ["build", *units, "of the first"], rows)
+    return Grid(title, ["build", *units, "wall, of the first row", "CPU"], rows)
+
+
+def write_source(path: Path, nodes: int, words: int) -> str:
+    """Writes a JSONL file of synthetic code; returns what it is."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records(nodes, words))
+    return f"{nodes:,} nodes with {_EDGES_A_NODE} edges each"
 
 
 def records(count: int, words: int) -> Iterator[dict[str, object]]:
@@ -98,12 +114,17 @@ def records(count: int, words: int) -> Iterator[dict[str, object]]:
         }
 
 
-def _measured_build(source: Path, data: Path, version: str, embedder: str) -> Cost:
-    """Runs `groundwire index` and watches it."""
+def _medians(costs: Sequence[Cost]) -> Cost:
+    return Cost(*(median(values) for values in zip(*map(astuple, costs), strict=True)))
+
+
+def _measured_build(tree: Path, source: Path, data: Path, version: str, embedder: str) -> Cost:
+    """Runs a source tree's `groundwire index` and watches it."""
     before, start, known = _processor_seconds(), time.perf_counter(), _bytes_below(data)
     names = ("--repository", "bench", "--branch", "main", "--version", version)
     command = [str(GROUNDWIRE), "index", str(source), *names, "--embedder", embedder, "--data", str(data)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "PYTHONPATH": python_path(tree)}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
     largest = together = scratch = 0
     while process.poll() is None:
         sizes = [_memory(pid) for pid in _family(process.pid)]

@@ -1,6 +1,7 @@
 """Programs that the benches run beside themselves, and what their processes use."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,11 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
+_ROOTS = ("protos", "server", "client", "pipelines", ".")
 _STOP_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
 _KIBIBYTE = 1_024
 _SCHEDULER_CLOCK = 2
 """With the complement of a process id above it, Linux's number for that process's CPU clock, in nanoseconds."""
+
+
+def python_path(tree: Path) -> str:
+    """The PYTHONPATH with which programs run from a source tree, such as a worktree of an earlier commit."""
+    return os.pathsep.join(str((tree / root).resolve()) for root in _ROOTS)
 
 
 @dataclass(frozen=True, slots=True)

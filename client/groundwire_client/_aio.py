@@ -115,6 +115,8 @@ class AsyncGroundwireClient(BaseClient):
         max_nodes: int,
         edge_allowlist: Sequence[str],
         direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Expansion:
@@ -127,6 +129,8 @@ class AsyncGroundwireClient(BaseClient):
             max_nodes=max_nodes,
             edge_allowlist=edge_allowlist,
             direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
         )
         return convert.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
@@ -139,6 +143,7 @@ class AsyncGroundwireClient(BaseClient):
         budget_tokens: int | None = None,
         max_chars: int | None = None,
         mode: PrioritizationMode = PrioritizationMode.BALANCED,
+        filter: Filter | None = None,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> FetchResult:
@@ -151,6 +156,7 @@ class AsyncGroundwireClient(BaseClient):
             budget_tokens=budget_tokens,
             max_chars=max_chars,
             mode=mode,
+            filter=filter,
         )
         return convert.fetch_result(await self._call(self._retrieval.FetchNodeTexts, request, timeout))
 

@@ -111,6 +111,8 @@ def expand_request(
     max_nodes: int,
     edge_allowlist: Sequence[str],
     direction: Direction,
+    filter: Filter | None,
+    min_confidence: float,
 ) -> retrieval_pb2.ExpandDependencyTreeRequest:
     """A walk of the dependency graph."""
     return retrieval_pb2.ExpandDependencyTreeRequest(
@@ -121,6 +123,8 @@ def expand_request(
         max_nodes=max_nodes,
         edge_allowlist=strings("edge_allowlist", edge_allowlist),
         direction=_DIRECTIONS[direction],
+        filter=filter_message(filter),
+        min_confidence=min_confidence,
     )
 
 
@@ -133,6 +137,7 @@ def fetch_request(
     budget_tokens: int | None,
     max_chars: int | None,
     mode: PrioritizationMode,
+    filter: Filter | None,
 ) -> retrieval_pb2.FetchNodeTextsRequest:
     """A request for texts. Raises ValueError unless exactly one budget is given: protobuf would keep one of two."""
     if (budget_tokens is None) == (max_chars is None):
@@ -143,6 +148,7 @@ def fetch_request(
         seed_ids=strings("seed_ids", seed_ids),
         nodes=(retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
         prioritization_mode=_MODES[mode],
+        filter=filter_message(filter),
     )
     if budget_tokens is not None:
         request.budget_tokens = budget_tokens
@@ -185,9 +191,12 @@ def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion
     """The neighbourhood of the seeds."""
     return Expansion(
         seed_ids=tuple(response.seed_ids),
-        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent_id) for node in response.nodes),
+        nodes=tuple(
+            ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
+            for node in response.nodes
+        ),
         edges=tuple(
-            DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence))
+            DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence), edge.line)
             for edge in response.edges
         ),
         debug=ExpandDebug(
@@ -247,6 +256,8 @@ def _hit(hit: retrieval_pb2.SearchHit) -> Hit:
         rank=hit.rank,
         legs=tuple(LegScore(_LEGS.get(leg.leg, SearchLeg.UNKNOWN), leg.rank, leg.score) for leg in hit.legs),
         matched_tokens=tuple(hit.matched_tokens),
+        is_test=hit.is_test,
+        is_generated=hit.is_generated,
     )
 
 
@@ -277,4 +288,6 @@ def _node_text(text: retrieval_pb2.NodeText) -> NodeText:
         token_count=text.token_count,
         location=location(text.location),
         symbol=text.symbol,
+        is_test=text.is_test,
+        is_generated=text.is_generated,
     )

@@ -1,4 +1,4 @@
-"""Ordinary filters: what narrows a search or a query."""
+"""Ordinary filters: what narrows a search, a walk, a fetch or a query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,19 +25,23 @@ _PLURALS = {
 TEXT_FIELDS: Mapping[str, str] = _PLURALS | {plural: plural for plural in _PLURALS.values()}
 """The names, singular and plural, of the fields that hold strings, and the field of `Filter` that each means."""
 
+FLAG_FIELDS = ("is_latest", "is_test", "is_generated")
+"""The fields of `Filter` that hold a boolean or None."""
+
 _LARGEST_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Narrows a search: values of one field are alternatives, fields must all hold, an empty field admits all.
+    """Narrows what is asked: values of one field are alternatives, fields must all hold, an empty field admits all.
 
     Values are exact and case-sensitive; `path_prefixes` are prefixes such as `src/Billing/`. `is_latest` True keeps
-    the latest versions of documents, False the earlier ones, None both. Of `metadata` a node's own must have every key
-    with that value, or with a list that holds it; a list here gives alternatives.
+    the latest versions of documents, False the earlier ones, None both; so do `is_test` with tests and `is_generated`
+    with what a tool wrote. Of `metadata` a node's own must have every key with that value, or with a list that holds
+    it; a list here gives alternatives.
 
     Raises:
-        TypeError: `is_latest` is no boolean, or `metadata` no mapping from strings to strings, numbers, booleans, None
+        TypeError: A flag is no boolean, or `metadata` no mapping from strings to strings, numbers, booleans, None
             or lists of them.
         ValueError: A whole number of `metadata` lies beyond 2**53, where the wire loses digits.
     """
@@ -55,10 +59,13 @@ class Filter:
     case_ids: tuple[str, ...] = ()
     document_version_ids: tuple[str, ...] = ()
     is_latest: bool | None = None
+    is_test: bool | None = None
+    is_generated: bool | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue], hash=False)
 
     def __post_init__(self) -> None:
-        _flag("is_latest", self.is_latest)
+        for name in FLAG_FIELDS:
+            _flag(name, getattr(self, name))
         # A copy of its own: a mapping may change, and a filter does not.
         object.__setattr__(self, "metadata", _metadata(self.metadata))
 
@@ -67,8 +74,8 @@ class Filter:
         """The filter that loose values mean (seed 004, `build_filter_spec`).
 
         Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
-        a string or a list of strings. `is_latest` is a boolean and `metadata` a mapping. Any other name is one of the
-        metadata. None and empty lists are as if absent.
+        a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name
+        is one of the metadata. None and empty lists are as if absent.
 
         Args:
             raw: What was asked for.
@@ -80,8 +87,11 @@ class Filter:
             ValueError: A string is empty, a field is named twice, or a number does not fit the wire.
         """
         asked, known = _Reading.of(raw), _Reading.of(context)
+        flags = {**asked.flags, **known.flags}
         return cls(
-            is_latest=asked.is_latest if known.is_latest is None else known.is_latest,
+            is_latest=flags.get("is_latest"),
+            is_test=flags.get("is_test"),
+            is_generated=flags.get("is_generated"),
             metadata={**asked.metadata, **known.metadata},
             **{**asked.texts, **known.texts},
         )
@@ -92,7 +102,7 @@ class _Reading:
     """A mapping, sorted into what a filter has."""
 
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    is_latest: bool | None = None
+    flags: dict[str, bool | None] = field(default_factory=dict[str, "bool | None"])
     metadata: dict[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
 
     @classmethod
@@ -110,8 +120,8 @@ class _Reading:
                 raise ValueError(f"{name}: {value!r} comes besides another value of {TEXT_FIELDS[name]}: name it once")
             if values:
                 self.texts[TEXT_FIELDS[name]] = values
-        elif name == "is_latest":
-            self.is_latest = _flag(name, value)
+        elif name in FLAG_FIELDS:
+            self.flags[name] = _flag(name, value)
         elif name in self.metadata:
             raise ValueError(f"{name}: {value!r} comes besides another value of metadata[{name!r}]: name it once")
         else:

@@ -171,6 +171,8 @@ def _match(match: query_pb2.QueryMatch) -> QueryMatch:
         timestamp=match.timestamp.ToDatetime(tzinfo=UTC) if match.HasField("timestamp") else None,
         channel=match.channel,
         meta=_match_meta(match.meta),
+        is_test=match.is_test,
+        is_generated=match.is_generated,
     )
 
 

@@ -100,7 +100,7 @@ class QueryMatch:
 
     `score` is `scores.final`: higher is better, comparable only within one result. `text` is whole, or empty when the
     response had no room for it: `text_omitted`. `context_prefix` says where it stands in its document; `timestamp` is
-    in UTC. What is unknown is empty or None.
+    in UTC. `is_test` marks tests, `is_generated` what a tool wrote. What is unknown is empty or None.
     """
 
     id: str
@@ -125,6 +125,8 @@ class QueryMatch:
     timestamp: datetime | None
     channel: str
     meta: MatchMeta
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

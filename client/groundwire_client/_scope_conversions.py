@@ -27,7 +27,7 @@ def access_message(access: Access | None) -> scope_pb2.AccessContext | None:
 
 
 def filter_message(narrowing: Filter | None) -> scope_pb2.Filter | None:
-    """What narrows the search; None leaves it off."""
+    """What narrows the question; None leaves it off."""
     if narrowing is None:
         return None
     return scope_pb2.Filter(
@@ -44,6 +44,8 @@ def filter_message(narrowing: Filter | None) -> scope_pb2.Filter | None:
         case_ids=strings("case_ids", narrowing.case_ids),
         document_version_ids=strings("document_version_ids", narrowing.document_version_ids),
         is_latest=narrowing.is_latest,
+        is_test=narrowing.is_test,
+        is_generated=narrowing.is_generated,
         metadata=_struct(narrowing.metadata) if narrowing.metadata else None,
     )
 

@@ -143,10 +143,12 @@ class GroundwireClient(BaseClient):
         max_nodes: int,
         edge_allowlist: Sequence[str],
         direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Expansion:
-        """Walks the dependency graph breadth first from seeds. Seeds that are absent or hidden are left out.
+        """Walks the dependency graph breadth first from seeds. Seeds that are absent, hidden or filtered are left out.
 
         Args:
             scope: Where to walk; `scope.pinned(result.index)` stays on the snapshot of a search.
@@ -155,6 +157,8 @@ class GroundwireClient(BaseClient):
             max_nodes: The most nodes to return, seeds included.
             edge_allowlist: The edge types to follow, compared without regard to case; exactly `["*"]` follows all.
             direction: Which way to follow edges.
+            filter: Which nodes there are: others are neither reached nor passed through.
+            min_confidence: The least confidence, 0 to 1, of an edge to follow and return.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -166,6 +170,8 @@ class GroundwireClient(BaseClient):
             max_nodes=max_nodes,
             edge_allowlist=edge_allowlist,
             direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
         )
         return convert.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
@@ -178,6 +184,7 @@ class GroundwireClient(BaseClient):
         budget_tokens: int | None = None,
         max_chars: int | None = None,
         mode: PrioritizationMode = PrioritizationMode.BALANCED,
+        filter: Filter | None = None,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> FetchResult:
@@ -190,6 +197,7 @@ class GroundwireClient(BaseClient):
             budget_tokens: The most tokens in all. Exactly one of this and `max_chars` is required.
             max_chars: The most characters (Unicode code points) in all.
             mode: In which order nodes compete for the budget.
+            filter: Which nodes may have their texts returned; others are skipped as unavailable.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -201,6 +209,7 @@ class GroundwireClient(BaseClient):
             budget_tokens=budget_tokens,
             max_chars=max_chars,
             mode=mode,
+            filter=filter,
         )
         return convert.fetch_result(self._call(self._retrieval.FetchNodeTexts, request, timeout))
 

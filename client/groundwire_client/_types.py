@@ -49,7 +49,8 @@ class LegScore:
 class Hit:
     """A selected node: canonical id, score (higher is better, comparable within one result), 1-based rank.
 
-    `legs` and `matched_tokens` (sorted) are filled only for a search with `explain`.
+    `legs` and `matched_tokens` (sorted) are filled only for a search with `explain`. `is_test` marks tests,
+    `is_generated` what a tool wrote.
     """
 
     id: str
@@ -57,6 +58,8 @@ class Hit:
     rank: int
     legs: tuple[LegScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +99,30 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class ExpandedNode:
-    """A node that a walk reached: `depth` edges from the nearest seed, from `parent_id` (empty for a seed)."""
+    """A node that a walk reached: `depth` edges from the nearest seed, from `parent_id` (empty for a seed).
+
+    `is_test` marks tests, `is_generated` what a tool wrote.
+    """
 
     id: str
     depth: int
     parent_id: str = ""
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyEdge:
-    """`from_id` depends on `to_id`. `confidence` is above 0 and at most 1; 1 is stated as a fact."""
+    """`from_id` depends on `to_id`. `confidence` is above 0 and at most 1; 1 is stated as a fact.
+
+    `line` is the 1-based line of the file of `from_id` where the dependency stands, 0 when unknown.
+    """
 
     from_id: str
     to_id: str
     edge_type: str
     confidence: float = 1.0
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +167,8 @@ class Location:
 class NodeText:
     """A whole source text, exactly as ingested; `token_count` as the server's counter counts it.
 
-    `depth` is 0 and `parent_id` empty for a seed. `symbol` is the qualified name, empty when there is none.
+    `depth` is 0 and `parent_id` empty for a seed. `symbol` is the qualified name, empty when there is none. `is_test`
+    marks tests, `is_generated` what a tool wrote.
     """
 
     id: str
@@ -166,6 +179,8 @@ class NodeText:
     token_count: int
     location: Location
     symbol: str
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class RunOptions(TypedDict, total=False):
         branch: The branch to ask; that of the pipeline's settings when absent or empty.
         active_index: The index version to ask; that of the settings, else the active one, pinned for the whole run.
         access: What the caller may see; public nodes only when absent, whatever default the client has.
-        filter: Narrows every search; nothing that a model writes widens it.
+        filter: Narrows every search, walk and fetch; nothing that a model writes widens it.
         is_english: False for a question in another language, in which the answer then is too.
         session_id: The conversation that the question belongs to; none when absent.
         user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for

@@ -41,6 +41,8 @@ class PipelineSettings(BaseModel):
     """The most nodes of an expansion, seeds included."""
     graph_edge_allowlist: tuple[str, ...] | None = None
     """The edge types an expansion follows; exactly `["*"]` follows all."""
+    graph_min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    """The least confidence of an edge that an expansion follows."""
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
     """How many nodes' texts may be fetched after an expansion; absent for no limit but the budget."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"

@@ -34,7 +34,7 @@ class PipelineState:
     retrieval_access: Access = field(default_factory=Access)
     """The security part of the seeds' `retrieval_filters`: set by the caller, never by a step."""
     retrieval_filter: Filter = field(default_factory=Filter)
-    """The ordinary part: set by the caller; a parsed query may only add to it."""
+    """The ordinary part, for every search, walk and fetch: set by the caller; a parsed query may only add to it."""
 
     user_question_en: str = ""
     last_model_response: str = ""

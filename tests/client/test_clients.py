@@ -79,21 +79,29 @@ def test_expand(server: FakeServer, call: Caller) -> None:
             seed_ids=["a"],
             nodes=[
                 retrieval_pb2.ExpandedNode(id="a"),
-                retrieval_pb2.ExpandedNode(id="b", depth=1, parent_id="a"),
+                retrieval_pb2.ExpandedNode(id="b", depth=1, parent_id="a", is_test=True, is_generated=True),
             ],
-            edges=[retrieval_pb2.DependencyEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9)],
+            edges=[retrieval_pb2.DependencyEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
             debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
             index="v1",
         )
     )
     result = call(
         server.target,
-        lambda client: client.expand(SCOPE.pinned("v1"), ["a"], max_depth=1, max_nodes=5, edge_allowlist=["*"]),
+        lambda client: client.expand(
+            SCOPE.pinned("v1"),
+            ["a"],
+            max_depth=1,
+            max_nodes=5,
+            edge_allowlist=["*"],
+            filter=Filter(is_test=False),
+            min_confidence=0.5,
+        ),
     )
     assert result == Expansion(
         seed_ids=("a",),
-        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a")),
-        edges=(DependencyEdge("a", "b", "Calls", 0.9),),
+        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a", True, True)),
+        edges=(DependencyEdge("a", "b", "Calls", 0.9, 7),),
         debug=ExpandDebug(1, 2, 1, False, "ok"),
         index="v1",
     )
@@ -102,20 +110,25 @@ def test_expand(server: FakeServer, call: Caller) -> None:
     assert request.scope.active_index == "v1"
     assert (request.max_depth, request.max_nodes, list(request.edge_allowlist)) == (1, 5, ["*"])
     assert request.direction == retrieval_pb2.DIRECTION_OUTGOING
+    assert (request.filter.HasField("is_test"), request.filter.is_test, request.min_confidence) == (True, False, 0.5)
 
 
 def test_fetch(server: FakeServer, call: Caller) -> None:
     location = retrieval_pb2.Location(path="a.cs", start_line=3, end_line=4, content_hash="ab")
     text = retrieval_pb2.NodeText(id="a", text="int x;", is_seed=True, token_count=3, location=location, symbol="X")
+    text.is_test = True
     skipped = retrieval_pb2.SkippedNode(id="b", reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
     server.answer(
         retrieval_pb2.FetchNodeTextsResponse(texts=[text], skipped=[skipped], used_tokens=3, used_chars=6, index="v1")
     )
     result = call(
-        server.target, lambda client: client.fetch(SCOPE, ["a"], [ExpandedNode("b", 1, "a")], budget_tokens=4)
+        server.target,
+        lambda client: client.fetch(
+            SCOPE, ["a"], [ExpandedNode("b", 1, "a")], budget_tokens=4, filter=Filter(kinds=("cs",))
+        ),
     )
     assert result == FetchResult(
-        texts=(NodeText("a", "int x;", True, 0, "", 3, Location("a.cs", 3, 4, "ab"), "X"),),
+        texts=(NodeText("a", "int x;", True, 0, "", 3, Location("a.cs", 3, 4, "ab"), "X", True),),
         skipped=(SkippedNode("b", SkipReason.OVER_BUDGET),),
         used_tokens=3,
         used_chars=6,
@@ -125,6 +138,7 @@ def test_fetch(server: FakeServer, call: Caller) -> None:
     assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
     assert request.budget_tokens == 4
     assert list(request.nodes) == [retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a")]
+    assert list(request.filter.kinds) == ["cs"]
     assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_BALANCED
 
 

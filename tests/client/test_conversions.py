@@ -46,6 +46,8 @@ FILTER = Filter(
     case_ids=("case 1",),
     document_version_ids=("d1v2",),
     is_latest=False,
+    is_test=False,
+    is_generated=True,
     metadata={"team": "tax", "severity": [1, 2.5], "open": True, "closed_by": None},
 )
 METADATA = Struct()
@@ -64,6 +66,8 @@ FILTER_MESSAGE = scope_pb2.Filter(
     case_ids=["case 1"],
     document_version_ids=["d1v2"],
     is_latest=False,
+    is_test=False,
+    is_generated=True,
     metadata=METADATA,
 )
 
@@ -164,6 +168,8 @@ def test_an_expand_request_carries_every_argument() -> None:
         max_nodes=9,
         edge_allowlist=["Calls", "FK"],
         direction=Direction.INCOMING,
+        filter=FILTER,
+        min_confidence=0.7,
     )
     assert request == retrieval_pb2.ExpandDependencyTreeRequest(
         scope=SCOPE_MESSAGE,
@@ -173,6 +179,8 @@ def test_an_expand_request_carries_every_argument() -> None:
         max_nodes=9,
         edge_allowlist=["Calls", "FK"],
         direction=retrieval_pb2.DIRECTION_INCOMING,
+        filter=FILTER_MESSAGE,
+        min_confidence=0.7,
     )
     assert set_fields(request) == all_fields(request)
 
@@ -187,7 +195,9 @@ def test_a_fetch_request_carries_every_argument(budget_tokens: int | None, max_c
         budget_tokens=budget_tokens,
         max_chars=max_chars,
         mode=PrioritizationMode.GRAPH_FIRST,
+        filter=FILTER,
     )
+    assert request.filter == FILTER_MESSAGE
     assert list(request.nodes) == [
         retrieval_pb2.GraphNode(id="a", depth=0, parent_id=""),
         retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a"),
@@ -210,6 +220,7 @@ def test_a_fetch_needs_exactly_one_budget(budget_tokens: int | None, max_chars: 
             budget_tokens=budget_tokens,
             max_chars=max_chars,
             mode=PrioritizationMode.BALANCED,
+            filter=None,
         )
 
 
@@ -236,7 +247,15 @@ def test_a_string_in_place_of_access_lists_is_refused(field: str) -> None:
 def test_a_string_in_place_of_ids_is_refused(seed_ids: Sequence[str], edges: Sequence[str], field: str) -> None:
     with pytest.raises(TypeError, match=field):
         convert.expand_request(
-            SCOPE, None, seed_ids, max_depth=1, max_nodes=1, edge_allowlist=edges, direction=Direction.BOTH
+            SCOPE,
+            None,
+            seed_ids,
+            max_depth=1,
+            max_nodes=1,
+            edge_allowlist=edges,
+            direction=Direction.BOTH,
+            filter=None,
+            min_confidence=0.0,
         )
 
 

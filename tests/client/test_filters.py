@@ -8,7 +8,8 @@ import pytest
 from groundwire_client import Filter
 from groundwire_client._filters import TEXT_FIELDS
 
-LISTS = [field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata")]
+FLAGS = ("is_latest", "is_test", "is_generated")
+LISTS = [field.name for field in fields(Filter) if field.name not in (*FLAGS, "metadata")]
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,7 @@ LISTS = [field.name for field in fields(Filter) if field.name not in ("is_latest
         ({"document_version_id": "v1"}, Filter(document_version_ids=("v1",))),
         ({"is_latest": True}, Filter(is_latest=True)),
         ({"is_latest": False}, Filter(is_latest=False)),
+        ({"is_test": False, "is_generated": True}, Filter(is_test=False, is_generated=True)),
         ({"metadata": {"team": "tax"}}, Filter(metadata={"team": "tax"})),
         ({"team": "tax"}, Filter(metadata={"team": "tax"})),
         ({"team": "tax", "metadata": {"open": True}}, Filter(metadata={"team": "tax", "open": True})),
@@ -79,6 +81,7 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({"case_ids": ["a", ""]}, ValueError, "case_ids: ['a', ''] must hold no empty string"),
         ({"is_latest": "true"}, TypeError, "is_latest: 'true' must be True, False or None"),
         ({"is_latest": 1}, TypeError, "is_latest: 1 must be True, False or None"),
+        ({"is_test": "no"}, TypeError, "is_test: 'no' must be True, False or None"),
         ({"metadata": "team"}, TypeError, "metadata: 'team' must be a mapping"),
         ({"metadata": {7: "x"}}, TypeError, "metadata: the key 7 must be a string"),
         ({7: "x"}, TypeError, "metadata: the key 7 must be a string"),
@@ -104,6 +107,8 @@ def test_a_filter_as_a_mapping_is_that_filter() -> None:
     whole = Filter(
         **dict.fromkeys(LISTS, ("a", "b")),
         is_latest=True,
+        is_test=False,
+        is_generated=True,
         metadata={"team": ("tax", "vat"), "open": False},
     )
     assert Filter.from_mapping(asdict(whole)) == whole

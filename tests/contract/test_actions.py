@@ -66,6 +66,12 @@ def test_keyword_rerank_reorders_and_explain_tells_both_places(retrieval: Retrie
     assert [leg.leg for leg in keyword.hits[0].legs] == [1, 3]
 
 
+def test_a_hit_says_whether_it_is_a_test_or_generated(retrieval: Retrieval) -> None:
+    hits = _search(retrieval, "BM25", query="invoice").hits
+    assert {hit.id for hit in hits if hit.is_test} == {TOTAL}
+    assert {hit.id for hit in hits if hit.is_generated} == {TABLE}
+
+
 def test_access_decides_and_absent_access_is_public(retrieval: Retrieval) -> None:
     assert MARGIN not in _ids(_search(retrieval, "BM25", query="invoice margin"))
     assert _ids(_search(retrieval, "BM25", query="margin", access=FINANCE)) == [MARGIN]
@@ -82,6 +88,8 @@ def test_filters_narrow(retrieval: Retrieval) -> None:
     assert found(path_prefixes=["src/Inv", "db/"]) == {CREATE, PROC, TABLE}
     assert found(data_types=["db_code"], kinds=["cs"]) == set()
     assert found(corpus_types=["CODE_LOGIC"]) == {CREATE}
+    assert found(is_test=True) == {TOTAL}
+    assert found(is_test=False, is_generated=False) == {CREATE, PROC}
     assert found(collection_ids=["none such"]) == set()
 
 
@@ -127,6 +135,44 @@ def test_expansion_limits_directions_and_edge_types(retrieval: Retrieval) -> Non
     assert [node.id for node in _expand(retrieval, CREATE, depth=0).nodes] == [CREATE]
 
 
+def test_an_expansion_tells_where_edges_stand_and_what_is_test_or_generated(retrieval: Retrieval) -> None:
+    response = _expand(retrieval, CREATE)
+    assert [(node.id, node.is_test, node.is_generated) for node in response.nodes] == [
+        (CREATE, False, False),
+        (TOTAL, True, False),
+        (PROC, False, False),
+        (TABLE, False, True),
+    ]
+    assert [(edge.edge_type, edge.confidence, edge.line) for edge in response.edges] == [
+        ("Calls", pytest.approx(0.8), 6),
+        ("Executes", 1.0, 5),
+        ("WritesTo", 1.0, 0),
+    ]
+
+
+def test_an_expansion_leaves_out_what_does_not_pass_the_filter(retrieval: Retrieval) -> None:
+    def reached(filter_: Filter, *seeds: str, **fields: object) -> list[str]:
+        return [node.id for node in _expand(retrieval, *seeds, depth=4, filter=filter_, **fields).nodes]
+
+    assert reached(Filter(is_test=False), CREATE) == [CREATE, PROC, TABLE]
+    assert reached(Filter(kinds=["cs"]), CREATE) == [CREATE, TOTAL]
+    assert reached(Filter(path_prefixes=["src/", "db/Invoice.sql"]), CREATE) == [CREATE, TOTAL]
+    assert reached(Filter(is_test=False), TOTAL, CREATE, access=FINANCE) == [CREATE, PROC, TABLE]
+    filtered, unknown = (
+        _expand(retrieval, seed, filter=Filter(is_test=False)) for seed in (TOTAL, "shop::main::cs::No.Such")
+    )
+    assert filtered.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
+
+
+@pytest.mark.parametrize(("least", "reached"), [(0.0, [TOTAL, PROC]), (0.8, [TOTAL, PROC]), (0.81, [PROC])], ids=str)
+def test_edges_that_are_not_sure_enough_are_not_followed(
+    retrieval: Retrieval, least: float, reached: list[str]
+) -> None:
+    response = _expand(retrieval, CREATE, depth=1, min_confidence=least)
+    assert [node.id for node in response.nodes] == [CREATE, *reached]
+    assert [edge.to_id for edge in response.edges] == reached
+
+
 def test_hidden_and_unknown_seeds_look_the_same(retrieval: Retrieval) -> None:
     hidden, unknown = _expand(retrieval, MARGIN), _expand(retrieval, "shop::main::cs::No.Such")
     assert hidden.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
@@ -169,6 +215,15 @@ def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> Non
 
 def retrieval_node(id_: str, depth: int, parent_id: str) -> messages.GraphNode:
     return messages.GraphNode(id=id_, depth=depth, parent_id=parent_id)
+
+
+def test_texts_of_nodes_that_do_not_pass_the_filter_are_unavailable(retrieval: Retrieval) -> None:
+    wanted = {"seed_ids": [CREATE, TOTAL, MARGIN], "nodes": [retrieval_node(TABLE, 1, PROC)], "budget_tokens": 1000}
+    response = _fetch(retrieval, **wanted, filter=Filter(is_generated=False, is_test=False))
+    assert [text.id for text in response.texts] == [CREATE]
+    assert {(skipped.id, skipped.reason) for skipped in response.skipped} == {(TOTAL, 2), (MARGIN, 2), (TABLE, 2)}
+    texts = {text.id: (text.is_test, text.is_generated) for text in _fetch(retrieval, **wanted).texts}
+    assert texts == {CREATE: (False, False), TOTAL: (True, False), TABLE: (False, True)}
 
 
 def test_fetch_skips_what_does_not_fit_and_goes_on(retrieval: Retrieval) -> None:

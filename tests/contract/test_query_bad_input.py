@@ -81,7 +81,7 @@ def counts() -> list[Row]:
 
 def filter_lists() -> list[Row]:
     """The lists of a filter."""
-    lists = [field.name for field in Filter.DESCRIPTOR.fields if field.name not in ("is_latest", "metadata")]
+    lists = [field.name for field in Filter.DESCRIPTOR.fields if field.is_repeated]
     return [
         row
         for name in lists

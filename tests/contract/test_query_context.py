@@ -153,6 +153,21 @@ def test_only_the_services_of_the_matches_are_told(platform: Platform) -> None:
     assert list(services(response)["user-service"].called_by) == ["auth-service"]
 
 
+def test_what_stands_around_a_match_passes_the_filter_too(platform: Platform) -> None:
+    """The readme has no path, the chunk after is generated, the payment service stands elsewhere."""
+    of_runbook = Filter(path_prefixes=["docs/"], data_types=["doc"])
+    match = match_of(platform.ask("kubectl rollback", DOCS, filter=of_runbook, include_parents=True), CHUNK)
+    assert list(match.meta.parent_ids) == ["platform::main::md::runbook"]
+    assert [parent.id for parent in match.meta.parents] == ["platform::main::md::runbook"]
+    (before,) = neighbors_of_chunk(platform, filter=Filter(is_generated=False))
+    assert before.id == f"platform::main::{BEFORE}"
+    in_two = Filter(path_prefixes=["auth/", "order/"])
+    order = services(platform.ask("CreateOrder", ORDERS, hybrid=EVERYTHING, filter=in_two, expand_graph=True))[
+        "order-service"
+    ]
+    assert edges(order) == [("order-service", "auth-service", "Reads", 1)]
+
+
 def test_services_are_told_under_the_callers_access(platform: Platform) -> None:
     finance = AccessContext(acl_tags_any=[FINANCE_TAG])
     order = services(platform.ask("CreateOrder", ORDERS, expand_graph=True, access=finance))["order-service"]
@@ -176,7 +191,7 @@ def test_an_error_instead_of_an_empty_answer_is_for_empty_answers_alone(platform
 
 
 def test_texts_that_a_response_has_no_room_for_are_left_out_and_said_to_be(platform: Platform) -> None:
-    response = platform.ask("bulk", scope=BULK, filter=Filter(document_ids=["bulk"]), include_parents=True)
+    response = platform.ask("bulk", scope=BULK, include_parents=True)
     assert response.ByteSize() < 4 * 1024 * 1024
     assert [(len(match.text), match.text_omitted) for match in response.matches] == [
         (BULK_TEXT_CHARACTERS, False),

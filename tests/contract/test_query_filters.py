@@ -90,6 +90,13 @@ def test_values_are_alternatives_and_fields_must_all_hold(platform: Platform) ->
     assert kept(platform, collection_ids=["policies"], case_ids=["case-8"]) == set()
 
 
+def test_what_is_generated_is_kept_or_all_else(platform: Platform) -> None:
+    assert kept(platform, is_generated=True) == {"md::runbook/4"}
+    assert kept(platform, is_generated=False) == nodes_with() - {"md::runbook/4"}
+    assert kept(platform, is_test=True) == set()
+    assert kept(platform, is_test=False) == nodes_with()
+
+
 def test_the_latest_versions_are_kept_or_the_others(platform: Platform) -> None:
     assert kept(platform, is_latest=False) == {"md::handbook@1"}
     assert kept(platform, is_latest=True) == nodes_with() - {"md::handbook@1"}

@@ -5,12 +5,13 @@ from pathlib import Path
 from project.tools import ROOT, run_tool
 
 STUBS = ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*_pb2_grpc.pyi")
+FOLDERS = ("protos", "server")
 
 
 def test_stubs_are_generated_from_the_protos_as_they_are(tmp_path: Path) -> None:
     run_tool("python", "protos/generate.py", str(tmp_path))
 
-    committed, generated = _stubs(ROOT / "protos"), _stubs(tmp_path)
+    committed, generated = _stubs(ROOT), _stubs(tmp_path)
 
     assert generated
     assert committed.keys() == generated.keys()
@@ -18,7 +19,10 @@ def test_stubs_are_generated_from_the_protos_as_they_are(tmp_path: Path) -> None
     assert not drifted, "run `make stubs`"
 
 
-def _stubs(folder: Path) -> dict[str, bytes]:
+def _stubs(root: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(folder)): path.read_bytes() for pattern in STUBS for path in sorted(folder.rglob(pattern))
+        str(path.relative_to(root)): path.read_bytes()
+        for folder in FOLDERS
+        for pattern in STUBS
+        for path in sorted((root / folder).rglob(pattern))
     }

@@ -20,6 +20,7 @@ from groundwire_server.domain.nodes import CONTAINS, Edge, JsonValue, Node
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, MetadataCondition
+from support.filter_oracle import passes
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -78,6 +79,10 @@ class Corpus:
         """What the caller may see, deleted or not."""
         return self.of([node for node in self.nodes if may_see(node.access, caller)])
 
+    def passing(self, filter_: Filter) -> "Corpus":
+        """What passes a filter."""
+        return self.of([node for node in self.nodes if passes(node, filter_)])
+
     def alive(self, lifecycle: Lifecycle) -> "Corpus":
         """What a question about one lifecycle is about."""
         return self.of(
@@ -118,6 +123,8 @@ def _node(chance: Random, make_node: MakeNode, local_id: str) -> Node:
         chunk_index=chance.randint(0, 2),
         is_latest=chance.choice([False, True]),
         deleted=chance.choice([False, False, True]),
+        is_test=chance.choice([False, True]),
+        is_generated=chance.choice([False, True]),
         service_name=chance.choice(NAMES),
         repo_name=chance.choice(["shop", "shop", "shop", "b"]),
         timestamp=chance.choice(TIMESTAMPS),
@@ -145,6 +152,8 @@ _fields = {
     "case_ids": _names,
     "document_version_ids": st.sampled_from([(), ("1",), ("", "2")]),
     "is_latest": st.sampled_from([None, True, False]),
+    "is_test": st.sampled_from([None, True, False]),
+    "is_generated": st.sampled_from([None, True, False]),
     "metadata": st.lists(_conditions, max_size=2).map(tuple),
 }
 

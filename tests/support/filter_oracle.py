@@ -28,6 +28,8 @@ def passes(node: Node, filter_: Filter) -> bool:
         (not prefixes or any(node.location.path.startswith(prefix) for prefix in prefixes))
         and (not tenants or node.access.tenant_id in tenants)
         and filter_.is_latest in (None, node.is_latest)
+        and filter_.is_test in (None, node.is_test)
+        and filter_.is_generated in (None, node.is_generated)
         and all(meets(node, condition) for condition in filter_.metadata)
     )
 

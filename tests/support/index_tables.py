@@ -23,6 +23,6 @@ def lexical_table(directory: Path, documents: Sequence[Sequence[str]]) -> Lexica
 
 
 def edge_table(edge_types: tuple[str, ...], edges: Iterable[TypedEdge]) -> EdgeTable:
-    """Distinct edges of confidence 1."""
+    """Distinct edges of confidence 1 and no known line."""
     from_rows, to_rows, types = np.asarray([*edges], dtype=np.int32).reshape(-1, 3).T
-    return EdgeTable(edge_types, from_rows, to_rows, types, np.ones(len(types), dtype=np.float64))
+    return EdgeTable(edge_types, from_rows, to_rows, types, np.ones(len(types), np.float64), np.zeros_like(types))

@@ -13,6 +13,6 @@ def node(
     return {**record, **({"vector": vector} if vector else {}), **fields}
 
 
-def edge(from_key: str, to_key: str, edge_type: str) -> dict[str, object]:
+def edge(from_key: str, to_key: str, edge_type: str, **fields: object) -> dict[str, object]:
     """An edge between two keys, `<kind>::<local id>`."""
-    return {"type": "edge", "from": from_key, "to": to_key, "edge_type": edge_type}
+    return {"type": "edge", "from": from_key, "to": to_key, "edge_type": edge_type, **fields}

@@ -92,7 +92,7 @@ DOCUMENTS = [
     _runbook_chunk(1, "Before", "Tell the channel."),
     _runbook_chunk(2, "Rollback Procedure", "Run kubectl rollback on the release."),
     _runbook_chunk(3, "Secrets", "The vault's passphrase.", acl_tags=[OPERATIONS_TAG]),
-    _runbook_chunk(4, "After", "Close the ticket."),
+    _runbook_chunk(4, "After", "Close the ticket.", is_generated=True),
     _document("readme", "How the platform is built and tested.", DOCS, corpus_type="DOC_README"),
     _document("handbook@1", "Vacation is twenty days.", _between(DOCS, BILLING, 0.8), document_id="handbook",
               document_version_id="v1", is_latest=False),
@@ -130,7 +130,7 @@ BULK = [
         )
         for number in (1, 2, 3)
     ),
-    _document("bulk", "bulk as a whole ".ljust(BULK_TEXT_CHARACTERS, "-"), None, collection_id="whole"),
+    _document("bulk", "all of it ".ljust(BULK_TEXT_CHARACTERS, "-"), None),
     *(edge("md::bulk", f"md::bulk/{number}", "Contains") for number in (1, 2, 3)),
 ]
 """Texts two of which fill a response."""

@@ -18,13 +18,16 @@ def write_tiny_bert(
     *,
     pooling: str = "mean",
     query_prompt: str = "",
+    text_prompt: str = "",
+    pools_prompts: bool = True,
     activation: str = "gelu",
     seed: int = 5,
     spread: float = 0.2,
 ) -> Path:
     """Writes a model of two layers into a folder below `folder`; returns that folder.
 
-    `spread` is the standard deviation of its weights; from a wide one int8 strays, for some texts more than for others.
+    With `pools_prompts` off, the tokens of prompts have no part in a vector. `spread` is the standard deviation of its
+    weights; from a wide one int8 strays, for some texts more than for others.
     """
     transformer = folder / "transformer"
     transformer.mkdir(parents=True)
@@ -43,9 +46,10 @@ def write_tiny_bert(
         initializer_range=spread,
     )
     BertModel(config).save_pretrained(transformer)
+    pooled = Pooling(WIDTH, pooling_mode=pooling, include_prompt=pools_prompts)
     model = SentenceTransformer(
-        modules=[Transformer(str(transformer)), Pooling(WIDTH, pooling_mode=pooling), Normalize()],
-        prompts={"query": query_prompt, "document": ""},
+        modules=[Transformer(str(transformer)), pooled, Normalize()],
+        prompts={"query": query_prompt, "document": text_prompt},
         device="cpu",
     )
     model.max_seq_length = MAX_TOKENS

@@ -58,6 +58,8 @@ def _node(rng: random.Random, number: int) -> SourceNode:
         timestamp=rng.choice((None, datetime(2025, 1, 1, tzinfo=UTC) + timedelta(seconds=number))),
         source_uri=word(),
         context_prefix=words(2),
+        is_test=number % 4 == 0,
+        is_generated=number % 6 == 0,
         access=StatedAccess(
             rng.choice(("", "t")), tuple(rng.sample("abc", rng.randint(0, 2))), rng.choice(((), ("x",))), number % 3
         ),
@@ -67,4 +69,4 @@ def _node(rng: random.Random, number: int) -> SourceNode:
 
 def _edge(rng: random.Random, keys: list[str], number: int) -> SourceEdge:
     ends = rng.choice(keys), rng.choice(keys)
-    return SourceEdge(*ends, rng.choice(EDGE_TYPES), f"edges:{number}", rng.choice((1e-50, 0.25, 0.9, 1.0)))
+    return SourceEdge(*ends, rng.choice(EDGE_TYPES), f"edges:{number}", rng.choice((1e-50, 0.25, 0.9, 1.0)), number % 9)

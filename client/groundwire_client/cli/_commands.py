@@ -48,8 +48,9 @@ def search(
         print_search(options.scope, result)
 
 
-@with_options(CallOptions)
+@with_options(FilterOptions, CallOptions)
 def expand(
+    narrowing: FilterOptions,
     options: CallOptions,
     ids: _NodeIds,
     depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = 2,
@@ -58,6 +59,7 @@ def expand(
         list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
     ] = None,
     direction: Annotated[Direction, typer.Option(help="Which way to follow edges.")] = Direction.OUTGOING,
+    min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
 ) -> None:
     """Walk the dependency graph from nodes."""
     result = options.call(
@@ -68,6 +70,8 @@ def expand(
             max_nodes=max_nodes,
             edge_allowlist=edge_type or ["*"],
             direction=direction,
+            filter=narrowing.filter,
+            min_confidence=min_confidence,
         )
     )
     if options.as_json:
@@ -76,8 +80,9 @@ def expand(
         print_expansion(options.scope, result)
 
 
-@with_options(CallOptions)
+@with_options(FilterOptions, CallOptions)
 def fetch(
+    narrowing: FilterOptions,
     options: CallOptions,
     ids: _NodeIds,
     budget_tokens: Annotated[
@@ -94,7 +99,12 @@ def fetch(
         budget_tokens = _DEFAULT_BUDGET_TOKENS
     result = options.call(
         lambda client: client.fetch(
-            options.scope, list(_node_ids(ids)), budget_tokens=budget_tokens, max_chars=max_chars, mode=mode
+            options.scope,
+            list(_node_ids(ids)),
+            budget_tokens=budget_tokens,
+            max_chars=max_chars,
+            mode=mode,
+            filter=narrowing.filter,
         )
     )
     if options.as_json:

@@ -1,4 +1,4 @@
-"""The options that narrow a search or a query."""
+"""The options that narrow what is asked."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client._filters import TEXT_FIELDS, Filter
+from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, Filter
 
 _FILTER = "Filter"
 
@@ -48,6 +48,13 @@ class FilterOptions:
         None
     )
     document: Annotated[list[str] | None, typer.Option(help="A document; repeatable.", rich_help_panel=_FILTER)] = None
+    tests: Annotated[
+        bool | None, typer.Option("--tests/--no-tests", help="Tests alone, or none.", rich_help_panel=_FILTER)
+    ] = None
+    generated: Annotated[
+        bool | None,
+        typer.Option("--generated/--no-generated", help="What tools wrote alone, or none.", rich_help_panel=_FILTER),
+    ] = None
     pairs: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,16 +80,21 @@ class FilterOptions:
             "collection_ids": self.collection,
             "document_ids": self.document,
         }
+        flags = {"is_test": self.tests, "is_generated": self.generated}
         try:
-            return _filter({field: texts for field, texts in named.items() if texts}, self.pairs or ())
+            return _filter(
+                {field: texts for field, texts in named.items() if texts},
+                {field: flag for field, flag in flags.items() if flag is not None},
+                self.pairs or (),
+            )
         except (TypeError, ValueError) as error:
             raise typer.BadParameter(str(error), param_hint="--filter") from error
 
 
-def _filter(named: Mapping[str, Sequence[str]], pairs: Iterable[str]) -> Filter:
+def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs: Iterable[str]) -> Filter:
     """All values of one field or key are alternatives, whichever options they came by."""
     fields: dict[str, list[str]] = {field: list(texts) for field, texts in named.items()}
-    others: dict[str, list[object]] = {}
+    others: dict[str, list[object]] = {field: [flag] for field, flag in flags.items()}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name:
@@ -93,8 +105,8 @@ def _filter(named: Mapping[str, Sequence[str]], pairs: Iterable[str]) -> Filter:
             parsed = _json_or_text(value)
             others.setdefault(name, []).extend(parsed if isinstance(parsed, list) else [parsed])
     single = {name: values[0] if len(values) == 1 else values for name, values in others.items()}
-    is_latest = single.pop("is_latest", None)
-    return Filter.from_mapping({**fields, "is_latest": is_latest, "metadata": single})
+    stated = {name: single.pop(name, None) for name in FLAG_FIELDS}
+    return Filter.from_mapping({**fields, **stated, "metadata": single})
 
 
 def _json_or_text(value: str) -> object:

@@ -37,6 +37,11 @@ def node_id(scope: Scope, name: str) -> Text:
     return Text.assemble((printable(known), "dim"), (printable(name[len(known) :]), "bold"), overflow="fold")
 
 
+def origin(*, is_test: bool, is_generated: bool) -> str:
+    """What sets a node apart from code that somebody wrote to run: `test`, `generated`, both or nothing."""
+    return " ".join(word for word, holds in (("test", is_test), ("generated", is_generated)) if holds)
+
+
 def place(location: Location, otherwise: str) -> str:
     """Path and lines such as `src/a.cs:10-12`, as far as they are known; `otherwise` stands for a path."""
     lines = f":{location.start_line}" if location.start_line else ""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from groundwire_client._query_types import QueryMatch, QueryResult, ServiceContext, StageScores
 from groundwire_client._types import Scope
-from groundwire_client.cli._parts import footer, place, show, text_panel
+from groundwire_client.cli._parts import footer, origin, place, show, text_panel
 from groundwire_client.cli._query_explanation import explanation
 from groundwire_client.cli._text import printable
 
@@ -94,6 +94,7 @@ def _place(match: QueryMatch) -> str:
 def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if match.meta.deleted:
         yield "deleted", "red"
+    yield origin(is_test=match.is_test, is_generated=match.is_generated), "dim"
     if match.meta.neighbor:
         yield _beside(match, ranks), "dim"
     for parent in match.meta.parents:

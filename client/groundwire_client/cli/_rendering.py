@@ -26,7 +26,7 @@ from groundwire_client._types import (
     SearchResult,
     SkippedNode,
 )
-from groundwire_client.cli._parts import footer, node_id, show, text_panel
+from groundwire_client.cli._parts import footer, node_id, origin, show, text_panel
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
@@ -83,8 +83,14 @@ def _hits_table(scope: Scope, result: SearchResult) -> Table:
     for hit in result.hits:
         bar = _score_bar(hit.score, best)
         explanation = (_legs(hit), printable(" ".join(hit.matched_tokens))) if result.debug is not None else ()
-        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, node_id(scope, hit.id), *explanation)
+        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit), *explanation)
     return table
+
+
+def _node(scope: Scope, node: Hit | ExpandedNode) -> Text:
+    """The node's id, and what sets it apart."""
+    remark = origin(is_test=node.is_test, is_generated=node.is_generated)
+    return Text.assemble(node_id(scope, node.id), (f"  {remark}" if remark else "", "dim"), overflow="fold")
 
 
 def _score_bar(score: float, best: float) -> RenderableType:
@@ -116,21 +122,23 @@ def _node_tree(scope: Scope, nodes: Iterable[ExpandedNode]) -> Tree:
     branches: dict[str, Tree] = {}
     for node in nodes:
         # Nodes come by depth, so a parent stands before its children; a seed has none.
-        branches[node.id] = branches.get(node.parent_id, root).add(node_id(scope, node.id))
+        branches[node.id] = branches.get(node.parent_id, root).add(_node(scope, node))
     return root
 
 
 def _edges_table(scope: Scope, edges: Iterable[DependencyEdge]) -> Table:
-    table = Table("from", "edge", "to", "confidence", box=None, pad_edge=False)
+    table = Table("from", "line", "edge", "to", "confidence", box=None, pad_edge=False)
     for edge in edges:
-        ends = node_id(scope, edge.from_id), node_id(scope, edge.to_id)
-        table.add_row(ends[0], Text(printable(edge.edge_type), style="cyan"), ends[1], f"{edge.confidence:g}")
+        from_, to = node_id(scope, edge.from_id), node_id(scope, edge.to_id)
+        edge_type = Text(printable(edge.edge_type), style="cyan")
+        table.add_row(from_, str(edge.line or ""), edge_type, to, f"{edge.confidence:g}")
     return table
 
 
 def _text_panel(scope: Scope, text: NodeText) -> Panel:
     role = "seed" if text.is_seed else f"depth {text.depth}"
-    remark = f"{role} · {text.token_count} tokens"
+    facts = (role, origin(is_test=text.is_test, is_generated=text.is_generated), f"{text.token_count} tokens")
+    remark = " · ".join(filter(None, facts))
     return text_panel(scope, text.id, text.text, text.location, text.symbol, remark)
 
 

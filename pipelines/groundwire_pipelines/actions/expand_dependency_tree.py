@@ -28,6 +28,10 @@ class ExpandSettings(StepSettings):
     edge_allowlist_from_settings: Annotated[
         _SettingsKey, Field(description="The setting that lists the edge types to follow.")
     ]
+    min_confidence_from_settings: Annotated[
+        _SettingsKey | None,
+        Field(description="The setting that says how sure an edge must be to be followed; every edge is when absent."),
+    ] = None
     direction: Annotated[
         Direction, one_of(Direction, "direction-unknown"), Field(description="Which way to follow edges.")
     ] = Direction.OUTGOING
@@ -38,6 +42,7 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
     max_depth = _number(runtime.settings, step.max_depth_from_settings)
     max_nodes = _number(runtime.settings, step.max_nodes_from_settings)
     edge_allowlist = _names(runtime.settings, step.edge_allowlist_from_settings)
+    min_confidence = _share(runtime.settings, step.min_confidence_from_settings)
     if not state.retrieval_seed_nodes:
         return _nothing(state)
     with sending():
@@ -48,6 +53,8 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
             max_nodes=max_nodes,
             edge_allowlist=edge_allowlist,
             direction=step.direction,
+            filter=state.retrieval_filter,
+            min_confidence=min_confidence,
             access=state.retrieval_access,
         )
     pin(state, walked.index)
@@ -93,6 +100,15 @@ def _number(settings: PipelineSettings, key: str) -> int:
     return value
 
 
+def _share(settings: PipelineSettings, key: str | None) -> float:
+    if key is None:
+        return 0.0
+    value = _setting(settings, key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise StepError("settings-value-malformed", f"the setting {key} must be a number, not {value!r}")
+    return value
+
+
 def _names(settings: PipelineSettings, key: str) -> tuple[str, ...]:
     value = _setting(settings, key)
     if not isinstance(value, tuple):
@@ -109,5 +125,6 @@ ACTION = Action(
         step.max_depth_from_settings,
         step.max_nodes_from_settings,
         step.edge_allowlist_from_settings,
+        *filter(None, (step.min_confidence_from_settings,)),
     ),
 )

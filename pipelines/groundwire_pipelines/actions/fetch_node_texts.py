@@ -98,6 +98,7 @@ async def _fetch_pages(
                 budget_tokens=budget.left if budget.in_tokens else None,
                 max_chars=None if budget.in_tokens else budget.left,
                 mode=mode,
+                filter=state.retrieval_filter,
                 access=state.retrieval_access,
             )
         pin(state, result.index)

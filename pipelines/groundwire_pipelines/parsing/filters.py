@@ -9,7 +9,9 @@ from typing import Final
 
 from groundwire_client import Filter, MetadataScalar, MetadataValue
 
-_TEXT_FIELDS: Final = tuple(field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata"))
+FLAG_FIELDS: Final = ("is_latest", "is_test", "is_generated")
+"""The fields of a filter that hold a boolean or None."""
+_TEXT_FIELDS: Final = tuple(field.name for field in fields(Filter) if field.name not in (*FLAG_FIELDS, "metadata"))
 
 FILTER_NAMES: Mapping[str, str] = {
     "kind": "kinds",
@@ -50,6 +52,11 @@ FILTER_NAMES: Mapping[str, str] = {
     "case_ids": "case_ids",
     "latest": "is_latest",
     "is_latest": "is_latest",
+    "test": "is_test",
+    "tests": "is_test",
+    "is_test": "is_test",
+    "generated": "is_generated",
+    "is_generated": "is_generated",
 }
 """The names that a query may use, and the filter's field that each means."""
 
@@ -87,10 +94,20 @@ def merged(base: Filter, added: Filter) -> Filter | None:
         metadata[key] = _common_values(base.metadata[key], added.metadata[key])
         if not metadata[key]:
             return None
-    if {base.is_latest, added.is_latest} == {True, False}:
-        return None
-    is_latest = added.is_latest if base.is_latest is None else base.is_latest
-    return Filter(**narrowed, is_latest=is_latest, metadata=metadata)
+    flags: dict[str, bool | None] = {}
+    for name in FLAG_FIELDS:
+        mine: bool | None = getattr(base, name)
+        yours: bool | None = getattr(added, name)
+        if {mine, yours} == {True, False}:
+            return None
+        flags[name] = yours if mine is None else mine
+    return Filter(
+        is_latest=flags["is_latest"],
+        is_test=flags["is_test"],
+        is_generated=flags["is_generated"],
+        metadata=metadata,
+        **narrowed,
+    )
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:

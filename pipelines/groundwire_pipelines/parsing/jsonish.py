@@ -1,12 +1,13 @@
 """What a model writes for a search: plain text, or an object with a query and filters (seed 000, `query_parser`)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire_client import Filter
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
+from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES, FLAG_FIELDS
 from groundwire_pipelines.parsing.tolerant_json import MalformedError, Tolerated, read_object
 
 _FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
@@ -84,18 +85,19 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, .
         if field in values:
             raise StepError("filter-malformed", f"the filter {name!r} stands there twice")
         values[field] = _texts(name, value)
-    is_latest = [_truth(text) for text in values.pop("is_latest", ())]
-    if len(is_latest) > 1:
-        raise StepError("filter-malformed", "the filter 'is_latest' must be one value, not a list of several")
-    narrowing = Filter.from_mapping({**values, "is_latest": is_latest[0] if is_latest else None})
-    return narrowing, tuple(sorted(dropped))
+    flags = {name: _flag(name, values.pop(name, ())) for name in FLAG_FIELDS}
+    return Filter.from_mapping({**values, **flags}), tuple(sorted(dropped))
 
 
-def _truth(text: str) -> bool:
+def _flag(name: str, texts: Sequence[str]) -> bool | None:
     """Truth comes as a word, because values without quotes are texts too."""
-    if text.lower() not in ("true", "false"):
-        raise StepError("filter-malformed", f"the filter 'is_latest' must be true or false, not {text!r}")
-    return text.lower() == "true"
+    if len(texts) > 1:
+        raise StepError("filter-malformed", f"the filter {name!r} must be one value, not a list of several")
+    for text in texts:
+        if text.lower() not in ("true", "false"):
+            raise StepError("filter-malformed", f"the filter {name!r} must be true or false, not {text!r}")
+        return text.lower() == "true"
+    return None
 
 
 def _texts(name: str, value: Tolerated) -> tuple[str, ...]:

@@ -309,7 +309,9 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _scope_pb2.Filter:
-        """Narrows every source before it ranks. Absent: no filter."""
+        """Narrows every source before it ranks, and what is returned around the matches: parents, neighbours, and the edges
+        between services, both ends of which must pass. So do `process`, `doc_class` and `workflow_id`. Absent: no filter.
+        """
 
     @_builtins.property
     def hybrid(self) -> Global___HybridParameters:
@@ -536,7 +538,7 @@ class MatchMeta(_message.Message):
     """Everything else that the source said of it, as a JSON object with sorted keys."""
     @_builtins.property
     def parent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The visible nodes that contain it, by id."""
+        """The visible nodes that contain it and pass the filter, by id."""
 
     @_builtins.property
     def parents(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParentContext]:
@@ -594,6 +596,8 @@ class QueryMatch(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _builtins.int
     CHANNEL_FIELD_NUMBER: _builtins.int
     META_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     rank: _builtins.int
@@ -630,6 +634,10 @@ class QueryMatch(_message.Message):
     """Who wrote it; empty when unknown."""
     channel: _builtins.str
     """The channel it was said in; empty when in none."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool wrote the node."""
     @_builtins.property
     def scores(self) -> Global___StageScores:
         """The score after each stage. Absent for a neighbour."""
@@ -671,10 +679,12 @@ class QueryMatch(_message.Message):
         timestamp: _timestamp_pb2.Timestamp | None = ...,
         channel: _builtins.str = ...,
         meta: Global___MatchMeta | None = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "kind", b"kind", "language", b"language", "meta", b"meta", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol_name", b"symbol_name", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "meta", b"meta", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol_name", b"symbol_name", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -697,7 +707,7 @@ class ServiceEdge(_message.Message):
     edge_type: _builtins.str
     """The type as its source names it, such as `CallsService`."""
     count: _builtins.int
-    """How many there are between nodes of the two."""
+    """How many there are between nodes of the two that the caller may see and that pass the filter."""
     def __init__(
         self,
         *,

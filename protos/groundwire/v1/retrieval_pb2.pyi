@@ -203,7 +203,7 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     SKIP_REASON_OVER_BUDGET: _SkipReason.ValueType  # 1
     """It does not fit what was left of the budget."""
     SKIP_REASON_UNAVAILABLE: _SkipReason.ValueType  # 2
-    """There is no such node, or the caller may not see it: the two look the same."""
+    """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
     SKIP_REASON_RESPONSE_LIMIT: _SkipReason.ValueType  # 3
     """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
     for it in another call.
@@ -217,7 +217,7 @@ SKIP_REASON_UNSPECIFIED: SkipReason.ValueType  # 0
 SKIP_REASON_OVER_BUDGET: SkipReason.ValueType  # 1
 """It does not fit what was left of the budget."""
 SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2
-"""There is no such node, or the caller may not see it: the two look the same."""
+"""There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
 SKIP_REASON_RESPONSE_LIMIT: SkipReason.ValueType  # 3
 """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
 for it in another call.
@@ -310,6 +310,8 @@ class SearchHit(_message.Message):
     RANK_FIELD_NUMBER: _builtins.int
     LEGS_FIELD_NUMBER: _builtins.int
     MATCHED_TOKENS_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
@@ -318,6 +320,10 @@ class SearchHit(_message.Message):
     """
     rank: _builtins.int
     """1 for the best."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool wrote the node."""
     @_builtins.property
     def legs(self) -> _containers.RepeatedCompositeFieldContainer[Global___LegScore]:
         """The hit's place in each list it came from. Filled only when `explain` was asked."""
@@ -336,10 +342,12 @@ class SearchHit(_message.Message):
         rank: _builtins.int = ...,
         legs: _abc.Iterable[Global___LegScore] | None = ...,
         matched_tokens: _abc.Iterable[_builtins.str] | None = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "legs", b"legs", "matched_tokens", b"matched_tokens", "rank", b"rank", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "legs", b"legs", "matched_tokens", b"matched_tokens", "rank", b"rank", "score", b"score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -478,12 +486,18 @@ class ExpandDependencyTreeRequest(_message.Message):
     MAX_NODES_FIELD_NUMBER: _builtins.int
     EDGE_ALLOWLIST_FIELD_NUMBER: _builtins.int
     DIRECTION_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
     """How many edges a node may lie away from a seed: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
     """The most nodes to return, seeds included: 1 to the server's maximum (2,000 unless configured). Required."""
     direction: Global___Direction.ValueType
     """Which way to follow edges. Unspecified: outgoing."""
+    min_confidence: _builtins.float
+    """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are neither followed nor
+    returned. 0, the default, admits every edge.
+    """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where to walk. Required."""
@@ -495,7 +509,7 @@ class ExpandDependencyTreeRequest(_message.Message):
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where to start, in order of importance: 1 to 1,000 ids of 1 to 2,048 characters. Required. A repeated id
-        counts once. Ids that are absent or hidden are left out.
+        counts once. Ids that are absent, hidden or do not pass the filter are left out.
         """
 
     @_builtins.property
@@ -503,6 +517,10 @@ class ExpandDependencyTreeRequest(_message.Message):
         """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all.
         Required. A type that the index does not have follows nothing.
         """
+
+    @_builtins.property
+    def filter(self) -> _scope_pb2.Filter:
+        """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
 
     def __init__(
         self,
@@ -514,10 +532,12 @@ class ExpandDependencyTreeRequest(_message.Message):
         max_nodes: _builtins.int = ...,
         edge_allowlist: _abc.Iterable[_builtins.str] | None = ...,
         direction: Global___Direction.ValueType = ...,
+        filter: _scope_pb2.Filter | None = ...,
+        min_confidence: _builtins.float = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "max_depth", b"max_depth", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "filter", b"filter", "max_depth", b"max_depth", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_depth: _TypeAlias = _typing.Literal["max_depth"]  # noqa: Y015
     _WhichOneofArgType__max_depth: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth"]  # noqa: Y015
@@ -534,22 +554,30 @@ class ExpandedNode(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     DEPTH_FIELD_NUMBER: _builtins.int
     PARENT_ID_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     depth: _builtins.int
     """Edges from the nearest seed; 0 for a seed."""
     parent_id: _builtins.str
     """The node it was reached from; empty for a seed."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool wrote the node."""
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         depth: _builtins.int = ...,
         parent_id: _builtins.str = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "parent_id", b"parent_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "parent_id", b"parent_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -565,6 +593,7 @@ class DependencyEdge(_message.Message):
     TO_ID_FIELD_NUMBER: _builtins.int
     EDGE_TYPE_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
+    LINE_FIELD_NUMBER: _builtins.int
     from_id: _builtins.str
     """The canonical id of the node that depends."""
     to_id: _builtins.str
@@ -573,6 +602,8 @@ class DependencyEdge(_message.Message):
     """The type as its source names it, such as `Calls`, `ReadsFrom`, `Inherits`, `cs_dep`."""
     confidence: _builtins.float
     """How sure the source is of it: above 0, at most 1; 1 when it is stated as a fact."""
+    line: _builtins.int
+    """The line, 1-based, of the file of `from_id` where the dependency stands; 0 when unknown."""
     def __init__(
         self,
         *,
@@ -580,10 +611,11 @@ class DependencyEdge(_message.Message):
         to_id: _builtins.str = ...,
         edge_type: _builtins.str = ...,
         confidence: _builtins.float = ...,
+        line: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "edge_type", b"edge_type", "from_id", b"from_id", "to_id", b"to_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "edge_type", b"edge_type", "from_id", b"from_id", "line", b"line", "to_id", b"to_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -601,15 +633,15 @@ class ExpandDebug(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     seed_count: _builtins.int
-    """Visible seeds."""
+    """Visible seeds that pass the filter."""
     expanded_count: _builtins.int
     """Nodes returned, seeds included."""
     edges_count: _builtins.int
     """Edges returned."""
     truncated: _builtins.bool
-    """True when a limit kept a visible node or an edge out."""
+    """True when a limit kept out a node or an edge that access, filter and confidence admit."""
     reason: _builtins.str
-    """`ok`; `no_seeds` when no seed is visible; `limit_reached` when `max_nodes` cut the walk;
+    """`ok`; `no_seeds` when no seed is visible and passes the filter; `limit_reached` when `max_nodes` cut the walk;
     `response_limit` when edges were left out to keep the response below 4 MiB.
     """
     def __init__(
@@ -644,7 +676,7 @@ class ExpandDependencyTreeResponse(_message.Message):
     """The index version that answered."""
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The visible seeds in the order of the request, without repeats, as far as `max_nodes` admits."""
+        """The visible seeds that pass the filter, in the order of the request, without repeats, as far as `max_nodes` admits."""
 
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedNode]:
@@ -679,7 +711,7 @@ Global___ExpandDependencyTreeResponse: _TypeAlias = ExpandDependencyTreeResponse
 
 @_typing.final
 class GraphNode(_message.Message):
-    """A graph node whose text is asked for; take it from ExpandDependencyTreeResponse.nodes as it is."""
+    """A graph node whose text is asked for; its fields are those of the same name in ExpandDependencyTreeResponse.nodes."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -722,6 +754,7 @@ class FetchNodeTextsRequest(_message.Message):
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     MAX_CHARS_FIELD_NUMBER: _builtins.int
     PRIORITIZATION_MODE_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
     budget_tokens: _builtins.int
     """The most tokens in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000."""
     max_chars: _builtins.int
@@ -746,6 +779,10 @@ class FetchNodeTextsRequest(_message.Message):
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphNode]:
         """Graph nodes around the seeds."""
 
+    @_builtins.property
+    def filter(self) -> _scope_pb2.Filter:
+        """Which nodes may have their texts returned; others are skipped as UNAVAILABLE. Absent: no filter."""
+
     def __init__(
         self,
         *,
@@ -756,10 +793,11 @@ class FetchNodeTextsRequest(_message.Message):
         budget_tokens: _builtins.int = ...,
         max_chars: _builtins.int = ...,
         prioritization_mode: Global___PrioritizationMode.ValueType = ...,
+        filter: _scope_pb2.Filter | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "max_chars", b"max_chars", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_budget: _TypeAlias = _typing.Literal["budget_tokens", "max_chars"]  # noqa: Y015
     _WhichOneofArgType_budget: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
@@ -815,6 +853,8 @@ class NodeText(_message.Message):
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     LOCATION_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     text: _builtins.str
@@ -829,6 +869,10 @@ class NodeText(_message.Message):
     """The text's length in tokens."""
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool wrote the node."""
     @_builtins.property
     def location(self) -> Global___Location:
         """Where the text stands."""
@@ -844,10 +888,12 @@ class NodeText(_message.Message):
         token_count: _builtins.int = ...,
         location: Global___Location | None = ...,
         symbol: _builtins.str = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "is_seed", b"is_seed", "location", b"location", "parent_id", b"parent_id", "symbol", b"symbol", "text", b"text", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "is_generated", b"is_generated", "is_seed", b"is_seed", "is_test", b"is_test", "location", b"location", "parent_id", b"parent_id", "symbol", b"symbol", "text", b"text", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -101,12 +101,12 @@ class RetrievalServiceServicer(object):
 
     def ExpandDependencyTree(self, request, context):
         """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
-        Does not pass through nodes that the caller may not see. Returns no text.
+        Does not pass through nodes that the caller may not see or that do not pass the filter. Returns no text.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-        Seeds that do not exist or are hidden are left out, not reported.
+        Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
@@ -123,7 +123,7 @@ class RetrievalServiceServicer(object):
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-        Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
+        Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.

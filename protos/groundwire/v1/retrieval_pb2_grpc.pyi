@@ -61,12 +61,12 @@ class RetrievalServiceStub:
     """
     ExpandDependencyTree: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
-    Does not pass through nodes that the caller may not see. Returns no text.
+    Does not pass through nodes that the caller may not see or that do not pass the filter. Returns no text.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Seeds that do not exist or are hidden are left out, not reported.
+      Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
@@ -79,7 +79,7 @@ class RetrievalServiceStub:
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
+      Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
@@ -118,12 +118,12 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """
     ExpandDependencyTree: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]  # type: ignore[assignment]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
-    Does not pass through nodes that the caller may not see. Returns no text.
+    Does not pass through nodes that the caller may not see or that do not pass the filter. Returns no text.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Seeds that do not exist or are hidden are left out, not reported.
+      Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
@@ -136,7 +136,7 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
+      Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
@@ -184,12 +184,12 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_retrieval_pb2.ExpandDependencyTreeResponse, _abc.Awaitable[_retrieval_pb2.ExpandDependencyTreeResponse]]:
         """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
-        Does not pass through nodes that the caller may not see. Returns no text.
+        Does not pass through nodes that the caller may not see or that do not pass the filter. Returns no text.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-          Seeds that do not exist or are hidden are left out, not reported.
+          Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
@@ -208,7 +208,7 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-          Ids that do not exist or are hidden stand in `skipped` as UNAVAILABLE.
+          Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.

@@ -119,6 +119,10 @@ Global___AccessContext: _TypeAlias = AccessContext  # noqa: Y015
 class Filter(_message.Message):
     """Ordinary filters. They only narrow what access leaves; lists are alternatives (any of), fields
     must all hold. An empty list does not filter. At most 256 entries a list, each of 1 to 1,024 characters.
+
+    To a walk, to texts and to what stands around a match, a node that does not pass is as one that is not there: no
+    seed, not reached, not passed through, without text. Searches rank what passes; their statistics, such as how rare
+    a word is, are of all that the caller may see.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -137,8 +141,14 @@ class Filter(_message.Message):
     DOCUMENT_VERSION_IDS_FIELD_NUMBER: _builtins.int
     IS_LATEST_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
     is_latest: _builtins.bool
     """True for the latest versions of documents alone, false for earlier ones alone. Absent: both."""
+    is_test: _builtins.bool
+    """True for tests alone (what tests other code, and its helpers and data), false for all but tests. Absent: both."""
+    is_generated: _builtins.bool
+    """True for what a tool wrote alone, false for all else. Absent: both."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Node kinds, such as `cs`, `sql`, `py`, `md`. Exact, case-sensitive."""
@@ -211,13 +221,24 @@ class Filter(_message.Message):
         document_version_ids: _abc.Iterable[_builtins.str] | None = ...,
         is_latest: _builtins.bool | None = ...,
         metadata: _struct_pb2.Struct | None = ...,
+        is_test: _builtins.bool | None = ...,
+        is_generated: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest", "is_latest", b"is_latest", "metadata", b"metadata"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_is_generated", b"_is_generated", "_is_latest", b"_is_latest", "_is_test", b"_is_test", "is_generated", b"is_generated", "is_latest", b"is_latest", "is_test", b"is_test", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest", "case_ids", b"case_ids", "collection_ids", b"collection_ids", "corpus_types", b"corpus_types", "data_types", b"data_types", "document_ids", b"document_ids", "document_version_ids", b"document_version_ids", "is_latest", b"is_latest", "kinds", b"kinds", "languages", b"languages", "metadata", b"metadata", "path_prefixes", b"path_prefixes", "repo_names", b"repo_names", "service_names", b"service_names", "tenant_ids", b"tenant_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_is_generated", b"_is_generated", "_is_latest", b"_is_latest", "_is_test", b"_is_test", "case_ids", b"case_ids", "collection_ids", b"collection_ids", "corpus_types", b"corpus_types", "data_types", b"data_types", "document_ids", b"document_ids", "document_version_ids", b"document_version_ids", "is_generated", b"is_generated", "is_latest", b"is_latest", "is_test", b"is_test", "kinds", b"kinds", "languages", b"languages", "metadata", b"metadata", "path_prefixes", b"path_prefixes", "repo_names", b"repo_names", "service_names", b"service_names", "tenant_ids", b"tenant_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__is_generated: _TypeAlias = _typing.Literal["is_generated"]  # noqa: Y015
+    _WhichOneofArgType__is_generated: _TypeAlias = _typing.Literal["_is_generated", b"_is_generated"]  # noqa: Y015
     _WhichOneofReturnType__is_latest: _TypeAlias = _typing.Literal["is_latest"]  # noqa: Y015
     _WhichOneofArgType__is_latest: _TypeAlias = _typing.Literal["_is_latest", b"_is_latest"]  # noqa: Y015
+    _WhichOneofReturnType__is_test: _TypeAlias = _typing.Literal["is_test"]  # noqa: Y015
+    _WhichOneofArgType__is_test: _TypeAlias = _typing.Literal["_is_test", b"_is_test"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_generated) -> _WhichOneofReturnType__is_generated | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__is_latest) -> _WhichOneofReturnType__is_latest | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__is_test) -> _WhichOneofReturnType__is_test | None: ...
 
 Global___Filter: _TypeAlias = Filter  # noqa: Y015

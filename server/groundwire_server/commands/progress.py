@@ -1,11 +1,20 @@
-"""Progress of a build on the terminal: a bar for each stage with count, rate and time left."""
+"""Progress of a build: count, rate and time left of each stage, as a bar on a terminal and in lines elsewhere."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+SECONDS_BETWEEN_LINES = 5.0
+"""Between two lines of a stage where there is no terminal; shorter stages say nothing."""
+
+
+_RATE_OVER_SECONDS = 120.0
+"""What the rate is taken over: some stages tell only every few seconds how far they are."""
 
 
 class _RateColumn(ProgressColumn):
@@ -15,10 +24,13 @@ class _RateColumn(ProgressColumn):
 
 
 class TerminalProgress:
-    """Implements `ingest.progress.Progress`; prints nothing where stderr is no terminal."""
+    """Implements `ingest.progress.Progress` on a console, stderr unless given: bars where it is a terminal, else a line
+    every SECONDS_BETWEEN_LINES. `clock` gives seconds.
+    """
 
-    def __init__(self) -> None:
-        self._console = Console(stderr=True)
+    def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console or Console(stderr=True)
+        self._clock = clock
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
@@ -30,6 +42,32 @@ class TerminalProgress:
             _RateColumn(),
             TimeRemainingColumn(compact=True),
         )
-        with Progress(*columns, console=self._console, disable=not self._console.is_terminal) as bars:
+        has_bars = self._console.is_terminal
+        with Progress(
+            *columns,
+            console=self._console,
+            speed_estimate_period=_RATE_OVER_SECONDS,
+            get_time=self._clock,
+            disable=not has_bars,
+        ) as bars:
             bar = bars.add_task(name, total=None)
-            yield lambda done, total: bars.update(bar, completed=done, total=total or None)
+            last_line = self._clock()
+
+            def report(done: int, total: int) -> None:
+                nonlocal last_line
+                bars.update(bar, completed=done, total=total or None)
+                if not has_bars and self._clock() - last_line >= SECONDS_BETWEEN_LINES:
+                    last_line = self._clock()
+                    self._console.print(_line(bars.tasks[0]), markup=False, highlight=False, soft_wrap=True)
+
+            yield report
+
+
+def _line(task: Task) -> str:
+    """How far a stage is, in words: `Embedding: 512 of 1,904, 300/s, 0:00:05 left`."""
+    parts = [f"{task.completed:,.0f}" + ("" if task.total is None else f" of {task.total:,.0f}")]
+    if task.speed:
+        parts.append(f"{task.speed:,.0f}/s")
+    if task.time_remaining:
+        parts.append(f"{timedelta(seconds=round(task.time_remaining))} left")
+    return f"{task.description}: {', '.join(parts)}"

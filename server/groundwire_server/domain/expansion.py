@@ -1,11 +1,12 @@
 """ExpandDependencyTree: what is asked and what is answered (design §5; seed 000 `expand_dependency_tree`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter
 
 
 class Direction(Enum):
@@ -27,7 +28,11 @@ class ExpandReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExpandRequest:
-    """A walk of the graph from seeds; `max_depth` None means absent and is refused."""
+    """A walk of the graph from seeds; `max_depth` None means absent and is refused.
+
+    Nodes that do not pass the filter are as if absent. Edges below `min_confidence`, in [0, 1], are neither followed
+    nor returned.
+    """
 
     scope: Scope
     access: AccessContext
@@ -36,15 +41,19 @@ class ExpandRequest:
     max_nodes: int
     edge_allowlist: tuple[str, ...]
     direction: Direction = Direction.OUTGOING
+    filter: Filter = field(default_factory=Filter)
+    min_confidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedNode:
-    """A node the walk reached, its depth and the node it was reached from ("" for a seed)."""
+    """A node the walk reached, its depth and the node it was reached from ("" for a seed); flags as in `Node`."""
 
     id: str
     depth: int
     parent_id: str
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

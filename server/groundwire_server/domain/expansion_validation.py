@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.expansion import ExpandRequest
+from groundwire_server.domain.filter_validation import check_filter
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
 
 
@@ -21,6 +22,8 @@ def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
     else:
         violations.bound("max_depth", request.max_depth, 0, limits.MAX_DEPTH)
     violations.bound("max_nodes", request.max_nodes, 1, bounds.max_expand_nodes)
+    check_filter(request.filter, violations)
+    violations.bound_share("min_confidence", request.min_confidence)
     _check_edge_allowlist(request.edge_allowlist, violations)
     violations.raise_any()
     assert request.max_depth is not None

@@ -1,4 +1,4 @@
-"""The rules of a filter, which SearchNodes and Query share (seed 004, "FilterSpec")."""
+"""The rules of a filter, which is the same for every action (seed 004, "FilterSpec")."""
 
 from dataclasses import fields
 
@@ -7,7 +7,8 @@ from groundwire_server.domain.limits import MAX_FILTER_CONDITIONS, MAX_FILTER_VA
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 
-_LISTS = tuple(field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata"))
+_NO_LISTS = ("is_latest", "is_test", "is_generated", "metadata")
+_LISTS = tuple(field.name for field in fields(Filter) if field.name not in _NO_LISTS)
 
 
 def check_filter(filter_: Filter, violations: Violations) -> None:

@@ -32,7 +32,8 @@ class Node:
 
     `repo_name` is the scope's repository unless the source says otherwise. `chunk_index` orders the chunks of one
     document, 0 when unknown. `timestamp` has a zone. `context_prefix` says where the text stands, such as the headings
-    above it; it is searched with the text, but is no part of it. `deleted` marks what the source has withdrawn.
+    above it; it is searched with the text, but is no part of it. `deleted` marks what the source has withdrawn,
+    `is_test` what tests other code, `is_generated` what a tool wrote.
     """
 
     id: str
@@ -61,6 +62,8 @@ class Node:
     timestamp: datetime | None = None
     source_uri: str = ""
     context_prefix: str = ""
+    is_test: bool = False
+    is_generated: bool = False
     access: NodeAccess = field(default_factory=NodeAccess)
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
 
@@ -71,9 +74,13 @@ CONTAINS = "Contains"
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A typed dependency between two nodes; `confidence` in (0, 1], 1 when the source asserts it."""
+    """A typed dependency between two nodes; `confidence` in (0, 1], 1 when the source asserts it.
+
+    `line` is the 1-based line of the file of `from_id` where the dependency stands, 0 when unknown.
+    """
 
     from_id: str
     to_id: str
     edge_type: str
     confidence: float = 1.0
+    line: int = 0

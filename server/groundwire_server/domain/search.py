@@ -56,7 +56,8 @@ class MetadataCondition:
 class Filter:
     """Ordinary filters: values of one field are alternatives, fields must all hold, empty does not filter.
 
-    `is_latest` None does not filter. Every condition of `metadata` must hold.
+    A boolean keeps the nodes that are, or are not, what its field is named for; None does not filter. Every condition
+    of `metadata` must hold.
     """
 
     kinds: tuple[str, ...] = ()
@@ -73,6 +74,8 @@ class Filter:
     document_version_ids: tuple[str, ...] = ()
     is_latest: bool | None = None
     metadata: tuple[MetadataCondition, ...] = ()
+    is_test: bool | None = None
+    is_generated: bool | None = None
 
     @property
     def narrows(self) -> bool:
@@ -112,12 +115,15 @@ class LegScore:
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 
-    `legs` and `matched_tokens` are filled only for a search that asked to be explained.
+    `is_test` and `is_generated` are as in `Node`. `legs` and `matched_tokens` are filled only for a search that asked
+    to be explained.
     """
 
     id: str
     score: float
     rank: int
+    is_test: bool = False
+    is_generated: bool = False
     legs: tuple[LegScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
 

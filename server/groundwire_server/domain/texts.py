@@ -1,11 +1,12 @@
 """FetchNodeTexts: what is asked and what is answered (design §5; seed 000 `fetch_node_texts`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.nodes import Location
 from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter
 
 
 class PrioritizationMode(Enum):
@@ -35,7 +36,10 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent."""
+    """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent.
+
+    Nodes that do not pass the filter are as if absent.
+    """
 
     scope: Scope
     access: AccessContext
@@ -44,6 +48,7 @@ class FetchRequest:
     budget_tokens: int | None = None
     max_chars: int | None = None
     mode: PrioritizationMode = PrioritizationMode.BALANCED
+    filter: Filter = field(default_factory=Filter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,14 @@ class TextSize:
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A text as a backend returns it."""
+    """A text as a backend returns it; flags as in `Node`."""
 
     text: str
     token_count: int
     location: Location
     symbol: str
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.filter_validation import check_filter
 from groundwire_server.domain.scope import MAX_ID_LENGTH
 from groundwire_server.domain.texts import FetchRequest, GraphNode
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
@@ -18,6 +19,7 @@ def check_fetch(request: FetchRequest) -> None:
         violations.add("nodes", Reason.VALUE_OUT_OF_RANGE, f"{count} ids with seed_ids; at most {limits.MAX_FETCH_IDS}")
     else:
         _check_fetch_ids(request, violations)
+    check_filter(request.filter, violations)
     _check_budget(request, violations)
     violations.raise_any()
 

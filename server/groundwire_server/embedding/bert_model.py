@@ -1,7 +1,7 @@
 """Takes a sentence-transformers model of BERT's architecture apart into arrays."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
 import numpy as np
@@ -12,6 +12,9 @@ from torch import Tensor
 from groundwire_server.embedding.int8.bert import Bert, Floats, Layer, Linear, Norm, Pooling
 
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+_QUERY_PROMPTS = ("query",)
+_TEXT_PROMPTS = ("document", "passage", "corpus")
+"""The names that sentence-transformers looks for, in its order."""
 _WIDTH_STEP = 16
 """Kernels work on so many numbers at a time: where a row ends, so must what they load."""
 
@@ -47,7 +50,7 @@ def bert_of(model: SentenceTransformer) -> Bert | None:
     pooling = _pooling(model)
     if pooling is None or not isinstance(tokenizer, Tokenizer) or not _is_plain_bert(model):
         return None
-    prompt = _query_prompt(model)
+    prompt = _prompt(model, _QUERY_PROMPTS)
     transformer = _transformer(model)
     weights = {name: tensor.numpy().astype(np.float32) for name, tensor in transformer.state_dict().items()}
     positions = weights["embeddings.position_embeddings.weight"]
@@ -104,9 +107,13 @@ def _transformer(model: SentenceTransformer) -> _Model:
     return cast("_Model", model[0].auto_model)
 
 
-def _query_prompt(model: SentenceTransformer) -> str | None:
-    """What the model puts before a query; None when the pooling would leave it out again."""
-    name = "query" if "query" in model.prompts else model.default_prompt_name
+def text_prompt(model: SentenceTransformer) -> str | None:
+    """What the model puts before a text to be found; None when the pooling would leave it out again."""
+    return _prompt(model, _TEXT_PROMPTS)
+
+
+def _prompt(model: SentenceTransformer, names: Sequence[str]) -> str | None:
+    name = next((name for name in names if name in model.prompts), model.default_prompt_name)
     prompt = model.prompts[name] if name else ""
     return prompt if not prompt or _pooling_settings(model)["include_prompt"] else None
 

@@ -41,6 +41,11 @@ class DeferredEmbedder:
         embedder = self._embedder()
         return embedder.bert() if isinstance(embedder, ConvertibleEmbedder) else None
 
+    def text_prompt(self) -> str | None:
+        """See `ConvertibleEmbedder.text_prompt`."""
+        embedder = self._embedder()
+        return embedder.text_prompt() if isinstance(embedder, ConvertibleEmbedder) else None
+
     def _embedder(self) -> Embedder:
         with self._lock:
             if self._loaded is None:

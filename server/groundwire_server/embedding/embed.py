@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import content_hash
 from groundwire_server.embedding.cache import EmbeddingCache, EmbeddingCacheError
-from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.embedding.embedder import TextEmbedder
 
-TEXTS_A_COMMIT = 64
-"""Texts embedded between two writes to the cache: what an interrupted run loses at most."""
+TEXTS_A_COMMIT = 256
+"""Texts embedded between two writes to the cache: what an interrupted run loses at most. So many give batches of like
+length, and keep all cores at work."""
 TEXTS_A_LOOK_UP = 1024
 
 Report: TypeAlias = Callable[[int, int], None]
@@ -51,7 +52,7 @@ class Found:
     texts: NDArray[np.int64]
 
 
-def put_known(texts: Texts, embedder: Embedder, cache: EmbeddingCache, store: VectorStore, report: Report) -> Found:
+def put_known(texts: Texts, embedder: TextEmbedder, cache: EmbeddingCache, store: VectorStore, report: Report) -> Found:
     """Puts the vectors that the cache has of the texts; a blank text has none and never gets any.
 
     `report` is told how many rows are looked up. Raises EmbeddingCacheError.
@@ -72,7 +73,7 @@ def put_known(texts: Texts, embedder: Embedder, cache: EmbeddingCache, store: Ve
 
 
 def put_missing(
-    found: Found, texts: Texts, embedder: Embedder, cache: EmbeddingCache, store: VectorStore, report: Report
+    found: Found, texts: Texts, embedder: TextEmbedder, cache: EmbeddingCache, store: VectorStore, report: Report
 ) -> int:
     """Embeds the texts that were missing, each once, and puts their vectors; returns how many there were.
 

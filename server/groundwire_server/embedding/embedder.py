@@ -12,17 +12,12 @@ class EmbedderError(Exception):
     """A model cannot be loaded or gave no usable vector; says what to do."""
 
 
-class Embedder(Protocol):
+class TextEmbedder(Protocol):
     """Turns texts into vectors of unit length; the same text gives the same bytes whatever it is embedded with."""
 
     @property
-    def name(self) -> str:
-        """The model as its user named it, for messages and manifests."""
-        ...
-
-    @property
     def fingerprint(self) -> str:
-        """Identifies what the vectors depend on; two models of one fingerprint may share an index and a cache."""
+        """Identifies what the vectors depend on; those of one fingerprint may stand for each other."""
         ...
 
     @property
@@ -30,12 +25,21 @@ class Embedder(Protocol):
         """The length of every vector."""
         ...
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector of a query: float32 of shape [dimension]."""
-        ...
-
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts to be found: float32 of shape [len(texts), dimension], in their order."""
+        ...
+
+
+class Embedder(TextEmbedder, Protocol):
+    """A model: it embeds texts, and queries for them."""
+
+    @property
+    def name(self) -> str:
+        """The model as its user named it, for messages and manifests."""
+        ...
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a query: float32 of shape [dimension]."""
         ...
 
 

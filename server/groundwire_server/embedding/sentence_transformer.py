@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
-from groundwire_server.embedding.bert_model import bert_of
+from groundwire_server.embedding.bert_model import bert_of, text_prompt
 from groundwire_server.embedding.embedder import EmbedderError, unit_length
 from groundwire_server.embedding.fingerprint import model_fingerprint
 from groundwire_server.embedding.int8.bert import Bert
@@ -80,6 +80,10 @@ class SentenceTransformerEmbedder:
     def bert(self) -> Bert | None:
         """See `ConvertibleEmbedder.bert`."""
         return bert_of(self._model)
+
+    def text_prompt(self) -> str | None:
+        """See `ConvertibleEmbedder.text_prompt`."""
+        return text_prompt(self._model)
 
     def _embed_text(self, text: str) -> NDArray[np.float32]:
         return self._unit_length(self._encoder.encode_document([text], batch_size=1, show_progress_bar=False)[0])

@@ -55,9 +55,10 @@ class RetrievalEngine:
             else frozenset(edge_type.casefold() for edge_type in request.edge_allowlist),
             direction=request.direction,
             max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            min_confidence=request.min_confidence,
         )
         with stage("open"):
-            graph = self.graph.open_graph(request.scope, request.access)
+            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
         with stage("walk"):
             return graph.expand(walk, checkpoint)
 
@@ -66,7 +67,7 @@ class RetrievalEngine:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
         with stage("open"):
-            snapshot = self.backend.open(request.scope, request.access)
+            snapshot = self.backend.open(request.scope, request.access).narrowed(request.filter)
         with stage("pack"):
             candidates = prioritize(request.seed_ids, request.nodes, request.mode)
             sizes = snapshot.text_sizes([candidate.id for candidate in candidates])

@@ -15,13 +15,17 @@ from groundwire_server.index.files import map_array, write_array
 
 @dataclass(frozen=True, slots=True)
 class EdgeTable:
-    """Distinct edges between rows, all arrays [m]; `types` are positions in `edge_types`, which are sorted."""
+    """Distinct edges between rows, all arrays [m]; `types` are positions in `edge_types`, which are sorted.
+
+    `lines` are 1-based in the file of the row that an edge leaves, 0 when unknown.
+    """
 
     edge_types: tuple[str, ...]
     from_rows: NDArray[np.int32]
     to_rows: NDArray[np.int32]
     types: NDArray[np.int32]
     confidences: NDArray[np.float64]
+    lines: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.from_rows)
@@ -41,10 +45,11 @@ def write_adjacency(directory: Path, node_count: int, edges: EdgeTable) -> None:
         write_array(directory / f"{name}.ends.bin", far[order])
         write_array(directory / f"{name}.types.bin", edges.types[order])
         write_array(directory / f"{name}.confidences.bin", confidences[order])
+        write_array(directory / f"{name}.lines.bin", edges.lines[order])
 
 
 class Adjacency:
-    """The mapped edges of one direction. Slices of `ends`, `types`, `confidences` between two `starts` are a row's."""
+    """The mapped edges of one direction: between two `starts`, a row's `ends`, `types`, `confidences` and `lines`."""
 
     def __init__(self, directory: Path, name: str, node_count: int, edge_count: int) -> None:
         """Maps `outgoing` or `incoming`. Raises IndexDamagedError."""
@@ -52,6 +57,7 @@ class Adjacency:
         self.ends = map_array(directory / f"{name}.ends.bin", np.int32, (edge_count,))
         self.types = map_array(directory / f"{name}.types.bin", np.int32, (edge_count,))
         self.confidences = map_array(directory / f"{name}.confidences.bin", np.float32, (edge_count,))
+        self.lines = map_array(directory / f"{name}.lines.bin", np.int32, (edge_count,))
 
     def span(self, row: int) -> tuple[int, int]:
         """Where the row's edges start and end."""

@@ -6,6 +6,7 @@ They share their files: codes of all columns in one, values in another. A set of
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from groundwire_server.domain.nodes import Node
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
+from groundwire_server.index.row_tests import RowTest, Selection
 from groundwire_server.index.segment import Parts, Segment
 from groundwire_server.index.strings import StringColumn
 from groundwire_server.index.term_runs import TermRun, merged_vocabulary
@@ -47,23 +49,28 @@ class Category:
     values: StringColumn
     codes: NDArray[np.int32]
 
-    def rows_with(self, wanted: Sequence[range]) -> NDArray[np.bool_]:
-        """A mask of the rows whose value stands at one of the wanted positions."""
-        if len(wanted) > _COMPARED_RANGES:
-            chosen = np.zeros(len(self.values), dtype=np.bool_)
-            for positions in wanted:
-                chosen[positions.start : positions.stop] = True
-            return chosen.take(self.codes)
-        mask = np.zeros(len(self.codes), dtype=np.bool_)
+    def holding(self, wanted: Sequence[range]) -> RowTest:
+        """Which rows have a value that stands at one of the wanted positions."""
+        if len(wanted) <= _COMPARED_RANGES:
+            return partial(_in_ranges, self.codes, wanted)
+        chosen = np.zeros(len(self.values), dtype=np.bool_)
         for positions in wanted:
-            if len(positions) == 1:
-                mask |= self.codes == positions.start
-            elif positions:
-                mask |= (self.codes >= positions.start) & (self.codes < positions.stop)
-        return mask
+            chosen[positions.start : positions.stop] = True
+        return lambda rows: chosen.take(self.codes[rows])
 
     def __getitem__(self, row: int) -> str:
         return self.values[int(self.codes[row])]
+
+
+def _in_ranges(codes: NDArray[np.int32], wanted: Sequence[range], rows: Selection) -> NDArray[np.bool_]:
+    selected = codes[rows]
+    mask = np.zeros(len(selected), dtype=np.bool_)
+    for positions in wanted:
+        if len(positions) == 1:
+            mask |= selected == positions.start
+        elif positions:
+            mask |= (selected >= positions.start) & (selected < positions.stop)
+    return mask
 
 
 class CategoryRun:

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,20 @@ from groundwire_server.index.strings import StringColumn
 
 FLAGS_FILE = "flags.bin"
 STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
+FLAGS = ("is_latest", "deleted", "is_test", "is_generated")
 NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
 """What `NodeTable.timestamps` holds for a node without one."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+class OriginFlags(TypedDict):
+    """What every answer says of a node besides its id: see `Node`."""
+
+    is_test: bool
+    is_generated: bool
 
 
 class NodeColumns:
@@ -49,7 +58,7 @@ class NodeColumns:
         lines = (node.location.start_line, node.location.end_line)
         self._numbers.extend((*lines, node.token_count, len(node.text), node.chunk_index))
         self._timestamps.append(_microseconds(node.timestamp))
-        self._flags += bytes((node.is_latest, node.deleted))
+        self._flags += bytes(getattr(node, name) for name in FLAGS)
         self._hashes += bytes.fromhex(node.location.content_hash)
 
     def parts(self) -> Parts:
@@ -73,15 +82,14 @@ def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
         StringColumn.write_joined(directory, name, blobs, whole_column(segments, f"{name}.sizes"))
     write_array(directory / "numbers.bin", whole_column(segments, "numbers").reshape(-1, len(NUMBERS)).T)
     write_array(directory / "timestamps.bin", whole_column(segments, "timestamps"))
-    write_array(directory / FLAGS_FILE, whole_column(segments, "flags").reshape(-1, 2).T)
+    write_array(directory / FLAGS_FILE, whole_column(segments, "flags").reshape(-1, len(FLAGS)).T)
     write_array(directory / "content_hash.bin", whole_column(segments, "hashes"))
 
 
 class NodeTable:
     """The mapped node table of an index.
 
-    `numbers` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP; `is_latest` and
-    `deleted` [n] are flags.
+    `numbers` and `flags` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP.
     """
 
     def __init__(self, directory: Path, count: int) -> None:
@@ -97,9 +105,8 @@ class NodeTable:
         numbers = map_array(directory / "numbers.bin", np.int32, (len(NUMBERS), count))
         self.numbers: dict[str, NDArray[np.int32]] = dict(zip(NUMBERS, numbers, strict=True))
         self.timestamps = map_array(directory / "timestamps.bin", np.int64, (count,))
-        flags = map_array(directory / FLAGS_FILE, np.bool_, (2, count))
-        self.is_latest: NDArray[np.bool_] = flags[0]
-        self.deleted: NDArray[np.bool_] = flags[1]
+        flags = map_array(directory / FLAGS_FILE, np.bool_, (len(FLAGS), count))
+        self.flags: dict[str, NDArray[np.bool_]] = dict(zip(FLAGS, flags, strict=True))
         self._hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
 
     def node(self, row: int, access: NodeAccess) -> Node:
@@ -122,8 +129,8 @@ class NodeTable:
             document_id=self.categories["document_id"][row],
             document_version_id=self.categories["document_version_id"][row],
             chunk_index=int(self.numbers["chunk_index"][row]),
-            is_latest=bool(self.is_latest[row]),
-            deleted=bool(self.deleted[row]),
+            is_latest=bool(self.flags["is_latest"][row]),
+            deleted=bool(self.flags["deleted"][row]),
             service_name=self.categories["service_name"][row],
             repo_name=self.categories["repo_name"][row],
             section_path=self.categories["section_path"][row],
@@ -132,6 +139,7 @@ class NodeTable:
             timestamp=self.timestamp(row),
             source_uri=self.source_uris[row],
             context_prefix=self.context_prefixes[row],
+            **self.origin_flags(row),
             access=access,
             metadata=self.metadata(row),
         )
@@ -144,6 +152,10 @@ class NodeTable:
             end_line=int(self.numbers["end_line"][row]),
             content_hash=self._hashes[row].tobytes().hex(),
         )
+
+    def origin_flags(self, row: int) -> "OriginFlags":
+        """Whether the row is a test, and whether it is generated."""
+        return {"is_test": bool(self.flags["is_test"][row]), "is_generated": bool(self.flags["is_generated"][row])}
 
     def timestamp(self, row: int) -> datetime | None:
         """The row's timestamp, in UTC."""

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
+from groundwire_server.index.row_tests import RowTest
 from groundwire_server.index.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"
@@ -86,9 +87,10 @@ class PolicyTable:
             raise PermissionError(f"row {row} is of no policy class: nobody may see it")
         return self.classes[code - 1]
 
-    def rows_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A new mask [n] of the rows whose class is among those chosen [classes]; rows of no class never are."""
-        return np.concatenate((np.zeros(1, dtype=np.bool_), chosen)).take(self._codes)
+    def holding(self, chosen: NDArray[np.bool_]) -> RowTest:
+        """Which rows have a class that is among those chosen [classes]; rows of no class never have. Masks are new."""
+        by_code = np.concatenate((np.zeros(1, dtype=np.bool_), chosen))
+        return lambda rows: by_code.take(self._codes[rows])
 
 
 def visible_classes(classes: Sequence[NodeAccess], caller: AccessContext) -> NDArray[np.bool_]:

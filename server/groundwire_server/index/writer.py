@@ -158,6 +158,7 @@ def _edge_table(content: IndexContent) -> EdgeTable:
         np.asarray([rows[edge.to_id] for edge in content.edges], dtype=np.int32),
         np.asarray([codes[edge.edge_type] for edge in content.edges], dtype=np.int32),
         np.asarray([edge.confidence for edge in content.edges], dtype=np.float64),
+        np.asarray([edge.line for edge in content.edges], dtype=np.int32),
     )
 
 

@@ -28,9 +28,9 @@ from groundwire_server.index.writer import Origin, seal_index
 from groundwire_server.ingest.collect import Collected, collect
 from groundwire_server.ingest.processes import Advance, processor_count, runner
 from groundwire_server.ingest.progress import Progress, ProgressCallback
-from groundwire_server.ingest.query_encoder import with_query_encoder
 from groundwire_server.ingest.records import SkippedFile, Source, SourceRecord
 from groundwire_server.ingest.segments import TOKENIZERS, SegmentMaker
+from groundwire_server.ingest.vector_space import vector_space
 from groundwire_server.ingest.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
@@ -144,10 +144,12 @@ def _write_vectors(directory: Path, collected: Collected, options: BuildOptions,
         return _Vectors(None if dimension is None else write_own_vectors(directory, nodes, dimension))
     if dimension is not None:
         raise own_vectors_refused(nodes)
+    with progress.stage("Preparing model") as report:
+        space, texts = vector_space(embedder, options.data, processor_count())
+        report(1, 1)
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
-        embedded, reused = embed_nodes(directory, nodes, embedder, cache, progress)
-    space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
-    return _Vectors(with_query_encoder(space, embedder, options.data), embedded, reused)
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
+    return _Vectors(space, embedded, reused)
 
 
 def _write_tables(

@@ -24,7 +24,8 @@ class EdgeColumns:
         self._path = directory / _ORIGINS_FILE
         self._origins = self._path.open("wb")
         self._types: dict[str, int] = {}
-        self._from, self._to, self._type, self._confidences = array("i"), array("i"), array("i"), array("d")
+        self._from, self._to, self._type, self._lines = array("i"), array("i"), array("i"), array("i")
+        self._confidences = array("d")
 
     def __enter__(self) -> "EdgeColumns":
         return self
@@ -38,10 +39,11 @@ class EdgeColumns:
         self._to.append(to_number)
         self._type.append(self._types.setdefault(edge.edge_type, len(self._types)))
         self._confidences.append(edge.confidence)
+        self._lines.append(edge.line)
         pickle.dump(edge.origin, self._origins)
 
     def table(self, rows: NDArray[np.int32], keys: Sequence[str], *, skip_dangling: bool) -> tuple[EdgeTable, int]:
-        """Distinct edges between rows, sorted; of equal ones the surest. And how many dangled.
+        """Distinct edges between rows, sorted; of equal ones the surest stands. And how many dangled.
 
         `rows` [keys] are those of the keys, by number, below 0 for a key that no node has. Raises IngestError for an
         edge to a node that is not there, unless such edges are to be skipped.
@@ -52,8 +54,8 @@ class EdgeColumns:
             position = int(np.argmin(whole))
             raise self._dangling(position, bool(from_rows[position] >= 0), keys)
         edge_types, types = self._sorted_types(whole)
-        confidences = np.asarray(self._confidences)[whole]
-        table = _surest(EdgeTable(edge_types, from_rows[whole], to_rows[whole], types, confidences))
+        confidences, lines = np.asarray(self._confidences)[whole], np.asarray(self._lines, dtype=np.int32)[whole]
+        table = _surest(EdgeTable(edge_types, from_rows[whole], to_rows[whole], types, confidences, lines))
         return table, len(whole) - int(whole.sum())
 
     def _sorted_types(self, kept: NDArray[np.bool_]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
@@ -79,11 +81,10 @@ class EdgeColumns:
 
 
 def _surest(edges: EdgeTable) -> EdgeTable:
-    """The edges sorted by ends and type, each once, with the highest confidence it has."""
-    order = np.lexsort((edges.types, edges.to_rows, edges.from_rows))
-    columns = np.stack((edges.from_rows[order], edges.to_rows[order], edges.types[order]))
-    first = np.flatnonzero(np.concatenate(([True], np.any(columns[:, 1:] != columns[:, :-1], axis=0)))[: len(order)])
-    confidences = edges.confidences[order]
-    highest = np.maximum.reduceat(confidences, first) if len(first) else confidences
-    from_rows, to_rows, types = columns[:, first]
-    return EdgeTable(edges.edge_types, from_rows, to_rows, types, highest)
+    """The edges sorted by ends and type, each once: the surest, of equally sure ones that of the lowest known line."""
+    unknown_last = np.where(edges.lines > 0, edges.lines, np.iinfo(np.int32).max)
+    order = np.lexsort((unknown_last, -edges.confidences, edges.types, edges.to_rows, edges.from_rows))
+    columns = np.stack((edges.from_rows[order], edges.to_rows[order], edges.types[order], edges.lines[order]))
+    first = np.flatnonzero(np.concatenate(([True], np.any(columns[:3, 1:] != columns[:3, :-1], axis=0)))[: len(order)])
+    from_rows, to_rows, types, lines = columns[:, first]
+    return EdgeTable(edges.edge_types, from_rows, to_rows, types, edges.confidences[order[first]], lines)

@@ -71,6 +71,8 @@ def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
             timestamp=node.timestamp,
             source_uri=node.source_uri,
             context_prefix=node.context_prefix,
+            is_test=node.is_test,
+            is_generated=node.is_generated,
             access=_stated(access),
             vector=_own_vector(index, row),
             metadata=node.metadata,
@@ -87,6 +89,7 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
             origin=index.nodes.ids[from_row],
             # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
             confidence=float(str(index.outgoing.confidences[position])),
+            line=int(index.outgoing.lines[position]),
         )
 
 

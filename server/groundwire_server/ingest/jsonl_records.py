@@ -33,11 +33,12 @@ _TEXT_FIELDS = (
 _LIST_FIELDS = ("acl_tags", "classification_labels")
 _NODE_FIELDS = frozenset(
     {
-        *("type", "kind", "local_id", "text", "start_line", "end_line", "chunk_index", "is_latest", "deleted"),
+        *("type", "kind", "local_id", "text", "start_line", "end_line", "chunk_index"),
+        *("is_latest", "deleted", "is_test", "is_generated"),
         *(*_TEXT_FIELDS, "timestamp", "tenant_id", *_LIST_FIELDS, "clearance_level", "vector", "metadata"),
     }
 )
-_EDGE_FIELDS = frozenset({"type", "from", "to", "edge_type", "confidence"})
+_EDGE_FIELDS = frozenset({"type", "from", "to", "edge_type", "confidence", "line"})
 
 
 def jsonl_record(value: JsonValue, place: str) -> SourceNode | SourceEdge:
@@ -72,6 +73,8 @@ def _node(fields: JsonFields) -> SourceNode:
         chunk_index=fields.whole_number("chunk_index"),
         is_latest=fields.flag("is_latest", default=True),
         deleted=fields.flag("deleted", default=False),
+        is_test=fields.flag("is_test", default=False),
+        is_generated=fields.flag("is_generated", default=False),
         timestamp=fields.timestamp("timestamp"),
         access=_access(fields),
         vector=_vector(fields),
@@ -127,6 +130,7 @@ def _edge(fields: JsonFields) -> SourceEdge:
         edge_type=edge_type,
         origin=fields.place,
         confidence=_confidence(fields),
+        line=fields.whole_number("line"),
     )
 
 

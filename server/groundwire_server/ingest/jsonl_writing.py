@@ -31,6 +31,8 @@ _OPTIONAL_FIELDS = (
     "timestamp",
     "source_uri",
     "context_prefix",
+    "is_test",
+    "is_generated",
 )
 _DEFAULTS = {field.name: field.default for field in fields(SourceNode) if field.name in _OPTIONAL_FIELDS}
 
@@ -70,3 +72,5 @@ def _edge_values(edge: SourceEdge) -> Iterator[tuple[str, object]]:
     yield from (("type", "edge"), ("from", edge.from_key), ("to", edge.to_key), ("edge_type", edge.edge_type))
     if edge.confidence != 1.0:
         yield "confidence", edge.confidence
+    if edge.line:
+        yield "line", edge.line

@@ -8,6 +8,8 @@ from groundwire_server.ingest.bundle import BundleSource
 from groundwire_server.ingest.bundle_files import open_bundle_files
 from groundwire_server.ingest.jsonl import JsonlSource
 from groundwire_server.ingest.records import Source
+from groundwire_server.ingest.scip.documents import is_scip
+from groundwire_server.ingest.scip.source import ScipSource
 from groundwire_server.ingest.slack import SlackSource, open_slack_files
 from groundwire_server.ingest.strict_json import numbered_lines, parse_json
 from groundwire_server.ingest.tree.source import TreeSource
@@ -15,18 +17,20 @@ from groundwire_server.ingest.tree.source import TreeSource
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_FOR = (
     "a RoslynIndexer bundle (zip or folder), a JSONL file whose first line is an object with a 'type', a Slack export "
-    "(zip or folder), or a folder of source files"
+    "(zip or folder), a SCIP index, or a folder of source files"
 )
 
 
 def recognise(path: Path) -> Source:
-    """The source at a path: a bundle, a Slack export, a JSONL file, or, for any other folder, a source tree.
+    """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
     Raises IngestError when it is none of them, naming what was looked for.
     """
     if path.is_dir():
         return _archived(path) or TreeSource(path)
     try:
+        if is_scip(path):
+            return ScipSource(path)
         with path.open("rb") as stream:
             is_zip = stream.read(4) in _ZIP_STARTS
             if not is_zip:

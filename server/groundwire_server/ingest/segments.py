@@ -81,6 +81,8 @@ def _node(source: SourceNode, scope: Scope, token_count: int) -> Node:
         timestamp=source.timestamp,
         source_uri=source.source_uri,
         context_prefix=source.context_prefix,
+        is_test=source.is_test,
+        is_generated=source.is_generated,
         access=node_access(source),
         metadata=source.metadata,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.embedding.cache import EmbeddingCache
 from groundwire_server.embedding.embed import put_known, put_missing
-from groundwire_server.embedding.embedder import Embedder
+from groundwire_server.embedding.embedder import TextEmbedder
 from groundwire_server.index.manifest import VectorSpace
 from groundwire_server.index.vector_file import VectorFile
 from groundwire_server.ingest.progress import Progress
@@ -21,7 +21,7 @@ ROWS_A_BLOCK = 1024
 
 
 def embed_nodes(
-    directory: Path, nodes: SpooledNodes, embedder: Embedder, cache: EmbeddingCache, progress: Progress
+    directory: Path, nodes: SpooledNodes, embedder: TextEmbedder, cache: EmbeddingCache, progress: Progress
 ) -> tuple[int, int]:
     """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
 

@@ -140,7 +140,7 @@ def answers(server: FakeServer) -> None:
     ]
     hits = [
         retrieval_pb2.SearchHit(id=SEED, score=0.5, rank=1, legs=legs, matched_tokens=["create", "invoice"]),
-        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, legs=legs[1:]),
+        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, legs=legs[1:], is_generated=True),
     ]
     debug = retrieval_pb2.SearchDebug(
         path=retrieval_pb2.SEARCH_PATH_EXACT,
@@ -154,9 +154,9 @@ def answers(server: FakeServer) -> None:
     server.answer(retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True, debug=debug))
     nodes = [
         retrieval_pb2.ExpandedNode(id=SEED),
-        retrieval_pb2.ExpandedNode(id=TABLE, depth=1, parent_id=SEED),
+        retrieval_pb2.ExpandedNode(id=TABLE, depth=1, parent_id=SEED, is_test=True, is_generated=True),
     ]
-    edge = retrieval_pb2.DependencyEdge(from_id=SEED, to_id=TABLE, edge_type="ReadsFrom", confidence=0.9)
+    edge = retrieval_pb2.DependencyEdge(from_id=SEED, to_id=TABLE, edge_type="ReadsFrom", confidence=0.9, line=12)
     walk = retrieval_pb2.ExpandDebug(
         seed_count=1, expanded_count=2, edges_count=1, truncated=True, reason="limit_reached"
     )
@@ -171,6 +171,7 @@ def answers(server: FakeServer) -> None:
         token_count=9,
         location=location,
         symbol="Create",
+        is_test=True,
     )
     skipped = retrieval_pb2.SkippedNode(id=TABLE, reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
     server.answer(

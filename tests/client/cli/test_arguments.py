@@ -52,7 +52,7 @@ def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
 
 def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = ["--depth", "0", "--max-nodes", "7", "--edge-type", "Calls", "--edge-type", "FK", "--direction", "both"]
-    run("expand", SEED, TABLE, *flags)
+    run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests")
     run("expand", SEED)
     first, second = (attempt.request for attempt in server.attempts)
     assert isinstance(first, retrieval_pb2.ExpandDependencyTreeRequest)
@@ -62,6 +62,8 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     assert first.direction == retrieval_pb2.DIRECTION_BOTH
     assert (second.max_depth, second.max_nodes, list(second.edge_allowlist)) == (2, 50, ["*"])
     assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
+    assert (first.min_confidence, first.filter) == (0.5, scope_pb2.Filter(is_test=False))
+    assert (second.min_confidence, second.filter) == (0.0, scope_pb2.Filter())
 
 
 @pytest.mark.parametrize(

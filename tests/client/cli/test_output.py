@@ -25,6 +25,7 @@ def test_search_prints_a_table(run: Run) -> None:
     first, second = (next(line for line in output.stdout.splitlines() if node in line) for node in (SEED, TABLE))
     assert first.startswith("1  0.5000")
     assert second.startswith("2  0.2500")
+    assert f"{TABLE}  generated" in second
     assert first.count("━") == 10
     assert second.count("━") == 5
     assert "hits: 2; index: v1" in output.stdout
@@ -56,9 +57,9 @@ def test_a_search_may_find_nothing(run: Run) -> None:
 @pytest.mark.usefixtures("answers")
 def test_expand_prints_a_tree_and_the_edges(run: Run) -> None:
     lines = [line.rstrip() for line in run("expand", SEED).stdout.splitlines()]
-    assert lines[:3] == ["seeds", f"└── {SEED}", f"    └── {TABLE}"]
+    assert lines[:3] == ["seeds", f"└── {SEED}", f"    └── {TABLE}  test generated"]
     edge = next(line for line in lines if "ReadsFrom" in line)
-    assert edge.split() == [SEED, "ReadsFrom", TABLE, "0.9"]
+    assert edge.split() == [SEED, "12", "ReadsFrom", TABLE, "0.9"]
     assert lines[-1] == "seeds: 1; nodes: 2; edges: 1; index: v1; truncated: limit_reached"
 
 
@@ -71,7 +72,7 @@ def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
 @pytest.mark.usefixtures("answers")
 def test_fetch_prints_texts_and_what_was_skipped(run: Run) -> None:
     printed = run("fetch", SEED, TABLE).stdout
-    assert "src/Invoice.cs:10-11 · seed · 9 tokens" in printed
+    assert "src/Invoice.cs:10-11 · seed · test · 9 tokens" in printed
     assert SEED in printed
     assert "10 int [bold]x␛[31m;" in printed
     assert "11 int y;" in printed
@@ -96,12 +97,14 @@ def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: 
 def test_json_is_one_object_of_the_fields_in_order(run: Run) -> None:
     found = json.loads(run("search", "vat", "--json").stdout)
     assert list(found) == ["hits", "index", "exact", "debug"]
-    assert list(found["hits"][0]) == ["id", "score", "rank", "legs", "matched_tokens"]
+    assert list(found["hits"][0]) == [*("id", "score", "rank", "legs", "matched_tokens", "is_test", "is_generated")]
     assert found["hits"][0]["legs"][0] == {"leg": "semantic", "rank": 1, "score": 0.75}
     assert found["debug"]["path"] == "exact"
     graph = json.loads(run("expand", SEED, "--json").stdout)
     assert list(graph) == ["seed_ids", "nodes", "edges", "debug", "index"]
-    assert graph["edges"] == [{"from_id": SEED, "to_id": TABLE, "edge_type": "ReadsFrom", "confidence": 0.9}]
+    assert graph["edges"] == [
+        {"from_id": SEED, "to_id": TABLE, "edge_type": "ReadsFrom", "confidence": 0.9, "line": 12}
+    ]
     texts = json.loads(run("fetch", SEED, "--json").stdout)
     assert list(texts) == ["texts", "skipped", "used_tokens", "used_chars", "index"]
     assert texts["texts"][0]["text"] == "int [bold]x\x1b[31m;\r\nint y;\n"

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 def narrowed(server: FakeServer) -> scope_pb2.Filter:
     request = server.attempts[-1].request
-    assert isinstance(request, query_pb2.QueryRequest | retrieval_pb2.SearchNodesRequest)
+    assert isinstance(
+        request,
+        query_pb2.QueryRequest
+        | retrieval_pb2.SearchNodesRequest
+        | retrieval_pb2.ExpandDependencyTreeRequest
+        | retrieval_pb2.FetchNodeTextsRequest,
+    )
     return request.filter
 
 
@@ -75,17 +81,17 @@ def test_a_time_is_in_utc_unless_it_has_an_offset(server: FakeServer, run: Run, 
     assert request.now == Timestamp(seconds=1735689600)
 
 
-@pytest.mark.parametrize("name", ["query", "search"])
-def test_both_commands_narrow_alike(server: FakeServer, run: Run, name: str) -> None:
+@pytest.mark.parametrize("name", ["query", "search", "expand", "fetch"])
+def test_all_commands_narrow_alike(server: FakeServer, run: Run, name: str) -> None:
     flags = "--kind cs --data-type d --corpus CODE_LOGIC --corpus-type DOC_README --language l --path src/"
     more = "--service billing --repo shop --collection k --document m --filter tenant_id=acme --filter case_id=7"
-    rest = "--filter document_version_id=v1 --filter is_latest=true --filter team=tax"
+    rest = "--filter document_version_id=v1 --filter is_latest=true --filter team=tax --no-tests --generated"
     assert run(name, "vat", *f"{flags} {more} {rest}".split()).code == 0
     sent = narrowed(server)
     assert set_fields(sent) == all_fields(sent)
     assert list(sent.corpus_types) == ["CODE_LOGIC", "DOC_README"]
     assert (list(sent.service_names), list(sent.repo_names), list(sent.case_ids)) == (["billing"], ["shop"], ["7"])
-    assert sent.is_latest is True
+    assert (sent.is_latest, sent.is_test, sent.is_generated) == (True, False, True)
     assert dict(sent.metadata) == {"team": "tax"}
 
 
@@ -96,6 +102,7 @@ def test_both_commands_narrow_alike(server: FakeServer, run: Run, name: str) -> 
         (["path_prefix=a=b/"], {"path_prefixes": ["a=b/"]}),
         (["document_id=null"], {"document_ids": ["null"]}),
         (["is_latest=false"], {"is_latest": False}),
+        (["is_test=true", "is_generated=false"], {"is_test": True, "is_generated": False}),
         (["priority=2"], {"metadata": {"priority": 2}}),
         (['priority="2"'], {"metadata": {"priority": "2"}}),
         (["closed_by=null"], {"metadata": {"closed_by": None}}),
@@ -141,6 +148,9 @@ def test_options_and_pairs_of_one_field_are_alternatives(server: FakeServer, run
         (("query", "vat", "--filter", 'team={"name": 1}'), "metadata['team']"),
         (("query", "vat", "--filter", "case_id="), "case_ids: [''] must hold no empty string"),
         (("search", "vat", "--filter", "team"), "'team' is no key=value"),
+        (("expand", "a", "--no-tests", "--filter", "is_test=true"), "is_test: [false, true]"),
+        (("fetch", "a", "--filter", "is_test=no"), "is_test: 'no' must be true"),
+        (("expand", "a", "--min-confidence", "sure"), "--min-confidence"),
     ],
 )
 def test_wrong_usage_ends_with_two_and_reaches_no_server(

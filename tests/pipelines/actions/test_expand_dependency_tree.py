@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Scope
+from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Filter, Scope
 from groundwire_pipelines.actions.expand_dependency_tree import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
@@ -20,7 +20,12 @@ def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
     answer = walked([("a", 0, ""), ("c", 1, "a")], [("a", "c", "Calls")])
     retrieval = FakeRetrieval(expansions=[answer])
     access = Access("acme")
-    state = make_state(retrieval_seed_nodes=["a"], retrieval_access=access, active_index=INDEX)
+    state = make_state(
+        retrieval_seed_nodes=["a"],
+        retrieval_access=access,
+        retrieval_filter=Filter(is_test=False),
+        active_index=INDEX,
+    )
     outcome = run_action(ACTION, LIMITS, state, make_runtime(retrieval, **SETTINGS))
     (call,) = retrieval.calls
     assert call.scope == Scope("shop", "main", INDEX)
@@ -30,6 +35,8 @@ def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
         "max_nodes": 50,
         "edge_allowlist": ("Calls", "FK"),
         "direction": Direction.OUTGOING,
+        "filter": Filter(is_test=False),
+        "min_confidence": 0.0,
         "access": access,
     }
     assert state.graph_seed_nodes == ["a"]
@@ -54,6 +61,15 @@ def test_direction_is_the_steps(direction: str) -> None:
     state = make_state(retrieval_seed_nodes=["a"])
     run_action(ACTION, {**LIMITS, "direction": direction}, state, make_runtime(retrieval, **SETTINGS))
     assert retrieval.calls[0].arguments["direction"] == Direction(direction)
+
+
+@pytest.mark.parametrize("least", [0, 0.5, 1])
+def test_how_sure_an_edge_must_be_may_come_from_the_settings(least: float) -> None:
+    retrieval = FakeRetrieval()
+    keys: dict[str, JsonValue] = {**LIMITS, "min_confidence_from_settings": "graph_min_confidence"}
+    state = make_state(retrieval_seed_nodes=["a"])
+    run_action(ACTION, keys, state, make_runtime(retrieval, graph_min_confidence=least, **SETTINGS))
+    assert retrieval.calls[0].arguments["min_confidence"] == least
 
 
 def test_pins_the_index_when_it_is_the_first_to_ask() -> None:
@@ -87,6 +103,8 @@ def test_no_seeds_expand_to_nothing_without_a_call() -> None:
         ("settings-key-missing", {}, {"retrieval_seed_nodes": []}, {"graph_max_depth": None}),
         ("settings-value-malformed", {"max_depth_from_settings": "model_language"}, {}, {}),
         ("settings-value-malformed", {"edge_allowlist_from_settings": "top_k"}, {}, {}),
+        ("settings-key-missing", {"min_confidence_from_settings": "graph_min_confidence"}, {}, {}),
+        ("settings-value-malformed", {"min_confidence_from_settings": "model_language"}, {}, {}),
         ("direction-unknown", {"direction": "up"}, {}, {}),
         ("max-depth-unknown", {"max_depth": 2}, {}, {}),
     ],

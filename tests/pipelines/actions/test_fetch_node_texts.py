@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, ExpandedNode, PrioritizationMode, Scope, SkippedNode, SkipReason
+from groundwire_client import Access, ExpandedNode, Filter, PrioritizationMode, Scope, SkippedNode, SkipReason
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
@@ -26,6 +26,7 @@ def test_fetches_the_seeds_and_the_graph_around_them() -> None:
         graph_seed_nodes=["s1", "s2"],
         graph_expanded_nodes=WALK,
         retrieval_access=access,
+        retrieval_filter=Filter(is_test=False),
         active_index=INDEX,
     )
     outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
@@ -37,6 +38,7 @@ def test_fetches_the_seeds_and_the_graph_around_them() -> None:
         "budget_tokens": 100,
         "max_chars": None,
         "mode": PrioritizationMode.BALANCED,
+        "filter": Filter(is_test=False),
         "access": access,
     }
     assert [one.id for one in state.node_texts] == ["s1", "z"]

@@ -18,12 +18,15 @@ from support.retrieval import FakeRetrieval, make_runtime, make_state, run_actio
 
 PATHS = ["src/", "src/a/", "lib/"]
 WORDS = ["cs", "sql", "*", ""]
-FIELDS = [field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata")]
+FLAGS = ("is_latest", "is_test", "is_generated")
+FIELDS = [field.name for field in fields(Filter) if field.name not in (*FLAGS, "metadata")]
 
 ACCESSES = st.builds(Access, st.sampled_from(["", "acme"]), st.sampled_from([(), ("finance",)]))
 CALLER_FILTERS = st.builds(
     Filter,
     is_latest=st.sampled_from([None, True, False]),
+    is_test=st.sampled_from([None, True, False]),
+    is_generated=st.sampled_from([None, True, False]),
     metadata=st.just({}) | st.just({"team": "tax"}),
     **{
         field: st.lists(st.sampled_from(PATHS if field == "path_prefixes" else WORDS[:2]), max_size=2).map(tuple)
@@ -32,7 +35,8 @@ CALLER_FILTERS = st.builds(
 )
 NODES = st.fixed_dictionaries(
     {field: st.sampled_from(["src/a/x.cs", "src/y", "z"] if field == "path_prefixes" else WORDS) for field in FIELDS}
-    | {"is_latest": st.booleans(), "team": st.sampled_from(["tax", "vat"])}
+    | {flag: st.booleans() for flag in FLAGS}
+    | {"team": st.sampled_from(["tax", "vat"])}
 )
 NAMES = st.sampled_from([*FILTER_NAMES, *sorted(CALLER_NAMES)])
 VALUES = (
@@ -57,8 +61,8 @@ def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
         prefix = name == "path_prefixes"
         if wanted and not any(node[name].startswith(one) if prefix else node[name] == one for one in wanted):
             return False
-    latest = narrowing.is_latest in (None, node["is_latest"])
-    return latest and narrowing.metadata.get("team", node["team"]) == node["team"]
+    flags = all(getattr(narrowing, flag) in (None, node[flag]) for flag in FLAGS)
+    return flags and narrowing.metadata.get("team", node["team"]) == node["team"]
 
 
 @pytest.mark.parametrize(("action", "keys"), [(search_nodes.ACTION, {"search_type": "bm25"}), (query.ACTION, {})])

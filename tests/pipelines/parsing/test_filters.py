@@ -10,7 +10,8 @@ from groundwire_pipelines.parsing.filters import FILTER_NAMES, merged
 PATHS = ["", "s", "src", "src/", "src/a", "src/b/c", "lib/"]
 WORDS = ["cs", "sql", "py"]
 VALUES = ["tax", True, 1, 2.5, None]
-LISTS = [field.name for field in fields(Filter) if field.name not in ("is_latest", "metadata")]
+FLAGS = ("is_latest", "is_test", "is_generated")
+LISTS = [field.name for field in fields(Filter) if field.name not in (*FLAGS, "metadata")]
 
 
 def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
@@ -20,6 +21,8 @@ def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
 FILTERS = st.builds(
     Filter,
     is_latest=st.sampled_from([None, True, False]),
+    is_test=st.sampled_from([None, True, False]),
+    is_generated=st.sampled_from([None, True, False]),
     metadata=st.dictionaries(
         st.sampled_from(["team", "open"]),
         st.sampled_from(VALUES) | st.lists(st.sampled_from(VALUES), min_size=1, max_size=3),
@@ -29,7 +32,8 @@ FILTERS = st.builds(
 )
 NODES = st.fixed_dictionaries(
     {field: st.sampled_from([*PATHS, "src/b/c.py"] if field == "path_prefixes" else [*WORDS, ""]) for field in LISTS}
-    | {"is_latest": st.booleans(), "team": st.sampled_from([*VALUES, "absent"]), "open": st.sampled_from(VALUES)}
+    | {flag: st.booleans() for flag in FLAGS}
+    | {"team": st.sampled_from([*VALUES, "absent"]), "open": st.sampled_from(VALUES)}
 )
 
 
@@ -46,7 +50,7 @@ def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
         for key, value in narrowing.metadata.items()
         for alternatives in [value if isinstance(value, tuple) else (value,)]
     )
-    return lists and metadata and narrowing.is_latest in (None, node["is_latest"])
+    return lists and metadata and all(getattr(narrowing, flag) in (None, node[flag]) for flag in FLAGS)
 
 
 @given(FILTERS, FILTERS, NODES)
@@ -63,7 +67,7 @@ def test_adding_nothing_changes_nothing_that_is_admitted(base: Filter) -> None:
 
 
 def test_names_every_field_that_a_query_may_narrow() -> None:
-    assert set(FILTER_NAMES.values()) == {*LISTS, "is_latest"} - {"tenant_ids"}
+    assert set(FILTER_NAMES.values()) == {*LISTS, *FLAGS} - {"tenant_ids"}
 
 
 def test_metadata_of_a_node_with_several_values_is_never_widened() -> None:

@@ -52,6 +52,8 @@ def test_reads_the_query(written: str, query: str) -> None:
         ('{"query": "q", "filters": {"service": "tax", "repo": "shop", "case": "c1"}}', NARROW),
         ('{"query": "q", "filters": {"is_latest": true}}', Filter(is_latest=True)),
         ('{"query": "q", "latest": "False"}', Filter(is_latest=False)),
+        ('{"query": "q", "tests": false}', Filter(is_test=False)),
+        ('{"query": "q", "is_generated": [true]}', Filter(is_generated=True)),
         ('{"query": "q", "is_latest": null}', Filter()),
         ('{"query": "q", "filters": null}', Filter()),
     ],
@@ -85,6 +87,8 @@ def test_no_name_of_a_filter_is_one_of_scope_or_access() -> None:
         ("filter-malformed", '{"query": "q", "filters": {"language": [["tsql"]]}}'),
         ("filter-malformed", '{"query": "q", "is_latest": "perhaps"}'),
         ("filter-malformed", '{"query": "q", "is_latest": [true, false]}'),
+        ("filter-malformed", '{"query": "q", "tests": "none"}'),
+        ("filter-malformed", '{"query": "q", "tests": true, "is_test": true}'),
         ("filter-malformed", '{"query": "q", "language": "tsql", "filters": {"languages": "csharp"}}'),
     ],
 )

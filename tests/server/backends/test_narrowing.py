@@ -3,10 +3,12 @@
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import JsonValue, Node
@@ -27,15 +29,18 @@ def found(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list
 def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, open_backend: OpenBackend) -> None:
     corpus = data.draw(corpora(make_node))
     with serving(corpus, open_backend) as backend:
-        visible = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL).view.visibility
+        view = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL).view
         for _ in range(5):
             filter_ = data.draw(filters(most_fields=4))
-            assert visible.narrowed(filter_).tolist() == [passes(node, filter_) for node in corpus.nodes]
+            expected = [passes(node, filter_) for node in corpus.nodes]
+            assert view.visibility.narrowed(filter_).tolist() == expected
+            reached = np.asarray(data.draw(st.permutations(range(len(corpus.nodes))))[:5], dtype=np.int32)
+            assert RowFilter(view.index, filter_).passing(reached).tolist() == [expected[row] for row in reached]
 
 
 def test_no_field_of_a_filter_is_forgotten() -> None:
     """The definition, and with it the property test, speaks of every field there is."""
-    others = {"path_prefixes", "tenant_ids", "is_latest", "metadata"}
+    others = {"path_prefixes", "tenant_ids", "is_latest", "is_test", "is_generated", "metadata"}
     assert {field.name for field in fields(Filter)} == set(COLUMNS) | others
 
 

@@ -50,8 +50,11 @@ def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> No
     counted.ends = CountedReads(hub.ends, log)  # type: ignore[assignment]
     counted.types = CountedReads(hub.types, log)  # type: ignore[assignment]
     counted.confidences = CountedReads(hub.confidences, log)  # type: ignore[assignment]
-    everything = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
-    walker = Walker(Neighbours(counted, *everything), None, max_depth=3, max_nodes=max_nodes, checkpoint=never_stop)
+    counted.lines = hub.lines
+    both, every_row = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
+    walker = Walker(
+        Neighbours(counted, both, every_row.take, 0.0), None, max_depth=3, max_nodes=max_nodes, checkpoint=never_stop
+    )
     reached = walker.walk([0])
     assert [node.row for node in reached] == [0, *range(2, 2 * max_nodes, 2)]
     assert walker.limit_reached
@@ -66,7 +69,7 @@ def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> No
 def test_a_hubs_edges_into_few_rows_are_found_by_either_way_of_looking(hub: Adjacency) -> None:
     visible = np.ones(HUB_DEGREE + 1, dtype=np.bool_)
     visible[500] = False
-    neighbours = Neighbours(hub, np.asarray([True, True]), visible)
+    neighbours = Neighbours(hub, np.asarray([True, True]), visible.take, 0.0)
     chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
     wanted = set(chosen.tolist())
     rows = np.asarray([7, 0], dtype=np.int32)
@@ -75,7 +78,7 @@ def test_a_hubs_edges_into_few_rows_are_found_by_either_way_of_looking(hub: Adja
         *((1, near.edge_type, near.row) for near in neighbours.of(0) if near.row in wanted),
     ]
     assert told(neighbours, rows, chosen)[1:] == [(1, 0, 2), (1, 0, HUB_DEGREE), (1, 1, 1), (1, 1, 499), (1, 1, 501)]
-    only_second = Neighbours(hub, np.asarray([False, True]), visible)
+    only_second = Neighbours(hub, np.asarray([False, True]), visible.take, 0.0)
     assert told(only_second, rows, chosen) == [(1, 1, 1), (1, 1, 499), (1, 1, 501)]
 
 
@@ -90,7 +93,8 @@ def test_rows_read_together_give_what_each_gives_alone(tmp_path: Path) -> None:
     edges = {(int(a), int(b), int(t)) for a, b, t in zip(*rng.integers(0, (30, 30, 3), (200, 3)).T, strict=True)}
     write_adjacency(tmp_path, 30, edge_table(("Calls", "Inherits", "ReadsFrom"), edges))
     adjacency = Adjacency(tmp_path, "incoming", 30, len(edges))
-    neighbours = Neighbours(adjacency, np.asarray([True, False, True]), rng.random(30) < 0.7)
+    visible = rng.random(30) < 0.7
+    neighbours = Neighbours(adjacency, np.asarray([True, False, True]), visible.take, 0.0)
     rows = np.asarray([4, 9, 3, 29], dtype=np.int32)
     alone = [(near.edge_type, near.row, place) for place, row in enumerate(rows) for near in neighbours.of(int(row))]
     together = [(near.edge_type, near.row, place) for place, near in neighbours.of_all(rows)]

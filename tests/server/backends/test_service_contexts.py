@@ -9,7 +9,7 @@ from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import CONTAINS, Edge
 from groundwire_server.domain.query_result import ServiceContext, ServiceEdge
-from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, serving
+from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, filters, serving
 
 PUBLIC = AccessContext()
 
@@ -34,11 +34,11 @@ def context(name: str, corpus: Corpus) -> ServiceContext:
 def test_a_neighbourhood_is_that_of_the_visible_edges(
     data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
-    corpus = data.draw(corpora(make_node))
+    corpus, filter_ = data.draw(corpora(make_node)), data.draw(filters(most_fields=1))
     names = data.draw(st.lists(st.sampled_from(["a", "b", "ä", "absent"]), max_size=5))
-    seen = corpus.seen_by(caller).alive(lifecycle)
+    seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     with serving(corpus, open_backend) as backend:
-        found = backend.open(SCOPE, caller, lifecycle).service_contexts(names)
+        found = backend.open(SCOPE, caller, lifecycle).narrowed(filter_).service_contexts(names)
     assert found == tuple(context(name, seen) for name in sorted(set(names)))
     event("some edges" if any(told.edges for told in found) else "no edge")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import CONTAINS, Edge, Node
-from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, serving
+from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, filters, serving
 
 PUBLIC = AccessContext()
 HIDDEN = NodeAccess(acl_tags=("finance",))
@@ -42,17 +42,18 @@ def neighbors(corpus: Corpus) -> dict[str, tuple[str, ...]]:
 
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)
-def test_nodes_parents_and_neighbours_are_those_among_the_visible_nodes(
+def test_nodes_parents_and_neighbours_are_those_among_the_visible_nodes_that_pass_a_filter(
     data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
-    corpus = data.draw(corpora(make_node))
-    seen = corpus.seen_by(caller).alive(lifecycle)
+    corpus, filter_ = data.draw(corpora(make_node)), data.draw(filters())
+    seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     ids = [*(node.id for node in corpus.nodes), "absent", corpus.nodes[0].id]
     with serving(corpus, open_backend) as backend:
-        snapshot = backend.open(SCOPE, caller, lifecycle)
+        snapshot = backend.open(SCOPE, caller, lifecycle).narrowed(filter_)
         assert snapshot.nodes(ids) == {node.id: node for node in seen.nodes}
         assert snapshot.parents(ids) == parents(seen)
         assert snapshot.neighbors(ids) == neighbors(seen)
+        assert snapshot.text_sizes(ids).keys() == snapshot.fetch_texts(ids).keys() == {node.id for node in seen.nodes}
         event(f"{min(2, len(neighbors(seen)))} with neighbours or more")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 import rustworkx
@@ -18,12 +18,14 @@ from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
 HIDDEN = NodeAccess(acl_tags=("finance",))
 TYPES = ["Calls", "FK", "cs_dep"]
+TypedEdge = tuple[str, str, str]
 AMPLE = 1 << 22
 
 OpenBackend = Callable[..., AbstractContextManager[EmbeddedBackend]]
@@ -32,21 +34,41 @@ MakeNode = Callable[..., Node]
 
 @dataclass(frozen=True)
 class Graph:
-    """A small graph; ids are single letters, the visible ones are those that the public may see."""
+    """A small graph; ids are single letters, the visible ones are those that the public may see.
+
+    `tests` are marked as tests. Edges in `doubtful` have the confidence 0.7, others 1.
+    """
 
     ids: list[str]
     visible: set[str]
-    edges: list[tuple[str, str, str]]
+    edges: list[TypedEdge]
+    tests: set[str] = field(default_factory=set)
+    doubtful: set[TypedEdge] = field(default_factory=set)
+
+    def edge(self, edge: TypedEdge, prefix: str = "") -> Edge:
+        """The edge between ids with this prefix, as it is ingested; its line is told by its ends."""
+        from_id, to_id, edge_type = edge
+        confidence = 0.7 if edge in self.doubtful else 1.0
+        return Edge(f"{prefix}{from_id}", f"{prefix}{to_id}", edge_type, confidence, ord(from_id) * ord(to_id))
+
+    def passing(self, is_test: bool | None) -> "Graph":
+        """The graph as a filter for tests, or for all but tests, leaves it."""
+        return replace(self, visible={id_ for id_ in self.visible if is_test in (None, id_ in self.tests)})
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Up to ten nodes, with circles, self loops, edges in parallel and hidden nodes; at least one is visible."""
+    """Up to ten nodes, with circles, self loops, edges in parallel, hidden nodes, tests and doubtful edges.
+
+    At least one node is visible.
+    """
     ids = [chr(ord("A") + number) for number in range(draw(st.integers(1, 10)))]
     hidden = draw(st.sets(st.sampled_from(ids), max_size=len(ids) - 1) | st.just(set()))
     ends = st.sampled_from(ids)
     edges = draw(st.lists(st.tuples(ends, ends, st.sampled_from(TYPES)), unique=True, max_size=30))
-    return Graph(ids, set(ids) - hidden, edges)
+    tests = draw(st.sets(st.sampled_from(ids)))
+    doubtful = draw(st.sets(st.sampled_from(edges))) if edges else set()
+    return Graph(ids, set(ids) - hidden, edges, tests, doubtful)
 
 
 @st.composite
@@ -60,17 +82,20 @@ def walks(draw: st.DrawFn, ids: list[str]) -> Walk:
         edge_types=None if allowed is None else frozenset(name.casefold() for name in allowed),
         direction=draw(st.sampled_from(Direction)),
         max_bytes=AMPLE,
+        min_confidence=draw(st.sampled_from([0.0, 0.0, 0.3, 0.7, 0.70001, 1.0])),
     )
 
 
-def steps_from(graph: Graph, walk: Walk, node: str) -> list[tuple[str, str, tuple[str, str, str]]]:
-    """(edge type, other end, edge) of every edge that leads from a visible node to a visible node."""
+def steps_from(graph: Graph, walk: Walk, node: str) -> list[tuple[str, str, TypedEdge]]:
+    """(edge type, other end, edge) of every edge that is sure enough and leads from a visible node to a visible one."""
     steps = []
     for edge in graph.edges:
         from_id, to_id, edge_type = edge
         if not {from_id, to_id} <= graph.visible:
             continue
         if walk.edge_types is not None and edge_type.casefold() not in walk.edge_types:
+            continue
+        if walk.min_confidence > (0.7 if edge in graph.doubtful else 1.0):
             continue
         if from_id == node and walk.direction is not Direction.INCOMING:
             steps.append((edge_type, to_id, edge))
@@ -111,11 +136,11 @@ def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
     return found[: walk.max_nodes], len(found) > walk.max_nodes
 
 
-def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[tuple[str, str, str]]:
+def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEdge]:
     """As the proto states: every admitted edge that leaves, in the direction asked, a node of less than max_depth and
     ends at a returned node; each once, ordered by the place of that node, edge type and the other end's id."""
     returned = {node.id for node in nodes}
-    edges: list[tuple[str, str, str]] = []
+    edges: list[TypedEdge] = []
     for node in nodes:
         if node.depth >= walk.max_depth:
             continue
@@ -133,8 +158,8 @@ def expected(graph: Graph, walk: Walk) -> Expansion:
         return Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
-        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent) for node in nodes),
-        edges=tuple(Edge(*edge) for edge in oracle_edges(graph, walk, nodes)),
+        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
+        edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
         reason=ExpandReason.LIMIT_REACHED if truncated else ExpandReason.OK,
         index="v1",
     )
@@ -159,7 +184,11 @@ def short(expansion: Expansion) -> Expansion:
         expansion,
         seed_ids=tuple(map(local, expansion.seed_ids)),
         nodes=tuple(replace(n, id=local(n.id), parent_id=local(n.parent_id)) for n in expansion.nodes),
-        edges=tuple(replace(e, from_id=local(e.from_id), to_id=local(e.to_id)) for e in expansion.edges),
+        edges=tuple(
+            # Confidences are stored in single precision.
+            replace(e, from_id=local(e.from_id), to_id=local(e.to_id), confidence=round(e.confidence, 6))
+            for e in expansion.edges
+        ),
     )
 
 
@@ -171,10 +200,14 @@ def opened(
 
     def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
         nodes = [
-            make_node(f"{NAMESPACE}{id_}", access=NodeAccess() if id_ in graph.visible else HIDDEN) for id_ in graph.ids
+            make_node(
+                f"{NAMESPACE}{id_}",
+                access=NodeAccess() if id_ in graph.visible else HIDDEN,
+                is_test=id_ in graph.tests,
+            )
+            for id_ in graph.ids
         ]
-        edges = [Edge(f"{PREFIX}{from_id}", f"{PREFIX}{to_id}", edge_type) for from_id, to_id, edge_type in graph.edges]
-        return open_backend(nodes, edges, lexical=False)
+        return open_backend(nodes, [graph.edge(edge, PREFIX) for edge in graph.edges], lexical=False)
 
     return opener
 
@@ -189,10 +222,10 @@ def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObj
         snapshot = backend.open_graph(SCOPE, PUBLIC)
         # Several walks a graph: building it costs more than walking it.
         for _ in range(4):
-            walk = data.draw(walks(graph.ids))
-            found = short(snapshot.expand(full(walk), never_stop))
+            walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
+            found = short(snapshot.narrowed(Filter(is_test=is_test)).expand(full(walk), never_stop))
             event(found.reason.value)
-            assert found == expected(graph, walk)
+            assert found == expected(graph.passing(is_test), walk)
             check_sound(found)
 
 
@@ -250,7 +283,7 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     check_sound(found)
     assert found.nodes == whole.nodes[: len(found.nodes)]
     kept = [Reached(node.id, node.depth, node.parent_id, 0) for node in found.nodes]
-    edges_among = tuple(Edge(*edge) for edge in oracle_edges(graph, walk, kept))
+    edges_among = tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, kept))
     assert found.edges == edges_among[: len(found.edges)]
     cut = len(found.nodes) < len(whole.nodes) or len(found.edges) < len(whole.edges)
     assert found.reason is (ExpandReason.RESPONSE_LIMIT if cut else whole.reason)
@@ -266,11 +299,11 @@ def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
     id_, parent, edge_type = "\U0001f600" * 2_048, "p" * 2_048, "e" * 20_000
     bare = Expansion((), (), (), ExpandReason.OK, "")
     debug = encode_expansion(bare).ByteSize() + 20  # its counts, which grow
-    seed = replace(bare, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, ""),))
+    seed = replace(bare, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", True, True),))
     assert encode_expansion(seed).ByteSize() - debug <= 2 * len(id_.encode()) + NODE_OVERHEAD_BYTES
-    node = replace(bare, nodes=(ExpandedNode(id_, 16, parent),) * 100)
+    node = replace(bare, nodes=(ExpandedNode(id_, 16, parent, True, True),) * 100)
     assert encode_expansion(node).ByteSize() - debug <= 100 * (len(f"{id_}{parent}".encode()) + NODE_OVERHEAD_BYTES)
-    edge = replace(bare, edges=(Edge(id_, parent, edge_type, 0.3),) * 100)
+    edge = replace(bare, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)
     strings = len(f"{id_}{parent}{edge_type}".encode())
     assert encode_expansion(edge).ByteSize() - debug <= 100 * (strings + EDGE_OVERHEAD_BYTES)
 
@@ -281,6 +314,41 @@ def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
     with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
         found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
     assert found == Expansion(("A",), (ExpandedNode("A", 0, ""),), (), ExpandReason.OK, "v1")
+
+
+def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls"), ("A", "D", "Calls")]
+    walk = Walk(("A", "B"), 5, 10, None, Direction.BOTH, AMPLE)
+    graph = Graph(["A", "B", "C", "D"], set("ABCD"), chain, tests={"B"})
+    with opened(graph) as backend:
+        snapshot = backend.open_graph(SCOPE, PUBLIC).narrowed(Filter(is_test=False))
+        found = short(snapshot.expand(full(walk), never_stop))
+    nodes = (ExpandedNode("A", 0, ""), ExpandedNode("D", 1, "A"))
+    assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1")
+
+
+def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:
+    """A walk that is full of what passes is not cut short by what does not."""
+    edges = [("A", "B", "Calls"), ("A", "C", "Calls")]
+    walk = Walk(("A",), 1, 2, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B", "C"], set("ABC"), edges, tests={"B"})) as backend:
+        snapshot = backend.open_graph(SCOPE, PUBLIC).narrowed(Filter(is_test=False))
+        found = short(snapshot.expand(full(walk), never_stop))
+    assert [node.id for node in found.nodes] == ["A", "C"]
+    assert not found.truncated
+
+
+@pytest.mark.parametrize(("min_confidence", "reached"), [(0.0, "ABC"), (0.7, "ABC"), (0.71, "A"), (1.0, "A")], ids=str)
+def test_doubtful_edges_are_followed_from_their_own_confidence_down(
+    opened: Opened, min_confidence: float, reached: str
+) -> None:
+    """0.7 in single precision lies below 0.7 in double precision."""
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
+    walk = Walk(("A",), 5, 10, None, Direction.OUTGOING, AMPLE, min_confidence)
+    with opened(Graph(["A", "B", "C"], set("ABC"), chain, doubtful={chain[0]})) as backend:
+        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert "".join(node.id for node in found.nodes) == reached
+    assert len(found.edges) == len(reached) - 1
 
 
 @pytest.mark.parametrize(("max_nodes", "truncated"), [(2, True), (3, False)])
@@ -307,11 +375,13 @@ def test_a_full_walk_is_not_truncated_by_edges_back_to_what_it_holds(opened: Ope
     ]
 
 
-def test_an_edges_confidence_is_told(make_node: MakeNode, open_backend: OpenBackend) -> None:
+def test_an_edges_confidence_and_line_are_told(make_node: MakeNode, open_backend: OpenBackend) -> None:
     a, b = make_node("A"), make_node("B")
-    with open_backend([a, b], [Edge(a.id, b.id, "Calls", 0.25)], lexical=False) as backend:
+    with open_backend([a, b], [Edge(a.id, b.id, "Calls", 0.25, 12)], lexical=False) as backend:
         walk = Walk((a.id,), 1, 9, None, Direction.OUTGOING, AMPLE)
-        assert backend.open_graph(SCOPE, PUBLIC).expand(walk, never_stop).edges == (Edge(a.id, b.id, "Calls", 0.25),)
+        assert backend.open_graph(SCOPE, PUBLIC).expand(walk, never_stop).edges == (
+            Edge(a.id, b.id, "Calls", 0.25, 12),
+        )
 
 
 def test_work_stops_between_levels(opened: Opened) -> None:

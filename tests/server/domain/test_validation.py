@@ -115,10 +115,11 @@ FILTERS = """
 """.split()
 
 
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
 @pytest.mark.parametrize("name", FILTERS)
-def test_filter_rules(name: str) -> None:
-    def filtered(*values: str) -> SearchRequest:
-        return search(filter=replace(Filter(), **{name: values}))  # type: ignore[arg-type]
+def test_filter_rules(name: str, request_: Request) -> None:
+    def filtered(*values: str) -> Request:
+        return replace(request_, filter=replace(Filter(), **{name: values}))  # type: ignore[arg-type]
 
     check(filtered(*many(256)))
     check(filtered("v" * 1_024))
@@ -167,6 +168,10 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
     ("allowlist too long", expand(edge_allowlist=many(65)), "edge_allowlist", RANGE),
     ("empty edge type", expand(edge_allowlist=("Calls", "")), "edge_allowlist[1]", REQUIRED),
     ("edge type too long", expand(edge_allowlist=("e" * 257,)), "edge_allowlist[0]", RANGE),
+    ("confidence below 0", expand(min_confidence=-0.01), "min_confidence", RANGE),
+    ("confidence above 1", expand(min_confidence=1.01), "min_confidence", RANGE),
+    ("confidence NaN", expand(min_confidence=math.nan), "min_confidence", RANGE),
+    ("confidence infinite", expand(min_confidence=math.inf), "min_confidence", RANGE),
     ("* beside others", expand(edge_allowlist=("Calls", "*")), "edge_allowlist[1]", CONFLICT),
     ("nothing to fetch", fetch(seed_ids=()), "seed_ids", REQUIRED),
     ("too many ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(10_000)), "nodes", RANGE),
@@ -222,6 +227,7 @@ KEPT: list[tuple[str, Request]] = [
     ("greatest max_nodes", expand(max_nodes=200)),
     ("all edge types", expand(edge_allowlist=("*",))),
     ("most edge types", expand(edge_allowlist=many(64))),
+    ("confidence 1", expand(min_confidence=1.0)),
     ("longest edge type", expand(edge_allowlist=("e" * 256,))),
     ("most ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(9_999))),
     ("graph nodes without seeds", fetch(seed_ids=(), nodes=many_nodes(1))),

@@ -52,33 +52,43 @@ def alone(encoder: Int8Encoder, texts: Sequence[str]) -> list[bytes]:
     return [encoder.embed_query(text, never_stop).tobytes() for text in texts]
 
 
-def in_batches(encoder: Int8Encoder, texts: Sequence[str], size: int) -> dict[str, bytes]:
-    """The vectors of the texts by text, embedded with so many others of their class at a time."""
-    found: dict[str, bytes] = {}
-    classes: dict[int, list[str]] = {}
-    for text in texts:
-        classes.setdefault(encoder.padded_length(text), []).append(text)
-    for members in classes.values():
-        for start in range(0, len(members), size):
-            some = members[start : start + size]
-            found.update((text, row.tobytes()) for text, row in zip(some, encoder.embed_batch(some), strict=True))
-    return found
+def together(encoder: Int8Encoder, texts: Sequence[str], threads: int = 1) -> list[bytes]:
+    return [row.tobytes() for row in encoder.embed_texts(texts, "", threads)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 16, 31, 32])
-def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int) -> None:
+def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder_module, "MOST_TEXTS", size)
     texts = random_texts(size, 64)
     expected = dict(zip(texts, alone(converted.encoder, texts), strict=True))
     for seed in range(2):
         random.Random(seed).shuffle(texts)
-        assert in_batches(converted.encoder, texts, size) == expected
+        assert together(converted.encoder, texts) == [expected[text] for text in texts]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(texts=st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=32))
-def test_no_company_changes_a_vector(converted: Converted, texts: list[str]) -> None:
-    together = in_batches(converted.encoder, texts, 32)
-    assert [together[text] for text in texts] == alone(converted.encoder, texts)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text(max_size=60) | st.sampled_from(random_texts(17, 40, 250)), min_size=1, max_size=32),
+    threads=st.integers(1, 3),
+    order=st.randoms(use_true_random=False),
+)
+def test_no_company_order_or_thread_changes_a_vector(
+    converted: Converted, texts: list[str], threads: int, order: random.Random
+) -> None:
+    expected = alone(converted.encoder, texts)
+    assert together(converted.encoder, texts, threads) == expected
+    rows = list(range(len(texts)))
+    order.shuffle(rows)
+    assert together(converted.encoder, [texts[row] for row in rows], threads) == [expected[row] for row in rows]
+
+
+def test_no_texts_have_no_vectors(converted: Converted) -> None:
+    assert converted.encoder.embed_texts([], "", 2).shape == (0, 384)
+
+
+def test_texts_are_embedded_after_their_prompt(converted: Converted) -> None:
+    prompted = converted.encoder.embed_texts(["getUserById"], "passage: ", 1)
+    assert prompted[0].tobytes() == alone(converted.encoder, ["passage: getUserById"])[0]
 
 
 def test_thirty_two_threads_get_the_bytes_of_one(converted: Converted) -> None:
@@ -91,7 +101,8 @@ def test_thirty_two_threads_get_the_bytes_of_one(converted: Converted) -> None:
 
 def test_a_text_longer_than_the_model_is_cut_as_the_model_cuts_it(converted: Converted) -> None:
     text = " ".join(random_texts(3, 1, 2000) * 4)
-    assert converted.encoder.padded_length(text) == 256
+    beyond = converted.encoder.embed_query(text + " and more", never_stop)
+    assert beyond.tobytes() == converted.encoder.embed_query(text, never_stop).tobytes()
     cosine = converted.model.embed_query(text) @ converted.encoder.embed_query(text, never_stop)
     assert cosine > 0.995
 
@@ -114,7 +125,7 @@ def test_unsigned_weights_give_the_same_bytes(converted: Converted) -> None:
         unsigned = Int8Encoder(converted.directory)
     if multiplies_exactly(converted.directory / PROBE_FILE):
         assert alone(unsigned, texts) == alone(converted.encoder, texts)
-    assert in_batches(unsigned, texts, 32) == dict(zip(texts, alone(unsigned, texts), strict=True))
+    assert together(unsigned, texts) == alone(unsigned, texts)
 
 
 def test_batches_are_bounded_by_their_tokens(converted: Converted) -> None:

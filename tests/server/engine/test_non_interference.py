@@ -87,8 +87,8 @@ MakeNode = Callable[..., Node]
 @st.composite
 def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
     nodes = [
-        make_node(f"N{number}", text, access=access, path=path, symbol=symbol, token_count=tokens)
-        for number, (text, access, path, symbol, tokens) in enumerate(
+        make_node(f"N{number}", text, access=access, path=path, symbol=symbol, token_count=tokens, is_test=is_test)
+        for number, (text, access, path, symbol, tokens, is_test) in enumerate(
             draw(
                 st.lists(
                     st.tuples(
@@ -97,6 +97,7 @@ def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
                         st.sampled_from(PATHS),
                         st.sampled_from(["", "S"]),
                         st.integers(0, 9),
+                        st.booleans(),
                     ),
                     min_size=1,
                     max_size=8,
@@ -115,6 +116,13 @@ ids = st.sampled_from([*(f"{PREFIX}N{number}" for number in range(8)), f"{PREFIX
 scopes = st.sampled_from([SCOPE, SCOPE, *(replace(SCOPE, active_index=version) for version in [*VERSIONS, "v9"])])
 
 
+filters = st.just(Filter()) | st.builds(
+    Filter,
+    path_prefixes=st.sampled_from([(), ("src/",), ("db", "src/b"), ("none",)]),
+    is_test=st.sampled_from([None, True, False]),
+)
+
+
 @st.composite
 def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
     search_type = draw(st.sampled_from(SearchType))
@@ -125,10 +133,7 @@ def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
         search_type=search_type,
         query=draw(st.sampled_from(["tax", "get user secret", "id tax tax", "the", "invoice"])),
         top_k=draw(st.integers(1, 8)),
-        filter=draw(
-            st.just(Filter())
-            | st.builds(Filter, path_prefixes=st.sampled_from([("src/",), ("db", "src/b"), ("none",)]))
-        ),
+        filter=draw(filters),
         query_vector=() if search_type is SearchType.BM25 else draw(st.sampled_from(VECTORS)),
         rrf_k=draw(st.sampled_from([1, 60])),
         rerank=rerank,
@@ -146,6 +151,8 @@ def walks(draw: st.DrawFn, caller: AccessContext) -> ExpandRequest:
         max_nodes=draw(st.integers(1, 12)),
         edge_allowlist=draw(st.sampled_from([("*",), ("CALLS",), ("fk", "cs_dep", "absent")])),
         direction=draw(st.sampled_from(Direction)),
+        filter=draw(filters),
+        min_confidence=draw(st.sampled_from([0.0, 0.5, 0.75])),
     )
 
 
@@ -162,6 +169,7 @@ def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
         budget_tokens=limit if by_tokens else None,
         max_chars=None if by_tokens else limit,
         mode=draw(st.sampled_from(PrioritizationMode)),
+        filter=draw(filters),
     )
 
 

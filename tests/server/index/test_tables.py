@@ -34,6 +34,7 @@ class EdgeRow(NamedTuple):
     to_row: int
     edge_type: int
     confidence: float
+    line: int
 
 
 edge_rows = st.lists(
@@ -43,6 +44,7 @@ edge_rows = st.lists(
         to_row=st.integers(0, 6),
         edge_type=st.integers(0, 2),
         confidence=st.sampled_from([0.25, 0.5, 1.0]),
+        line=st.sampled_from([0, 7, 2**31 - 1]),
     ),
     unique_by=lambda edge: (edge.from_row, edge.to_row, edge.edge_type),
     max_size=40,
@@ -52,27 +54,29 @@ edge_rows = st.lists(
 @given(edges=edge_rows)
 def test_a_rows_edges_stand_in_order_of_type_and_other_end(edges: list[EdgeRow]) -> None:
     with TemporaryDirectory() as directory:
-        from_rows, to_rows, types, confidences = (np.asarray([edge[place] for edge in edges]) for place in range(4))
+        from_rows, to_rows, types, confidences, lines = (np.asarray([edge[i] for edge in edges]) for i in range(5))
         table = EdgeTable(
             ("Calls", "FK", "On"),
             from_rows.astype(np.int32),
             to_rows.astype(np.int32),
             types.astype(np.int32),
             confidences.astype(np.float64),
+            lines.astype(np.int32),
         )
         write_adjacency(Path(directory), 7, table)
         outgoing = Adjacency(Path(directory), "outgoing", 7, len(edges))
         incoming = Adjacency(Path(directory), "incoming", 7, len(edges))
     for row in range(7):
         for adjacency, mine in (
-            (outgoing, [(e.edge_type, e.to_row, e.confidence) for e in edges if e.from_row == row]),
-            (incoming, [(e.edge_type, e.from_row, e.confidence) for e in edges if e.to_row == row]),
+            (outgoing, [(e.edge_type, e.to_row, e.confidence, e.line) for e in edges if e.from_row == row]),
+            (incoming, [(e.edge_type, e.from_row, e.confidence, e.line) for e in edges if e.to_row == row]),
         ):
             span = slice(*adjacency.span(row))
             stored = zip(
                 adjacency.types[span].tolist(),
                 adjacency.ends[span].tolist(),
                 adjacency.confidences[span].tolist(),
+                adjacency.lines[span].tolist(),
                 strict=True,
             )
             assert list(stored) == sorted(mine)

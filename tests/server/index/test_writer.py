@@ -74,6 +74,8 @@ def nodes(draw: st.DrawFn) -> Node:
         timestamp=draw(st.none() | timestamps),
         source_uri=draw(words),
         context_prefix=draw(words),
+        is_test=draw(st.booleans()),
+        is_generated=draw(st.booleans()),
         access=draw(accesses),
         metadata=draw(metadata),
     )
@@ -86,7 +88,8 @@ node_lists = st.lists(nodes(), unique_by=lambda node: node.id, min_size=1, max_s
 def contents(draw: st.DrawFn) -> tuple[list[Node], list[Edge]]:
     chosen = draw(node_lists)
     ends = st.sampled_from([node.id for node in chosen])
-    edges = st.builds(Edge, ends, ends, st.sampled_from(["Calls", "FK", "ü"]), st.sampled_from(CONFIDENCES))
+    edge_types, lines = st.sampled_from(["Calls", "FK", "ü"]), st.sampled_from([0, 1, 2**31 - 1])
+    edges = st.builds(Edge, ends, ends, edge_types, st.sampled_from(CONFIDENCES), lines)
     return chosen, draw(st.lists(edges, unique_by=lambda e: (e.from_id, e.to_id, e.edge_type), max_size=8))
 
 
@@ -102,6 +105,7 @@ def edges_of(index: LoadedIndex) -> list[Edge]:
             index.nodes.ids[end],
             index.manifest.edge_types[int(index.outgoing.types[position])],
             float(index.outgoing.confidences[position]),
+            int(index.outgoing.lines[position]),
         )
         for position, (owner, end) in enumerate(zip(owners.tolist(), ends.tolist(), strict=True))
     ]
@@ -194,6 +198,8 @@ def test_no_field_of_a_node_is_forgotten(tmp_path: Path, index_content: Callable
         is_latest=False,
         deleted=True,
         timestamp=datetime(2025, 5, 31, tzinfo=UTC),
+        is_test=True,
+        is_generated=True,
         access=NodeAccess(tenant_id="acme"),
         metadata={"z": [1, None]},
         **stated,
@@ -210,14 +216,22 @@ def test_columns_of_numbers_can_be_read_whole(
     tmp_path: Path, make_node: Callable[..., Node], index_content: Callable[..., IndexContent]
 ) -> None:
     moment = datetime(2025, 5, 31, 2, 0, 0, 250, tzinfo=timezone(timedelta(hours=2)))
-    made = [make_node("a", timestamp=moment, deleted=True), make_node("b", is_latest=False, chunk_index=7)]
+    made = [
+        make_node("a", timestamp=moment, deleted=True, is_test=True),
+        make_node("b", is_latest=False, is_generated=True, chunk_index=7),
+    ]
     write_index(tmp_path, index_content(made))
     table = LoadedIndex(tmp_path).nodes
     assert table.timestamps.tolist() == [int(datetime(2025, 5, 31, tzinfo=UTC).timestamp()) * 10**6 + 250, NO_TIMESTAMP]
     read = table.timestamp(0)
     assert read == moment
     assert read.tzinfo is UTC
-    assert (table.deleted.tolist(), table.is_latest.tolist()) == ([True, False], [True, False])
+    assert {name: flag.tolist() for name, flag in table.flags.items()} == {
+        "is_latest": [True, False],
+        "deleted": [True, False],
+        "is_test": [True, False],
+        "is_generated": [False, True],
+    }
     assert table.numbers["chunk_index"].tolist() == [0, 7]
 
 

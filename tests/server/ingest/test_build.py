@@ -143,6 +143,7 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
     build_index(Records(RECORDS), BuildOptions(tmp_path, V1, HashEmbedder()), stages)
     assert stages.seen == {
         "Reading": (6, 0),
+        "Preparing model": (1, 1),
         "Looking up": (3, 3),
         "Embedding": (2, 2),
         "Tokenising": (3, 3),

@@ -32,11 +32,12 @@ FIRST_BUILDS = {
     "content_hash.bin": "c265e44ac052f262",
     "context_prefix.offsets.bin": "1dab018db54b9cd1",
     "context_prefix.utf8": "c3f22b07abcf1148",
-    "flags.bin": "4956892186bce0bf",
+    "flags.bin": "52ec9560d23082b2",
     "id.offsets.bin": "9fdc18ceb58e2dcd",
     "id.utf8": "5aa52f00e0e033b6",
     "incoming.confidences.bin": "eebed81bf31d7079",
     "incoming.ends.bin": "95b2dc57ea8e0aac",
+    "incoming.lines.bin": "297cc927484c92a1",
     "incoming.starts.bin": "df058c336f19a117",
     "incoming.types.bin": "2b9dd6e4f76d7f7c",
     "metadata.offsets.bin": "9718ac70071e888b",
@@ -53,6 +54,7 @@ FIRST_BUILDS = {
     "numbers.bin": "d66584156842f2ee",
     "outgoing.confidences.bin": "d5f3f748fb093d6f",
     "outgoing.ends.bin": "da039305f5f6d7dd",
+    "outgoing.lines.bin": "c7b0fcf4fba64f0c",
     "outgoing.starts.bin": "35dd1844c953a9db",
     "outgoing.types.bin": "dee41fd103e01d43",
     "policies.json": "81edadb478bdfc1f",
@@ -81,7 +83,8 @@ FIRST_BUILDS = {
     "vectors.faiss": "66b6248017d325f3",
     "vectors.present.bin": "5e4084eff2f37d63",
 }
-"""The first 64 bits of the SHA-256 of every file as commit a18b58a wrote it; edges between services are stored anew."""
+"""The first 64 bits of the SHA-256 of every file as commit a18b58a wrote it, but for flags and lines, which
+are as format 5 has them; edges between services are stored anew."""
 
 SCOPE = Scope("shop", "main", "v1")
 

@@ -27,8 +27,8 @@ def node(local_id: str, kind: str = "cs", access: StatedAccess = SILENT) -> Sour
     return SourceNode(kind, local_id, f"text of {local_id}", f"file:{local_id}", access=access)
 
 
-def edge(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float = 1.0) -> SourceEdge:
-    return SourceEdge(f"cs::{from_id}", f"cs::{to_id}", edge_type, f"edge:{from_id}>{to_id}", confidence)
+def edge(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float = 1.0, line: int = 0) -> SourceEdge:
+    return SourceEdge(f"cs::{from_id}", f"cs::{to_id}", edge_type, f"edge:{from_id}>{to_id}", confidence, line)
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ def collected(records: Iterable[SourceRecord], *, skip_dangling_edges: bool = Fa
     ids = [canonical_id(SCOPE, node.kind, node.local_id) for node in nodes]
     table = found.edges
     edges = tuple(
-        Edge(ids[from_row], ids[to_row], table.edge_types[edge_type], confidence)
-        for from_row, to_row, edge_type, confidence in zip(
+        Edge(ids[from_row], ids[to_row], table.edge_types[edge_type], confidence, line)
+        for from_row, to_row, edge_type, confidence, line in zip(
             table.from_rows.tolist(),
             table.to_rows.tolist(),
             table.types.tolist(),
             table.confidences.tolist(),
+            table.lines.tolist(),
             strict=True,
         )
     )
@@ -214,18 +215,25 @@ def test_an_edge_may_stand_before_its_nodes() -> None:
             st.sampled_from("abc"),
             st.sampled_from(["Calls", "calls", "FK"]),
             st.sampled_from([0.25, 0.5, 1.0]),
+            st.sampled_from([0, 0, 3, 8]),
         ),
         max_size=20,
     ),
     data=st.data(),
 )
-def test_of_equal_edges_the_surest_stays_whatever_their_order(edges: list[SourceEdge], data: st.DataObject) -> None:
+def test_of_equal_edges_the_surest_stays_and_then_the_first_line_whatever_their_order(
+    edges: list[SourceEdge], data: st.DataObject
+) -> None:
     nodes = [node(name) for name in "abc"]
-    surest: dict[tuple[str, str, str], float] = {}
+    equal: dict[tuple[str, str, str], list[SourceEdge]] = {}
     for record in edges:
         identity = (f"shop::main::{record.from_key}", f"shop::main::{record.to_key}", record.edge_type)
-        surest[identity] = max(surest.get(identity, 0.0), record.confidence)
-    expected = tuple(Edge(*identity, surest[identity]) for identity in sorted(surest))
+        equal.setdefault(identity, []).append(record)
+    surest = {
+        identity: min(records, key=lambda record: (-record.confidence, record.line or 9))
+        for identity, records in equal.items()
+    }
+    expected = tuple(Edge(*identity, surest[identity].confidence, surest[identity].line) for identity in sorted(surest))
     assert collected([*nodes, *edges]).edges == expected
     assert collected(data.draw(st.permutations([*nodes, *edges]))).edges == expected
 

@@ -116,6 +116,8 @@ def nodes(draw: st.DrawFn) -> SourceNode:
         timestamp=draw(st.none() | st.datetimes(timezones=st.just(UTC))),
         source_uri=draw(names),
         context_prefix=draw(names),
+        is_test=draw(st.booleans()),
+        is_generated=draw(st.booleans()),
         access=StatedAccess(
             tenant_id=draw(names),
             acl_tags=tuple(draw(st.lists(st.text(min_size=1, max_size=4), max_size=2))),
@@ -138,7 +140,13 @@ def sources(draw: st.DrawFn) -> list[SourceRecord]:
     ends = st.sampled_from([node.key for node in chosen])
     confidences = st.floats(min_value=0, max_value=1, exclude_min=True, width=32)
     edges = st.builds(
-        SourceEdge, ends, ends, st.text(min_size=1, max_size=6).filter("*".__ne__), st.just("x:2"), confidences
+        SourceEdge,
+        ends,
+        ends,
+        st.text(min_size=1, max_size=6).filter("*".__ne__),
+        st.just("x:2"),
+        confidences,
+        st.integers(0, 2**31 - 1),
     )
     return [*chosen, *draw(st.lists(edges, max_size=4))]
 
@@ -177,7 +185,7 @@ def test_vectors_of_an_embedder_are_not_exported(tmp_path: Path) -> None:
 PAIR: list[SourceRecord] = [
     SourceNode("cs", "a", "text", "x:1"),
     SourceNode("sql", "dbo.T|TABLE", "ü", "x:2", access=StatedAccess()),
-    SourceEdge("cs::a", "sql::dbo.T|TABLE", "ReadsFrom", "x:3", 0.5),
+    SourceEdge("cs::a", "sql::dbo.T|TABLE", "ReadsFrom", "x:3", 0.5, 12),
 ]
 
 
@@ -188,7 +196,8 @@ def test_the_lines_are_canonical(tmp_path: Path) -> None:
     assert (tmp_path / "export.jsonl").read_text(encoding="utf-8").splitlines() == [
         '{"type": "node", "kind": "cs", "local_id": "a", "text": "text", ' + access + "}",
         '{"type": "node", "kind": "sql", "local_id": "dbo.T|TABLE", "text": "ü", ' + access + "}",
-        '{"type": "edge", "from": "cs::a", "to": "sql::dbo.T|TABLE", "edge_type": "ReadsFrom", "confidence": 0.5}',
+        '{"type": "edge", "from": "cs::a", "to": "sql::dbo.T|TABLE", "edge_type": "ReadsFrom", "confidence": 0.5, '
+        '"line": 12}',
     ]
 
 
@@ -221,6 +230,8 @@ def test_every_field_is_exported(tmp_path: Path) -> None:
         timestamp=datetime(2025, 1, 1, 10, 0, 0, 500, tzinfo=UTC),
         source_uri="u",
         context_prefix="f",
+        is_test=True,
+        is_generated=True,
         access=StatedAccess("acme", ("a",), ("b",), 3),
         vector=(0.6, 0.8),
         metadata={"k": [1]},

@@ -54,6 +54,8 @@ def test_a_full_node_and_edge(read: Reader, tmp_path: Path) -> None:
         "timestamp": "2025-01-01T12:00:00.25+02:00",
         "source_uri": "https://x.y/A.cs",
         "context_prefix": "A.cs > Setup",
+        "is_test": True,
+        "is_generated": True,
         "acl_tags": ["finance"],
         "classification_labels": [],
         "clearance_level": 2,
@@ -61,7 +63,7 @@ def test_a_full_node_and_edge(read: Reader, tmp_path: Path) -> None:
         "vector": [1, 0.5],
         "metadata": {"owner": {"team": "x"}, "tags": [1, None, True]},
     }
-    records = read(json.dumps(node) + "\n" + json.dumps({**EDGE, "confidence": 0.25}))
+    records = read(json.dumps(node) + "\n" + json.dumps({**EDGE, "confidence": 0.25, "line": 12}))
     assert records == [
         SourceNode(
             kind="cs",
@@ -91,11 +93,13 @@ def test_a_full_node_and_edge(read: Reader, tmp_path: Path) -> None:
             timestamp=datetime(2025, 1, 1, 10, 0, 0, 250_000, tzinfo=UTC),
             source_uri="https://x.y/A.cs",
             context_prefix="A.cs > Setup",
+            is_test=True,
+            is_generated=True,
             access=StatedAccess("acme", ("finance",), (), 2),
             vector=(1.0, 0.5),
             metadata={"owner": {"team": "x"}, "tags": [1, None, True]},
         ),
-        SourceEdge("cs::A.B", "sql::dbo.T|TABLE", "ReadsFrom", f"{tmp_path / 'nodes.jsonl'}:2", 0.25),
+        SourceEdge("cs::A.B", "sql::dbo.T|TABLE", "ReadsFrom", f"{tmp_path / 'nodes.jsonl'}:2", 0.25, 12),
     ]
 
 
@@ -162,6 +166,9 @@ BAD_NODES: list[tuple[dict[str, object], str]] = [
     ({"chunk_index": "1"}, "field 'chunk_index' is \"1\"; it must be a whole number"),
     ({"is_latest": 1}, "field 'is_latest' is 1; it must be true or false"),
     ({"deleted": None}, "field 'deleted' is null; it must be true or false"),
+    ({"is_test": "yes"}, "field 'is_test' is \"yes\"; it must be true or false"),
+    ({"is_generated": 0}, "field 'is_generated' is 0; it must be true or false"),
+    ({"line": 1}, "unknown field 'line'"),
     ({"timestamp": 0}, "field 'timestamp' is 0; it must be a string"),
     ({"timestamp": ""}, "field 'timestamp' is \"\"; it must be a time as RFC 3339 writes it"),
     ({"timestamp": "2025-01-01T10:00:00"}, "field 'timestamp' is \"2025-01-01T10:00:00\"; it must be a time"),
@@ -185,12 +192,15 @@ BAD_EDGES: list[tuple[dict[str, object], str]] = [
     ({"to": "C#::x"}, "field 'to' is"),
     ({"to": ["cs::x"]}, "field 'to' is"),
     ({"edge_type": ""}, "field 'edge_type' is \"\"; it must hold 1 to 256 characters"),
+    ({"line": -1}, "field 'line' is -1; it must be a whole number from 0"),
+    ({"line": 1.0}, "field 'line' is 1.0; it must be a whole number"),
+    ({"is_test": True}, "unknown field 'is_test'"),
     ({"edge_type": "*"}, "field 'edge_type' is \"*\"; it must be a name"),
     ({"confidence": 0}, "field 'confidence' is 0; it must be a number above 0"),
     ({"confidence": 1.01}, "field 'confidence' is 1.01"),
     ({"confidence": True}, "field 'confidence' is true"),
     ({"confidence": "1"}, "field 'confidence' is"),
-    ({"kind": "cs"}, "unknown field 'kind'; the fields are confidence, edge_type, from, to, type"),
+    ({"kind": "cs"}, "unknown field 'kind'; the fields are confidence, edge_type, from, line, to, type"),
 ]
 
 

@@ -25,9 +25,10 @@ def test_the_canonical_line() -> None:
         '{"type": "node", "kind": "py", "local_id": "a#b", "text": "def b():\\n  ü", "acl_tags": [], '
         '"metadata": {"a": {}, "z": 1}}'
     )
-    assert jsonl_line(SourceEdge("py::a#b", "py::c", "Calls", "x")) == (
-        '{"type": "edge", "from": "py::a#b", "to": "py::c", "edge_type": "Calls"}'
-    )
+    edge = SourceEdge("py::a#b", "py::c", "Calls", "x")
+    plain = '"type": "edge", "from": "py::a#b", "to": "py::c", "edge_type": "Calls"'
+    assert jsonl_line(edge) == f"{{{plain}}}"
+    assert jsonl_line(replace(edge, confidence=0.5, line=3)) == f'{{{plain}, "confidence": 0.5, "line": 3}}'
 
 
 def test_the_order_of_fields() -> None:
@@ -59,6 +60,8 @@ def test_the_order_of_fields() -> None:
         timestamp=datetime(2025, 1, 1, 12, tzinfo=timezone(timedelta(hours=2))),
         source_uri="u",
         context_prefix="f",
+        is_test=True,
+        is_generated=True,
     )
     assert list(json.loads(jsonl_line(node)).items()) == [
         *(("type", "node"), ("kind", "slack"), ("local_id", "general/1.000000"), ("text", "")),
@@ -67,6 +70,7 @@ def test_the_order_of_fields() -> None:
         *(("document_version_id", "3"), ("chunk_index", 4), ("is_latest", False), ("deleted", True)),
         *(("service_name", "billing"), ("repo_name", "shop"), ("section_path", "A > B"), ("author", "Ada")),
         *(("channel", "general"), ("timestamp", "2025-01-01T10:00:00Z"), ("source_uri", "u"), ("context_prefix", "f")),
+        *(("is_test", True), ("is_generated", True)),
     ]
 
 
@@ -89,6 +93,8 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "chunk_index": WHOLE_NUMBERS,
     "is_latest": st.booleans(),
     "deleted": st.booleans(),
+    "is_test": st.booleans(),
+    "is_generated": st.booleans(),
     "timestamp": st.none() | st.datetimes(timezones=st.just(UTC)),
     "access": st.builds(
         StatedAccess, st.none() | TEXTS, st.none() | NAMES, st.none() | NAMES, st.none() | WHOLE_NUMBERS
@@ -122,6 +128,7 @@ EDGES = st.builds(
     edge_type=st.text(min_size=1, max_size=8).filter(lambda name: name != "*"),
     origin=st.just("here"),
     confidence=st.floats(0, 1, exclude_min=True),
+    line=WHOLE_NUMBERS,
 )
 
 

@@ -33,6 +33,8 @@ EVERY_FILTER = Filter(
     languages=["go", "markdown"],
     path_prefixes=["order", "docs/"],
     is_latest=True,
+    is_test=False,
+    is_generated=False,
 )
 METADATA_FILTER = Filter(collection_ids=["policies"])
 METADATA_FILTER.metadata.update({"level": 2, "teams": ["ops", "care"], "draft": None, "ünï": "ß"})
@@ -78,7 +80,8 @@ READS: Sequence[ValidRequest] = (
     ValidRequest(
         RETRIEVAL + "ExpandDependencyTree",
         messages.ExpandDependencyTreeRequest(
-            scope=MAIN, seed_ids=IDS, max_depth=1, max_nodes=5, edge_allowlist=["calls", "Contains"]
+            scope=MAIN, seed_ids=IDS, max_depth=1, max_nodes=5, edge_allowlist=["calls", "Contains"],
+            filter=EVERY_FILTER, min_confidence=0.5,
         ),
     ),
     ValidRequest(
@@ -91,7 +94,8 @@ READS: Sequence[ValidRequest] = (
     ValidRequest(
         RETRIEVAL + "FetchNodeTexts",
         messages.FetchNodeTextsRequest(
-            scope=MAIN, seed_ids=IDS, max_chars=100, prioritization_mode=messages.PRIORITIZATION_MODE_GRAPH_FIRST
+            scope=MAIN, seed_ids=IDS, max_chars=100, prioritization_mode=messages.PRIORITIZATION_MODE_GRAPH_FIRST,
+            filter=METADATA_FILTER,
         ),
     ),
     _query(access=ACCESS, include_parents=True, include_neighbors=True, expand_graph=True),

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from groundwire_server.backends.embedded.candidates import find_candidates
-from groundwire_server.backends.embedded.expansion import expand_view
+from groundwire_server.backends.embedded.expansion import expand
 from groundwire_server.backends.embedded.known_rows import KnownRows
+from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
+from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.embedded.surroundings import neighbors_of, parents_of
 from groundwire_server.backends.interface import BackendSearch, Resemblance, Walk
 from groundwire_server.domain.access import AccessContext
@@ -27,7 +29,7 @@ from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
-from groundwire_server.domain.search import SearchResult
+from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
 from groundwire_server.embedding.embedder import Embedder
 from groundwire_server.embedding.int8.store import EncoderStore
@@ -42,12 +44,20 @@ class EmbeddedSnapshot:
 
     view: View
     query_vectors: CallerQueryVectors
+    sight: Sight
     rows: KnownRows
 
     @property
     def index(self) -> str:
         """The version's name."""
         return self.view.index.manifest.version
+
+    def narrowed(self, filter_: Filter) -> "EmbeddedSnapshot":
+        """See `RetrievalSnapshot.narrowed` and `GraphSnapshot.narrowed`."""
+        if not filter_.narrows:
+            return self
+        sight = Sight(self.view.index, self.view.visibility, RowFilter(self.view.index, filter_))
+        return replace(self, sight=sight, rows=KnownRows(sight))
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """See `RetrievalSnapshot.search`."""
@@ -69,15 +79,15 @@ class EmbeddedSnapshot:
 
     def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """See `RetrievalSnapshot.parents`."""
-        return parents_of(self.view, self.rows.of(ids))
+        return parents_of(self.sight, self.rows.of(ids))
 
     def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """See `RetrievalSnapshot.neighbors`."""
-        return neighbors_of(self.view, self.rows.of(ids))
+        return neighbors_of(self.sight, self.rows.of(ids))
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `RetrievalSnapshot.service_contexts`."""
-        return service_contexts(self.view, service_names)
+        return service_contexts(self.sight, service_names)
 
     def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
         """See `RetrievalSnapshot.text_sizes`; read from counts made at ingestion, no text is touched."""
@@ -103,13 +113,14 @@ class EmbeddedSnapshot:
                 token_count=int(nodes.numbers["token_count"][row]),
                 location=nodes.location(row),
                 symbol=nodes.symbols[row],
+                **nodes.origin_flags(row),
             )
             for id_, row in self.rows.of(ids).items()
         }
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `GraphSnapshot.expand`."""
-        return expand_view(self.view, walk, checkpoint)
+        return expand(self.sight, walk, checkpoint)
 
 
 class EmbeddedBackend:
@@ -124,7 +135,8 @@ class EmbeddedBackend:
         """See `RetrievalBackend.open`."""
         view = self._pool.view(scope, access, lifecycle)
         observer().saw_nodes(view.visibility.count)
-        return EmbeddedSnapshot(view, self._query_vectors.of(access), KnownRows(view.visibility))
+        sight = Sight(view.index, view.visibility)
+        return EmbeddedSnapshot(view, self._query_vectors.of(access), sight, KnownRows(sight))
 
     def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""

@@ -88,7 +88,7 @@ def _source_scores(proposal: Proposal, rows: Rows) -> list[SourceScore | None]:
 
 def _deleted_blocked(view: View, sources: Iterable[CandidateSource], filter_: Filter, checkpoint: Checkpoint) -> int:
     """How many deleted rows would be candidates if the caller had asked for them as well."""
-    whole, deleted = view.caller.of(Lifecycle.ALL), view.index.nodes.deleted
+    whole, deleted = view.caller.of(Lifecycle.ALL), view.index.nodes.flags["deleted"]
     if view.lifecycle is not Lifecycle.ACTIVE or whole is view.visibility:
         return 0
     allowed = whole.narrowed(filter_)

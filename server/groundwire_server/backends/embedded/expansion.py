@@ -1,11 +1,11 @@
-"""A bounded walk of one view: from ids to rows, through the graph, back to ids."""
+"""A bounded walk: from ids to rows, through the graph, back to ids."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from groundwire_server.backends.embedded.neighbours import Neighbours
-from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.embedded.traversal import ReachedRow, Walker
 from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
@@ -13,24 +13,24 @@ from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandRe
 from groundwire_server.domain.nodes import Edge
 from groundwire_server.index.adjacency import Adjacency
 
-NODE_OVERHEAD_BYTES = 24
-EDGE_OVERHEAD_BYTES = 24
+NODE_OVERHEAD_BYTES = 28
+EDGE_OVERHEAD_BYTES = 32
 """Upper bounds on what a node or an edge adds to a response besides its strings: field tags, lengths, numbers."""
 
 
-def expand_view(view: View, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-    """The neighbourhood of the visible seeds within the walk's limits."""
-    seeds = list(dict.fromkeys(view.visibility.rows_of(walk.seed_ids).values()))
-    version = view.index.manifest.version
+def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+    """The neighbourhood of the seeds in sight within the walk's limits."""
+    seeds = list(dict.fromkeys(sight.rows_of(walk.seed_ids).values()))
+    version = sight.index.manifest.version
     if not seeds:
         return Expansion((), (), (), ExpandReason.NO_SEEDS, version)
-    walker = _walker(view, walk, checkpoint)
+    walker = _walker(sight, walk, checkpoint)
     reached = walker.walk(seeds)
-    nodes, room = _nodes_within(walk.max_bytes, _named_nodes(view, reached))
+    nodes, room = _nodes_within(walk.max_bytes, _named_nodes(sight, reached))
     walker.keep(len(nodes))
     checkpoint()
     names = dict(zip((row.row for row in reached), (node.id for node in nodes), strict=False))
-    edges, complete = _edges_within(room, _named_edges(view, walker, names))
+    edges, complete = _edges_within(room, _named_edges(sight, walker, names))
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
         nodes=nodes,
@@ -40,34 +40,40 @@ def expand_view(view: View, walk: Walk, checkpoint: Checkpoint) -> Expansion:
     )
 
 
-def _walker(view: View, walk: Walk, checkpoint: Checkpoint) -> Walker:
-    names = view.index.manifest.edge_types
+def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
+    names = sight.index.manifest.edge_types
     admitted = np.asarray(
         [walk.edge_types is None or name.casefold() in walk.edge_types for name in names], dtype=np.bool_
     )
 
     def follow(adjacency: Adjacency, *directions: Direction) -> Neighbours | None:
-        return Neighbours(adjacency, admitted, view.visibility.mask) if walk.direction in directions else None
+        return (
+            Neighbours(adjacency, admitted, sight.holds, walk.min_confidence) if walk.direction in directions else None
+        )
 
     return Walker(
-        outgoing=follow(view.index.outgoing, Direction.OUTGOING, Direction.BOTH),
-        incoming=follow(view.index.incoming, Direction.INCOMING, Direction.BOTH),
+        outgoing=follow(sight.index.outgoing, Direction.OUTGOING, Direction.BOTH),
+        incoming=follow(sight.index.incoming, Direction.INCOMING, Direction.BOTH),
         max_depth=walk.max_depth,
         max_nodes=walk.max_nodes,
         checkpoint=checkpoint,
     )
 
 
-def _named_nodes(view: View, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
+def _named_nodes(sight: Sight, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
     rows = [row.row for row in reached]
-    names = dict(zip(rows, view.visibility.ids_of(rows), strict=True))
-    return [ExpandedNode(names[row.row], row.depth, names.get(row.parent, "")) for row in reached]
+    names = dict(zip(rows, sight.ids_of(rows), strict=True))
+    return [
+        ExpandedNode(names[row.row], row.depth, names.get(row.parent, ""), **sight.index.nodes.origin_flags(row.row))
+        for row in reached
+    ]
 
 
-def _named_edges(view: View, walker: Walker, names: dict[int, str]) -> Iterator[Edge]:
-    edge_types = view.index.manifest.edge_types
+def _named_edges(sight: Sight, walker: Walker, names: dict[int, str]) -> Iterator[Edge]:
+    edge_types = sight.index.manifest.edge_types
     for edge in walker.edges():
-        yield Edge(names[edge.from_row], names[edge.to_row], edge_types[edge.edge_type], edge.confidence)
+        edge_type = edge_types[edge.edge_type]
+        yield Edge(names[edge.from_row], names[edge.to_row], edge_type, edge.confidence, edge.line)
 
 
 def _nodes_within(room: int, nodes: Iterable[ExpandedNode]) -> tuple[tuple[ExpandedNode, ...], int]:

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 
-from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.backends.embedded.sight import Sight
 
 
 class KnownRows:
     """Rows by id for one snapshot. Not to be kept beyond it: ids are remembered, whether they exist or not."""
 
-    def __init__(self, visibility: Visibility) -> None:
-        self._visibility = visibility
+    def __init__(self, sight: Sight) -> None:
+        self._sight = sight
         self._rows: dict[str, int | None] = {}
 
     def of(self, ids: Iterable[str]) -> dict[str, int]:
-        """The rows of those ids that exist and are visible, in the order of the ids."""
+        """The rows of those ids that the question is about, in the order of the ids."""
         distinct = dict.fromkeys(ids)
         unknown = [id_ for id_ in distinct if id_ not in self._rows]
-        found = self._visibility.rows_of(unknown)
+        found = self._sight.rows_of(unknown)
         self._rows.update((id_, found.get(id_)) for id_ in unknown)
         return {id_: row for id_ in distinct if (row := self._rows[id_]) is not None}

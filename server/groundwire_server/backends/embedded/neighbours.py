@@ -1,6 +1,6 @@
-"""A row's neighbours as a walk may use them: of admitted edge types, visible, in the order (edge type, other end)."""
+"""A row's neighbours as a walk may use them: by edges that it follows, in its sight, by (edge type, other end)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,12 +26,13 @@ class Neighbour:
 
 
 class EdgesAmong(NamedTuple):
-    """Edges, all arrays [m]: the near end's place among the rows asked for, edge type, far end, confidence."""
+    """Edges, all arrays [m]: the near end's place among the rows asked for, edge type, far end, confidence, line."""
 
     places: NDArray[np.int64]
     types: Rows
     ends: Rows
     confidences: NDArray[np.float32]
+    lines: NDArray[np.int32]
 
 
 NO_EDGES = EdgesAmong(
@@ -39,17 +40,26 @@ NO_EDGES = EdgesAmong(
     np.empty(0, dtype=np.int32),
     np.empty(0, dtype=np.int32),
     np.empty(0, dtype=np.float32),
+    np.empty(0, dtype=np.int32),
 )
 
 
 class Neighbours:
-    """The edges of one direction, reduced to admitted edge types and visible rows."""
+    """The edges of one direction, reduced to those that a walk follows and to rows in its sight."""
 
-    def __init__(self, adjacency: Adjacency, admitted: NDArray[np.bool_], visible: NDArray[np.bool_]) -> None:
-        """`admitted` [edge types] and `visible` [n] are masks."""
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        admitted: NDArray[np.bool_],
+        holds: Callable[[Rows], NDArray[np.bool_]],
+        least: float,
+    ) -> None:
+        """`admitted` is a mask [edge types], `holds` says of rows [m] which are in sight, `least` is a confidence."""
         self._adjacency = adjacency
         self._admitted = admitted
-        self._visible = visible
+        self._holds = holds
+        # As confidences are stored: the 0.7 of an edge is 0.7 in single precision, which lies below the double.
+        self._least = np.float32(least)
 
     def is_hub(self, row: int) -> bool:
         """Whether the row is to be read with `of`, and not together with others."""
@@ -87,7 +97,9 @@ class Neighbours:
             found.append((np.full(len(looked_up), hub, dtype=np.int64), looked_up))
         places, positions = (np.concatenate(column) for column in zip(*found, strict=True))
         kept, types, ends = self._admit(positions)
-        return EdgesAmong(places.take(kept), types, ends, self._adjacency.confidences.take(positions.take(kept)))
+        positions = positions.take(kept)
+        confidences, lines = self._adjacency.confidences.take(positions), self._adjacency.lines.take(positions)
+        return EdgesAmong(places.take(kept), types, ends, confidences, lines)
 
     def _look_up(self, row: int, chosen: Rows) -> Positions:
         """Positions of a row's edges into `chosen`, by binary search within each edge type's run of sorted ends."""
@@ -107,7 +119,11 @@ class Neighbours:
     def _admit(self, positions: Positions) -> tuple[Positions, Rows, Rows]:
         """Which of the edges at some positions [m] may be walked, and the edge type and other end of each of these."""
         types, ends = self._adjacency.types.take(positions), self._adjacency.ends.take(positions)
-        kept = np.flatnonzero(self._admitted.take(types) & self._visible.take(ends))
+        followed = self._admitted.take(types)
+        if self._least > 0:
+            followed &= self._adjacency.confidences.take(positions) >= self._least
+        kept = np.flatnonzero(followed)
+        kept = kept[self._holds(ends.take(kept))]
         return kept, types.take(kept), ends.take(kept)
 
 

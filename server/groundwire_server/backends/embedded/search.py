@@ -1,7 +1,7 @@
 """Semantic, BM25 and hybrid search of one view (seed 000, "Search modes")."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,13 +88,13 @@ class ViewSearch:
     def _plain(self, ranked: Sequence[RankedRow]) -> Iterable[SearchHit]:
         ids = self._visibility.ids_of([hit.row for hit in ranked])
         for rank, (hit, id_) in enumerate(zip(ranked, ids, strict=True), start=1):
-            yield SearchHit(id_, hit.score, rank)
+            yield SearchHit(id_, hit.score, rank, **self._index.nodes.origin_flags(hit.row))
 
     def _explained(self, ranked: Sequence[RankedRow], legs: _Legs, lexical: LexicalTable | None) -> Iterable[SearchHit]:
         scores = legs.scores()
         for hit, plain in zip(ranked, self._plain(ranked), strict=True):
             matched = matched_tokens(lexical, legs.tokens, hit.row)[:MAX_MATCHED_TOKENS] if lexical else ()
-            yield SearchHit(plain.id, plain.score, plain.rank, scores[hit.row], matched)
+            yield replace(plain, legs=scores[hit.row], matched_tokens=matched)
 
     def _debug(self, search: BackendSearch, allowed: NDArray[np.bool_], legs: _Legs, exact: bool) -> SearchDebug:
         path = SearchPath.EXACT if exact else SearchPath.APPROXIMATE

@@ -5,32 +5,32 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.domain.query_result import ServiceContext, ServiceEdge
 
 
-def service_contexts(view: View, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
-    """See `RetrievalSnapshot.service_contexts`. A service without visible edges has an empty neighbourhood."""
+def service_contexts(sight: Sight, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
+    """See `RetrievalSnapshot.service_contexts`. A service without such edges has an empty neighbourhood."""
     names = sorted(set(service_names))
     edges_of: defaultdict[str, list[ServiceEdge]] = defaultdict(list)
-    for edge in _edges_touching(view, names):
+    for edge in _edges_touching(sight, names):
         edges_of[edge.from_service].append(edge)
         edges_of[edge.to_service].append(edge)
     return tuple(_context(name, edges_of[name]) for name in names)
 
 
-def _edges_touching(view: View, names: Sequence[str]) -> Iterator[ServiceEdge]:
-    """The visible edges from or to these services, counted by (from, to, type) and sorted so."""
-    services, edges, mask = view.index.nodes.categories["service_name"], view.index.service_edges, view.visibility.mask
+def _edges_touching(sight: Sight, names: Sequence[str]) -> Iterator[ServiceEdge]:
+    """The edges of the sight from or to these services, counted by (from, to, type) and sorted so."""
+    services, edges = sight.index.nodes.categories["service_name"], sight.index.service_edges
     touching = edges.touching([position for position in map(services.values.find, names) if position is not None])
     from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
-    visible = np.flatnonzero(mask.take(from_rows) & mask.take(to_rows))
-    from_services = services.codes.take(from_rows.take(visible))
-    to_services = services.codes.take(to_rows.take(visible))
+    held = np.flatnonzero(sight.holds(from_rows) & sight.holds(to_rows))
+    from_services = services.codes.take(from_rows.take(held))
+    to_services = services.codes.take(to_rows.take(held))
     # One number an edge sorts as its three positions do, which sort as the names that stand there.
-    service_count, edge_types = len(services.values), view.index.manifest.edge_types
+    service_count, edge_types = len(services.values), sight.index.manifest.edge_types
     pairs = from_services.astype(np.int64) * service_count + to_services
-    types = edges.types.take(touching.take(visible))
+    types = edges.types.take(touching.take(held))
     keys, counts = np.unique(pairs * len(edge_types) + types, return_counts=True)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         pair, edge_type = divmod(key, len(edge_types))

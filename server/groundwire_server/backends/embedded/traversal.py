@@ -1,8 +1,8 @@
 """Breadth-first walk of the dependency graph within limits (design §5; seed 000 `expand_dependency_tree`).
 
 Nodes of one depth stand in the order (seed that reached them, edge type, id); a node reached in several ways counts
-for the first. The node limit acts inside the walk: of a hub no more is read than it admits. Hidden nodes are never
-stepped on, so nothing behind them is reached through them.
+for the first. The node limit acts inside the walk: of a hub no more is read than it admits. Nodes that are hidden or do
+not pass the filter are never stepped on, so nothing behind them is reached through them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,6 +39,7 @@ class WalkedEdge:
     to_row: int
     edge_type: int
     confidence: float
+    line: int
 
 
 @dataclass(slots=True)
@@ -116,11 +117,12 @@ class Walker:
         types = np.concatenate((onward.types, backward.types))
         near, far = rows.take(places), np.concatenate((onward.ends, backward.ends))
         confidences = np.concatenate((onward.confidences, backward.confidences))
+        lines = np.concatenate((onward.lines, backward.lines))
         is_onward = np.arange(len(places)) < len(onward.places)
         order = np.lexsort((~is_onward, far, types, places))
         from_rows, to_rows = np.where(is_onward, (near, far), (far, near))[:, order]
-        columns = (from_rows.tolist(), to_rows.tolist(), types[order].tolist(), confidences[order].tolist())
-        return map(WalkedEdge, *columns)
+        facts = (column[order].tolist() for column in (types, confidences, lines))
+        return map(WalkedEdge, from_rows.tolist(), to_rows.tolist(), *facts)
 
 
 def _streams(rows: Sequence[int], neighbours: Neighbours) -> Iterator[Iterator[_Entry]]:

@@ -9,13 +9,14 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.narrowing import narrow
+from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
 from groundwire_server.index.lexical import LexicalTable, TermPostings
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
+from groundwire_server.index.row_tests import EVERY_ROW
 
 MAX_CACHED_CALLERS = 256
 MAX_CACHED_BYTES = 128 * 1024 * 1024
@@ -59,7 +60,7 @@ class Visibility:
 
     def narrowed(self, filter_: Filter) -> NDArray[np.bool_]:
         """The mask [n] of visible rows that pass the filter; not to be written to."""
-        return narrow(self._index, self.mask, filter_) if filter_.narrows else self.mask
+        return RowFilter(self._index, filter_).within(self.mask) if filter_.narrows else self.mask
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that exist and are visible."""
@@ -97,12 +98,12 @@ class CallerVisibility:
 
     @cached_property
     def _any_deleted(self) -> bool:
-        return bool(self._index.nodes.deleted.any())
+        return bool(self._index.nodes.flags["deleted"].any())
 
     def _judged(self, lifecycle: Lifecycle) -> Visibility:
-        mask = self._index.policies.rows_of(self.classes)
+        mask = self._index.policies.holding(self.classes)(EVERY_ROW)
         if lifecycle is not Lifecycle.ALL:
-            mask &= self._index.nodes.deleted == (lifecycle is Lifecycle.DELETED)
+            mask &= self._index.nodes.flags["deleted"] == (lifecycle is Lifecycle.DELETED)
         return Visibility(self._index, mask)
 
 

@@ -1,4 +1,4 @@
-"""Makes the int8 encoder of a model, and measures how far its queries agree with the model's own."""
+"""Makes the int8 encoder of a model, and measures how far its vectors agree with the model's own."""
 
 import hashlib
 import io
@@ -42,12 +42,15 @@ class ConvertibleEmbedder(Embedder, Protocol):
         """The model, None when it is of another architecture than BERT's."""
         ...
 
+    def text_prompt(self) -> str | None:
+        """What the model puts before a text to be found; None when its vectors leave that out again."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How an encoder's vectors compare with the model's: cosine similarities over the texts of `calibration`."""
 
-    encoder: str
     mean_cosine: float
     min_cosine: float
 
@@ -57,8 +60,16 @@ class Agreement:
         return self.mean_cosine >= LEAST_MEAN_COSINE and self.min_cosine >= LEAST_COSINE
 
 
-def agreed_encoder(store: EncoderStore, embedder: Embedder) -> Agreement | None:
-    """The encoder of the embedder's model, kept in the store, if its queries agree with the model's.
+@dataclass(frozen=True, slots=True)
+class AgreedEncoder:
+    """An encoder that may take its model's place, and how far it agrees with it."""
+
+    encoder: Int8Encoder
+    agreement: Agreement
+
+
+def agreed_encoder(store: EncoderStore, embedder: Embedder) -> AgreedEncoder | None:
+    """The encoder of the embedder's model, kept in the store, if its vectors agree with the model's.
 
     It follows from the model alone. None for a model that cannot be converted, and for an encoder that agrees too
     little; the log says which.
@@ -67,15 +78,13 @@ def agreed_encoder(store: EncoderStore, embedder: Embedder) -> Agreement | None:
         return None
     encoder = _kept_encoder(store, embedder) or convert(store, embedder)
     if encoder is None:
-        _LOG.info("queries of %s are embedded by the model itself: it is no BERT that can be converted", embedder.name)
+        _LOG.info("%s embeds by itself: it is no BERT that can be converted", embedder.name)
         return None
     agreement = _measure(encoder, embedder)
     if not agreement.suffices:
-        _LOG.warning(
-            "queries of %s are embedded by the model itself: its int8 encoder strays: %s", embedder.name, agreement
-        )
+        _LOG.warning("%s embeds by itself: its int8 encoder strays: %s", embedder.name, agreement)
         return None
-    return agreement
+    return AgreedEncoder(encoder, agreement)
 
 
 def convert(store: EncoderStore, embedder: ConvertibleEmbedder) -> Int8Encoder | None:
@@ -128,7 +137,7 @@ def _measure(encoder: Int8Encoder, embedder: Embedder) -> Agreement:
         float(np.sum(encoder.embed_query(text, never_stop) * embedder.embed_query(text), dtype=np.float64))
         for text in TEXTS
     ]
-    return Agreement(encoder.record.fingerprint, float(np.mean(cosines)), min(cosines))
+    return Agreement(float(np.mean(cosines)), min(cosines))
 
 
 def _array_file(values: NDArray[np.float32]) -> bytes:

@@ -1,6 +1,7 @@
-"""Embeds queries with a converted model; the vector of a query does not depend on what else is embedded with it."""
+"""Embeds queries and texts with a converted model; a vector does not depend on what else is embedded with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,18 +58,27 @@ class Int8Encoder:
 
         Raises what the checkpoint raises while the query waits for others, EmbedderError when it has no vector.
         """
-        return self._batches.run(self._tokens(text), checkpoint)
+        return self._batches.run(self._tokens(self.record.prompt + text), checkpoint)
 
-    def embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of texts of one padded length, computed together: float32 of shape [len(texts), dimension]."""
-        return np.stack(self._encode([self._tokens(text) for text in texts]))
+    def embed_texts(self, texts: Sequence[str], prompt: str, threads: int) -> NDArray[np.float32]:
+        """The vectors of texts to be found, each after the prompt: float32 of shape [len(texts), dimension].
 
-    def padded_length(self, text: str) -> int:
-        """How many places the text takes in attention."""
-        return _padded_length(self._tokens(text))
+        Texts of like length are computed together, `threads` batches at a time. Raises EmbedderError when one has no
+        vector.
+        """
+        tokens = [self._tokens(prompt + text) for text in texts]
+        vectors = np.empty((len(texts), self.record.dimension), dtype=np.float32)
+
+        def embed(rows: Sequence[int]) -> None:
+            vectors[rows] = self._encode([tokens[row] for row in rows])
+
+        with ThreadPoolExecutor(threads, thread_name_prefix="embed") as pool:
+            for _ in pool.map(embed, _batches_of(tokens)):
+                pass
+        return vectors
 
     def _tokens(self, text: str) -> TokenIds:
-        return np.asarray(self._tokenizer.encode(self.record.prompt + text).ids, dtype=np.int64)
+        return np.asarray(self._tokenizer.encode(text).ids, dtype=np.int64)
 
     def _encode(self, texts: Sequence[TokenIds]) -> list[NDArray[np.float32]]:
         """The vectors of texts of one padded length."""
@@ -97,6 +107,18 @@ class Int8Encoder:
             raise EmbedderError(
                 f"the model {self.record.embedder!r} gave an unusable vector ({error}): use another"
             ) from error
+
+
+def _batches_of(texts: Sequence[TokenIds]) -> Iterator[Sequence[int]]:
+    """The rows of texts of one padded length, as many as a batch may hold; the longest first, so that the last batches
+    are short and no thread waits long for another."""
+    rows: dict[int, list[int]] = {}
+    for row, tokens in enumerate(texts):
+        rows.setdefault(_padded_length(tokens), []).append(row)
+    for length in sorted(rows, reverse=True):
+        most = _most_texts(length)
+        for start in range(0, len(rows[length]), most):
+            yield rows[length][start : start + most]
 
 
 def _padded_length(tokens: TokenIds) -> int:

@@ -7,13 +7,14 @@ from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
 Trait: TypeAlias = Literal[
-    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural"
+    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural", "local"
 ]
 """What a declaration says of itself.
 
 `interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
 types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
-called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments.
+called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
+`local` what is declared inside a callable and known only there.
 """
 
 
@@ -73,8 +74,9 @@ class Binding:
     """A variable whose type the source states or makes plain; a field when `scope` is a type.
 
     `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
-    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value.
-    With `is_item` the variable is one of the items that the value or type holds.
+    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value,
+    and such a variable still hides others of its name. With `is_item` the variable is one of the items that the value
+    or type holds. `value` is written in definition `written_in`, or in `scope` where that is -1.
     """
 
     scope: int
@@ -83,7 +85,11 @@ class Binding:
     stated: bool
     value: str = ""
     is_item: bool = False
+    written_in: int = -1
 
+
+RETURNED = "()"
+"""Name of the binding that says what a callable returns, its scope being the callable, and of a call of a result."""
 
 OF_ITEMS, OF_TARGET = "[]", "="
 """Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
@@ -93,9 +99,10 @@ OF_ITEMS, OF_TARGET = "[]", "="
 class Call:
     """A call site inside definition `scope`, its text being in node `from_key`.
 
-    `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other
-    expression; a path segment that is itself called ends with `()`. `constructs` marks `new Name()`. `arguments` are
-    paths of the same form, `"` for a string and empty for any other expression; `type_arguments` are types.
+    `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other expression; a
+    path segment that is itself called ends with `()`, and `[]` stands for an item of what is before it. `constructs`
+    marks `new Name()`. `arguments` are paths of the same form, `"` for a string and empty for any other expression;
+    `type_arguments` are types.
     """
 
     from_key: str
@@ -141,6 +148,9 @@ class Route:
     method: str = ""
 
 
+MountRole: TypeAlias = Literal["own", "added", "instead"]
+
+
 @dataclass(frozen=True, slots=True)
 class Mount:
     """A prefix of the URLs of all routes that were given to an object.
@@ -155,7 +165,7 @@ class Mount:
     prefix: str
     line: int
     within: str = ""
-    role: Literal["own", "added", "instead"] = "added"
+    role: MountRole = "added"
 
 
 @dataclass(frozen=True, slots=True)

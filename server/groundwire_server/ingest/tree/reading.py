@@ -33,6 +33,7 @@ class TreeMap:
 
     edges: TreeEdges
     purposes: Purposes
+    facts: Sequence[CodeFacts]
     implemented: Mapping[str, Sequence[str]]
 
     def completed(self, node: SourceNode) -> SourceNode:
@@ -121,7 +122,7 @@ class TreeReading:
         self._edges.add(self._mentions.edges(self._first_keys))
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
-        return TreeMap(self._edges, self._purposes, resolution.implemented)
+        return TreeMap(self._edges, self._purposes, facts, resolution.implemented)
 
     def _keep_facts(self, facts: CodeFacts) -> None:
         self._facts.append(facts)
@@ -139,7 +140,7 @@ class TreeReading:
                 self._protos.append(facts)
             case XamlFacts() as facts if any(keys):
                 self._keep_facts(xaml_facts(file.path, facts, keys))
-            case ProjectFacts() as facts:
+            case ProjectFacts() as facts if file.path.endswith("proj"):
                 folder, stem = _folder(file.path), PurePosixPath(file.path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):

@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from groundwire_server.ingest.records import SkippedFile, SourceRecord
+from groundwire_server.ingest.scip.indexes import CompilerIndexes
 from groundwire_server.ingest.spool import NodeSpool
 from groundwire_server.ingest.tree.decoding import read_source
 from groundwire_server.ingest.tree.deploy import DeployAnalysis, deploy_analysis
@@ -44,12 +45,15 @@ class TreeSource:
             (part for deployment in deployments.values() for part in deployment.parts),
             (_folder(item.path) for item in files if item.language == "dockerfile"),
         )
+        compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
+        files = [item for item in files if item.language != "scip"]
         reading = TreeReading(item.path for item in files)
         with TemporaryDirectory(prefix="groundwire-tree-") as name, NodeSpool(Path(name)) as spool:
             for item in sorted(files, key=lambda item: item.language in CODE_LANGUAGES):
                 deployment = deployments.pop(item.path, None)
                 analysis = self._analysis(item, reading) if deployment is None else deployment.file
                 reading.keep(item.path, analysis)
+                compiled.keep(item, analysis.nodes)
                 for node in analysis.nodes:
                     spool.append(services.named(node))
                 yield from analysis.skipped
@@ -58,7 +62,7 @@ class TreeSource:
             map_ = reading.resolved()
             map_.edges.add(services.edges())
             yield from map(map_.completed, spool.written())
-        yield from map_.edges.sorted()
+        yield from compiled.join(map_.edges.sorted(), map_.facts)
 
     def _deployments(self, files: Iterable[ListedFile]) -> dict[str, DeployAnalysis]:
         """What the files that deploy something say, by path; a YAML file that deploys nothing is read with the rest."""

@@ -14,6 +14,7 @@ from groundwire_server.ingest.tree.ignore import IgnoreRules, read_rules
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
+COMPILER_INDEX_SUFFIX = ".scip"
 MAX_IGNORE_FILE_BYTES = 1_000_000
 """The largest .gitignore that is read: every file below it is compared with each of its lines."""
 
@@ -39,6 +40,7 @@ _LANGUAGE_OF_SUFFIX = {
     ".yaml": "yaml",
     ".tpl": "helm",
     ".dockerfile": "dockerfile",
+    COMPILER_INDEX_SUFFIX: "scip",
 }
 CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go"})
 """The languages that are read by their grammars."""
@@ -49,7 +51,8 @@ class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
     `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `sql`, `markdown`, `yaml`,
-    `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`.
+    `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`;
+    `scip` is a compiler's index of other files.
     """
 
     path: str
@@ -70,6 +73,8 @@ class _Folder:
 
 def list_tree(root: Path) -> tuple[Listing, ...]:
     """Every file below `root` that no .gitignore leaves out, sorted by path.
+
+    A compiler's index is listed all the same, for it is generated and only says more of files that are listed.
 
     Folders of version control are passed over. Symbolic links are never followed, so no file is read
     twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
@@ -119,7 +124,7 @@ def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in VERSION_CONTROL_FOLDERS and not (rules and rules.ignores(path + "/")):
                 yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
-        elif not (rules and rules.ignores(path)):
+        elif entry.name.endswith(COMPILER_INDEX_SUFFIX) or not (rules and rules.ignores(path)):
             yield _listing_of(path, entry, folder.in_chart)
 
 

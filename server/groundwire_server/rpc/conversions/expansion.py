@@ -6,6 +6,7 @@ from groundwire.v1 import retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansion
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
 
 _DIRECTIONS: Mapping[int, Direction] = {
@@ -29,6 +30,8 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         direction=decode_enum(
             request.direction, _DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
         ),
+        filter=decode_filter(request.filter, violations),
+        min_confidence=request.min_confidence,
     )
     violations.raise_any()
     return decoded
@@ -39,12 +42,22 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
     return retrieval_pb2.ExpandDependencyTreeResponse(
         seed_ids=expansion.seed_ids,
         nodes=[
-            retrieval_pb2.ExpandedNode(id=node.id, depth=node.depth, parent_id=node.parent_id)
+            retrieval_pb2.ExpandedNode(
+                id=node.id,
+                depth=node.depth,
+                parent_id=node.parent_id,
+                is_test=node.is_test,
+                is_generated=node.is_generated,
+            )
             for node in expansion.nodes
         ],
         edges=[
             retrieval_pb2.DependencyEdge(
-                from_id=edge.from_id, to_id=edge.to_id, edge_type=edge.edge_type, confidence=edge.confidence
+                from_id=edge.from_id,
+                to_id=edge.to_id,
+                edge_type=edge.edge_type,
+                confidence=edge.confidence,
+                line=edge.line,
             )
             for edge in expansion.edges
         ],

@@ -1,4 +1,4 @@
-"""Filters, which SearchNodes and Query share."""
+"""Filters, which every action takes."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -29,6 +29,8 @@ def decode_filter(message: scope_pb2.Filter, violations: Violations) -> Filter:
         case_ids=tuple(message.case_ids),
         document_version_ids=tuple(message.document_version_ids),
         is_latest=message.is_latest if message.HasField("is_latest") else None,
+        is_test=message.is_test if message.HasField("is_test") else None,
+        is_generated=message.is_generated if message.HasField("is_generated") else None,
         metadata=tuple(_decode_metadata(message.metadata, violations)),
     )
 

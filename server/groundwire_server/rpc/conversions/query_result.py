@@ -78,6 +78,8 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         timestamp=None if node.timestamp is None else encode_timestamp(node.timestamp),
         channel=node.channel,
         meta=_encode_match_meta(match),
+        is_test=node.is_test,
+        is_generated=node.is_generated,
     )
 
 

@@ -82,6 +82,8 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         rank=hit.rank,
         legs=[_encode_leg(leg) for leg in hit.legs],
         matched_tokens=hit.matched_tokens,
+        is_test=hit.is_test,
+        is_generated=hit.is_generated,
     )
 
 

@@ -13,6 +13,7 @@ from groundwire_server.domain.texts import (
     SkipReason,
 )
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
 
@@ -46,6 +47,7 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
             "prioritization_mode",
             violations,
         ),
+        filter=decode_filter(request.filter, violations),
     )
     violations.raise_any()
     return decoded
@@ -75,4 +77,6 @@ def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
         token_count=stored.token_count,
         location=encode_location(stored.location),
         symbol=stored.symbol,
+        is_test=stored.is_test,
+        is_generated=stored.is_generated,
     )

@@ -166,8 +166,9 @@ def test_part_of_the_standard_library(tmp_path: Path) -> None:
     decode = by_key["py::json/decoder.py#JSONDecoder.decode"]
     assert edges[decode.key, "py::json/decoder.py#JSONDecoder.raw_decode", "Calls"] == 1.0
     assert decode.signature == "def decode(self, s, _w=WHITESPACE.match)"
+    outlines = {from_key for from_key, _, edge_type in edges if edge_type == "Contains"}
     for node in nodes:
         source = read_source(tmp_path, ListedFile(node.path, "python"))
         assert isinstance(source, SourceFile)
-        if "def " in node.signature:
+        if "def " in node.signature and node.key not in outlines:
             assert "\n".join(source.text.split("\n")[node.start_line - 1 : node.end_line]) == node.text

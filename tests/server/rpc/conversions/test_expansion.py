@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.v1 import retrieval_pb2
+from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.nodes import Edge
+from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from support.conversions import ACCESS, counts, int32, name_tuples, names, over_the_wire, scope_message, scopes
 
@@ -20,6 +21,8 @@ from support.conversions import ACCESS, counts, int32, name_tuples, names, over_
         max_nodes=int32,
         edge_allowlist=name_tuples,
         direction=st.sampled_from(Direction),
+        filter=st.builds(Filter, kinds=name_tuples, is_test=st.none() | st.booleans()),
+        min_confidence=st.floats(allow_nan=False),
     )
 )
 def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
@@ -30,6 +33,8 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         max_nodes=request.max_nodes,
         edge_allowlist=request.edge_allowlist,
         direction=retrieval_pb2.Direction.Value(f"DIRECTION_{request.direction.name}"),
+        filter=scope_pb2.Filter(kinds=request.filter.kinds, is_test=request.filter.is_test),
+        min_confidence=request.min_confidence,
     )
     assert decode_expand(over_the_wire(message), ACCESS) == request
 
@@ -38,9 +43,11 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
     st.builds(
         Expansion,
         seed_ids=name_tuples,
-        nodes=st.lists(st.builds(ExpandedNode, names, counts, names), max_size=3).map(tuple),
+        nodes=st.lists(st.builds(ExpandedNode, names, counts, names, st.booleans(), st.booleans()), max_size=3).map(
+            tuple
+        ),
         edges=st.lists(
-            st.builds(Edge, names, names, names, st.floats(0, 1, exclude_min=True, width=32)), max_size=3
+            st.builds(Edge, names, names, names, st.floats(0, 1, exclude_min=True, width=32), counts), max_size=3
         ).map(tuple),
         reason=st.sampled_from(ExpandReason),
         index=names,
@@ -51,8 +58,13 @@ def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
     assert (
         Expansion(
             seed_ids=tuple(message.seed_ids),
-            nodes=tuple(ExpandedNode(node.id, node.depth, node.parent_id) for node in message.nodes),
-            edges=tuple(Edge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence) for edge in message.edges),
+            nodes=tuple(
+                ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
+                for node in message.nodes
+            ),
+            edges=tuple(
+                Edge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line) for edge in message.edges
+            ),
             reason=ExpandReason(message.debug.reason),
             index=message.index,
         )

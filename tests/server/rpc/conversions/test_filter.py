@@ -14,11 +14,14 @@ from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.nodes import JsonValue
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
+from groundwire_server.rpc.conversions.expansion import decode_expand
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.search import decode_search
+from groundwire_server.rpc.conversions.texts import decode_fetch
 from support.conversions import ACCESS, NOW, SCOPE, broken_rules, name_tuples, names, over_the_wire
 
+flags = st.none() | st.booleans()
 scalars = st.none() | st.booleans() | names | st.integers(-(2**53), 2**53) | st.floats(-1e6, 1e6)
 metadata_maps = st.dictionaries(names, scalars | st.lists(scalars, min_size=1, max_size=3), max_size=4)
 
@@ -45,7 +48,7 @@ def test_the_domain_has_every_field_of_the_contract() -> None:
     assert [field.name for field in scope_pb2.Filter.DESCRIPTOR.fields] == [field.name for field in fields(Filter)]
 
 
-@given(st.builds(Filter, *[name_tuples] * 12, is_latest=st.none() | st.booleans()))
+@given(st.builds(Filter, *[name_tuples] * 12, is_latest=flags, is_test=flags, is_generated=flags))
 def test_the_fields_of_a_filter_arrive_as_they_were_given(filter_: Filter) -> None:
     given_fields = {field.name: getattr(filter_, field.name) for field in fields(Filter) if field.name != "metadata"}
     assert decoded(over_the_wire(scope_pb2.Filter(**given_fields))) == filter_
@@ -87,6 +90,8 @@ def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, said
     message = metadata_message({"owner": "billing", "phase": value})
     for decode in (
         lambda: decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, filter=message), ACCESS),
+        lambda: decode_expand(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, filter=message), ACCESS),
+        lambda: decode_fetch(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, filter=message), ACCESS),
         lambda: decode_query(query_pb2.QueryRequest(scope=SCOPE, filter=message), ACCESS, NOW),
     ):
         with pytest.raises(InvalidRequestError, match=f"{said}; give a string, a number") as caught:
@@ -100,8 +105,12 @@ def test_a_value_without_a_kind_is_refused() -> None:
         decoded(over_the_wire(message))
 
 
-def test_the_filters_of_searches_and_queries_are_read() -> None:
+def test_the_filters_of_all_requests_are_read() -> None:
     message = metadata_message({"phase": [2, "b"]})
     expected = Filter(metadata=(MetadataCondition("phase", (2, "b")),))
+    walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, filter=message)
+    texts = retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, filter=message)
     assert decode_search(retrieval_pb2.SearchNodesRequest(scope=SCOPE, filter=message), ACCESS).filter == expected
+    assert decode_expand(walk, ACCESS).filter == expected
+    assert decode_fetch(texts, ACCESS).filter == expected
     assert decode_query(query_pb2.QueryRequest(scope=SCOPE, filter=message), ACCESS, NOW).filter == expected

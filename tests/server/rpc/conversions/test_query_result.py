@@ -52,6 +52,8 @@ NODE = Node(
     timestamp=datetime(2025, 1, 1, 10, 0, 0, 250_000, tzinfo=UTC),
     source_uri="https://chat.example/C1/5",
     context_prefix="#incident",
+    is_test=True,
+    is_generated=True,
     metadata={"b": [1, None], "a": {"ü": "ß"}},
 )
 PARENT = replace(NODE, id="shop::main::slack::C1", local_id="C1", text="the whole thread", symbol="Thread")
@@ -115,6 +117,7 @@ def test_a_match_tells_its_node() -> None:
     assert (match.symbol_name, match.signature) == ("Incident.Auth", "()")
     assert (match.service_name, match.repo_name, match.section_path) == ("auth-service", "ops", "Deploy > Rollback")
     assert (match.author, match.channel) == ("ada", "incident")
+    assert (match.is_test, match.is_generated) == (True, True)
     assert match.timestamp.ToDatetime(UTC) == NODE.timestamp
     for field in fields(SCORES):
         assert getattr(match.scores, field.name) == getattr(SCORES, field.name), field.name

@@ -124,6 +124,8 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
                 for leg in hit.legs
             ),
             matched_tokens=tuple(hit.matched_tokens),
+            is_test=hit.is_test,
+            is_generated=hit.is_generated,
         )
         for hit in message.hits
     )

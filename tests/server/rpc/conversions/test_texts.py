@@ -1,10 +1,13 @@
 """A request for texts arrives as it was asked, the texts as they were found."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.v1 import retrieval_pb2
+from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_server.domain.nodes import Location
+from groundwire_server.domain.search import Filter
 from groundwire_server.domain.texts import (
     FetchedText,
     FetchRequest,
@@ -29,6 +32,7 @@ from support.conversions import ACCESS, counts, int32, name_tuples, names, over_
         budget_tokens=st.none(),
         max_chars=st.none(),
         mode=st.sampled_from(PrioritizationMode),
+        filter=st.builds(Filter, languages=name_tuples, is_generated=st.none() | st.booleans()),
     ),
     st.sampled_from(["budget_tokens", "max_chars"]),
     st.none() | int32,
@@ -41,18 +45,14 @@ def test_a_request_for_texts_arrives_as_it_was_asked(request: FetchRequest, budg
             retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in request.nodes
         ],
         prioritization_mode=retrieval_pb2.PrioritizationMode.Value(f"PRIORITIZATION_MODE_{request.mode.name}"),
+        filter=scope_pb2.Filter(languages=request.filter.languages, is_generated=request.filter.is_generated),
     )
     if amount is not None:
         setattr(message, budget, amount)
     decoded = decode_fetch(over_the_wire(message), ACCESS)
     assert decoded.budget_tokens == (amount if budget == "budget_tokens" else None)
     assert decoded.max_chars == (amount if budget == "max_chars" else None)
-    assert (decoded.scope, decoded.seed_ids, decoded.nodes, decoded.mode) == (
-        request.scope,
-        request.seed_ids,
-        request.nodes,
-        request.mode,
-    )
+    assert replace(decoded, budget_tokens=None, max_chars=None) == request
 
 
 @given(
@@ -65,7 +65,15 @@ def test_a_request_for_texts_arrives_as_it_was_asked(request: FetchRequest, budg
                 is_seed=st.booleans(),
                 depth=counts,
                 parent_id=names,
-                stored=st.builds(StoredText, names, counts, st.builds(Location, names, counts, counts, names), names),
+                stored=st.builds(
+                    StoredText,
+                    names,
+                    counts,
+                    st.builds(Location, names, counts, counts, names),
+                    names,
+                    st.booleans(),
+                    st.booleans(),
+                ),
             ),
             max_size=3,
         ).map(tuple),
@@ -90,6 +98,8 @@ def test_texts_arrive_as_they_were_found(result: FetchResult) -> None:
                     text.location.path, text.location.start_line, text.location.end_line, text.location.content_hash
                 ),
                 text.symbol,
+                text.is_test,
+                text.is_generated,
             ),
         )
         for text in message.texts

@@ -159,7 +159,7 @@ class ComponentReader:
         bases = [item.text for item in directives if item.name in ("inherits", "implements")]
         stated = (item.text for item in reversed(directives) if item.name == "namespace")
         namespace = next(stated, self._namespace(folder))
-        head = f"{usings}namespace {namespace} {{ " if namespace else usings
+        head = f"{usings}namespace {namespace}; " if namespace else usings
         after = f" : {', '.join(dict.fromkeys(bases))}" if bases else ""
         return f"{head}partial class {_identifier(name.partition('.')[0])}{after} {{ /*{_MARK}*/"
 

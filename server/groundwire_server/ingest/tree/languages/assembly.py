@@ -1,6 +1,6 @@
 """From a file's declarations and chunks to definitions, nodes and Contains edges."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -12,7 +12,7 @@ from groundwire_server.ingest.tree.facts import Definition, Trait
 from groundwire_server.ingest.tree.languages.chunks import Chunk
 from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.signatures import signature
-from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax, end_row
 from groundwire_server.ingest.tree.model import SourceFile
 
 
@@ -58,9 +58,20 @@ def row_places(
             first_row, end = place.first_row, place.last_row + 1
             scopes[first_row:end] = [place.index] * (end - first_row)
         keys[first_row:end] = [key] * (end - first_row)
+    _narrow_scopes(scopes, declared, first_keys)
     first_keys.setdefault(0, first)
     definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     return RowPlaces(keys, scopes, definitions)
+
+
+def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:
+    """Gives the rows of callables that are no chunk to them, unless something else starts on the same row."""
+    free_row = 0
+    for index, item in enumerate(declared, 1):
+        row, end = item.node.start_point.row, end_row(item.node) + 1
+        if index not in placed and item.shape.construct == "callable" and row >= free_row:
+            scopes[item.first_row : end] = [index] * (end - item.first_row)
+        free_row = row + 1
 
 
 def _definitions(
@@ -107,6 +118,8 @@ def _definitions(
 def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     """What a declaration says of itself; a member of an interface without a body is abstract."""
     traits = syntax.traits(item.node, item.parent.node if item.parent else None)
+    if item.parent is not None and item.parent.shape.construct == "callable":
+        traits |= {"local"}
     if item.parent is not None and item.shape.body is None and item.shape.construct == "callable":
         in_interface = "interface" in syntax.traits(item.parent.node, None)
         return traits | {"abstract"} if in_interface else traits

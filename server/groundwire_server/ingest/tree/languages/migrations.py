@@ -14,6 +14,7 @@ _CHANGES = re.compile(
     r"(?:table|column|field|index|foreign_?key|primary_?key|model|check_?constraint)",
     re.IGNORECASE,
 )
+_OF_MODEL = re.compile(r"Model|Field")
 _OF_TABLE = frozenset({"table", "table_name", "model_name", "tableName"})
 _OF_NAME = frozenset({"name"})
 _QUOTES = "'\"`"
@@ -32,6 +33,7 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
             creates = _CREATES.fullmatch(callee[1]) is not None
             table = _table(node.child_by_field_name(form.arguments), creates)
             if table:
+                table = syntax.table_of_model(places.key(node), table) if _OF_MODEL.search(callee[1]) else table
                 yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
 
 
@@ -46,7 +48,7 @@ def _table(arguments: Node | None, creates: bool) -> str:
 
 def _name(argument: Node) -> str:
     """What an argument is named by: `name: x`, `name=x`; empty for one that is not named."""
-    if argument.named_child_count < 2:
+    if argument.named_child_count < 2 or text_of(argument)[:1] in _QUOTES:
         return ""
     return text_of(argument.child_by_field_name("name") or first_child(argument))
 

@@ -7,6 +7,7 @@ from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
 
 MIN_MEMBER_LINES = 4
+MIN_LOCAL_LINES = 10
 MAX_SYMBOL_CHARACTERS = 500
 
 
@@ -41,18 +42,22 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
 
     `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted from 1.
     Types, functions and members with a body have a place, and so have the members of an interface. A field, a short
-    property, a member that only keeps or hands out fields has none: it reads better inside its type. Neither has what
-    starts on a line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold.
+    property, a member that only keeps or hands out fields has none: it reads better inside its type. So does what is
+    declared inside a callable, unless it is long and yet not the most part of it. Neither has a place what starts on a
+    line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold.
     """
     file = Place(None, 0, 0, -1, row_count - 1)
     places = [file]
     home: dict[Declared, Place] = {}
+    slight: set[Declared] = set()
     for index, item in enumerate(declared, 1):
         outer = home[item.parent] if item.parent else file
         free_row = (outer.inner[-1].last_row if outer.inner else outer.head_row) + 1
         row, last_row = item.node.start_point.row, end_row(item.node)
-        if row < free_row or _is_slight(syntax, item) or len(item.symbol) > MAX_SYMBOL_CHARACTERS:
+        is_slight = item.parent in slight or _is_slight(syntax, item)
+        if row < free_row or is_slight or len(item.symbol) > MAX_SYMBOL_CHARACTERS:
             home[item] = outer
+            slight.add(item)
             continue
         name = item.node.child_by_field_name("name")
         place = Place(item, index, max(item.first_row, free_row), end_row(name) if name else row, last_row)
@@ -64,9 +69,14 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
 
 def _is_slight(syntax: Syntax, item: Declared) -> bool:
     shape, parent = item.shape, item.parent
-    is_short = end_row(item.node) - item.node.start_point.row + 1 < MIN_MEMBER_LINES
+    rows = _rows(item)
+    if parent is not None and parent.shape.construct == "callable":
+        return rows < MIN_LOCAL_LINES or 2 * rows > _rows(parent)
+    is_short = rows < MIN_MEMBER_LINES
     if shape.construct == "value":
         return is_short
+    if shape.construct == "type" and parent is not None:
+        return rows < MIN_LOCAL_LINES and syntax.is_slight(item.node, shape)
     if shape.construct != "callable":
         return False
     is_abstract = parent is not None and (
@@ -75,3 +85,7 @@ def _is_slight(syntax: Syntax, item: Declared) -> bool:
     if shape.body is None:
         return is_short and not is_abstract
     return parent is not None and not is_abstract and syntax.is_slight(item.node, shape)
+
+
+def _rows(item: Declared) -> int:
+    return end_row(item.node) - item.node.start_point.row + 1

@@ -1,6 +1,5 @@
-"""Python: modules, classes with their attributes, functions; SQLAlchemy and Django tables."""
+"""Python: modules with their variables, classes, functions and what is declared inside of these."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import ClassVar
@@ -8,16 +7,45 @@ from typing import ClassVar
 import tree_sitter_python
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Syntax, first_child, text_of
-
-# The name that a type annotation starts with, whether quoted or wrapped in `Optional[...]` and the like.
-_ANNOTATION = re.compile(
-    r"""["']?(?:(?:typing\.|t\.)?(?:Optional|Annotated|Final|ClassVar)\[\s*["']?)?([^\W\d]\w*(?:\.[^\W\d]\w*)*)"""
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Call,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Route,
+    TableMapping,
+    Trait,
 )
-_PLAIN_STRING = re.compile(r"""[rRuU]?(["'])([^"'\\]+)\1""")
-_SCHEMA = re.compile(r"""["']schema["']\s*:\s*["']([^"']+)["']""")
-_SELF = frozenset({"self", "cls"})
+from groundwire_server.ingest.tree.languages.python_calls import implied_calls
+from groundwire_server.ingest.tree.languages.python_declarations import (
+    class_traits,
+    is_overload,
+    is_variable_of_module,
+    parameters_of,
+    result_of,
+    traits_of,
+    variable_name,
+)
+from groundwire_server.ingest.tree.languages.python_models import django_application, python_mappings
+from groundwire_server.ingest.tree.languages.python_references import REFERENCING, python_references
+from groundwire_server.ingest.tree.languages.python_routes import ROUTING, imports_of_routes, python_routes
+from groundwire_server.ingest.tree.languages.python_values import VALUED, python_bindings, value_of
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Shape,
+    Syntax,
+    first_child,
+    text_of,
+    type_of,
+)
+from groundwire_server.ingest.tree.languages.types import arguments, head
+
+_GENERIC = frozenset({"Generic", "Protocol"})
 
 
 class PythonSyntax(Syntax):
@@ -54,20 +82,33 @@ class PythonSyntax(Syntax):
     members: ClassVar[Mapping[str, tuple[str, str]]] = {"attribute": ("object", "attribute")}
     words = frozenset({"identifier"})
     unwrapped = frozenset({"parenthesized_expression", "await"})
+    subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
     facts = frozenset(
         {
             "import_statement",
             "import_from_statement",
-            "assignment",
-            "typed_parameter",
-            "typed_default_parameter",
-            "as_pattern",
             "class_definition",
+            "function_definition",
             "expression_statement",
+            *VALUED,
+            *REFERENCING,
+            *ROUTING,
         }
     )
+
+    def shape(self, node: Node) -> Shape | None:
+        """Classes, functions, and the variables of the module; overloads that only state types are no declarations."""
+        if node.type == "expression_statement":
+            name = variable_name(node) if is_variable_of_module(node, self.transparent) else ""
+            return Shape(name, "value", None) if name else None
+        construct = self.declarations.get(node.type)
+        name = text_of(node.child_by_field_name("name"))
+        if construct is None or not name or is_overload(self, node):
+            return None
+        body = node.child_by_field_name("body")
+        return Shape(name, construct, body, body)
 
     def module_symbol(self, path: str) -> str:
         """The path with dots, a package being named by its folder."""
@@ -86,10 +127,53 @@ class PythonSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base classes; keywords such as `metaclass` are none."""
-        arguments = node.child_by_field_name("superclasses")
-        listed = arguments.named_children if arguments else []
-        names = (_annotated(child) for child in listed if child.type != "keyword_argument")
-        return tuple(name for name in names if name)
+        listed = node.child_by_field_name("superclasses")
+        named = listed.named_children if listed else []
+        return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """Those behind the name of a class, or of `Generic` among its bases."""
+        stated = super().type_parameters(node)
+        generic = (base for base in self.bases(node) if head(base).rpartition(".")[2] in _GENERIC)
+        return stated or next(map(arguments, generic), ())
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a function, `self` included; `*args` and `**kwargs` are none."""
+        return parameters_of(node) if node.type == "function_definition" else None
+
+    def result(self, node: Node) -> str:
+        """The type that a function says that it returns, or a variable is said to have."""
+        return result_of(self, node)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By decorators, by bases, and by bodies that are there to be overridden."""
+        match node.type:
+            case "class_definition":
+                return class_traits(node)
+            case "function_definition":
+                return traits_of(self, node, parent)
+        return frozenset()
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Also a class that consists of assignments, such as `Meta` and `Config`."""
+        if shape.construct == "type" and shape.body is not None:
+            return all(
+                child.type == "expression_statement" for child in shape.body.named_children if not child.is_extra
+            )
+        return super().is_slight(node, shape)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """None for a decorator, which is a reference of its own kind."""
+        return None if node.parent is not None and node.parent.type == "decorator" else super().callee(node)
+
+    def argument(self, node: Node) -> str:
+        """One argument; the keyword before it is left out."""
+        value = node.child_by_field_name("value") if node.type == "keyword_argument" else node
+        return '"' if value is not None and value.type in self.strings else self.value_path(value)
+
+    def value_path(self, node: Node | None) -> str:
+        """Also of what may be one thing or another, such as `given or Default()`."""
+        return value_of(self, node)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`import`, `from ... import` and wildcard imports, wherever in the file they stand."""
@@ -104,55 +188,31 @@ class PythonSyntax(Syntax):
                 yield Import(module, name, text_of(child.child_by_field_name("alias")) or name, line)
             if any(child.type == "wildcard_import" for child in node.named_children):
                 yield Import(module, "*", "", line)
+        yield from imports_of_routes(self, nodes)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Annotated parameters and variables, and those set to a call, attributes of `self` included."""
-        parameters: dict[tuple[int, str], str] = {}
-        for node in (*nodes["typed_parameter"], *nodes["typed_default_parameter"]):
-            name = text_of(node.child_by_field_name("name") or first_child(node))
-            stated = _annotated(node.child_by_field_name("type"))
-            if stated:
-                parameters.setdefault((places.scope(node), name), stated)
-                yield Binding(places.scope(node), name, stated, True)
-        for node in nodes["assignment"]:
-            yield from self._assigned(node, places, parameters)
-        for node in nodes["as_pattern"]:
-            made, name = self._constructed(first_child(node)), text_of(node.child_by_field_name("alias"))
-            if made and name.isidentifier():
-                yield Binding(places.scope(node), name, made, False)
+        """Parameters, variables and attributes, with what a function returns."""
+        return python_bindings(self, nodes, places)
 
-    def _assigned(self, node: Node, places: Places, parameters: Mapping[tuple[int, str], str]) -> Iterator[Binding]:
-        """`x = Foo()`, `x: Foo`, and the same for `self.x`, to which a typed parameter may be assigned as well."""
-        value = node.child_by_field_name("right")
-        stated = _annotated(node.child_by_field_name("type"))
-        stated = stated or parameters.get((places.scope(node), text_of(value)), "")
-        type_name = stated or self._constructed(value)
-        path = self.path(node.child_by_field_name("left")) if type_name else ()
-        if len(path) == 1:
-            yield Binding(places.scope(node), path[0], type_name, bool(stated))
-        elif len(path) == 2 and path[0] in _SELF:
-            yield Binding(places.type_scope(node), path[1], type_name, bool(stated))
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """What sets an item, and what connects a function to a signal by decorating it."""
+        return implied_calls(self, nodes, places)
 
-    def _constructed(self, value: Node | None) -> str:
-        """The dotted name of what `Foo(...)` calls, which name resolution finds to be a type or not."""
-        if value is None or value.type != "call":
-            return ""
-        name = ".".join(self.path(value.child_by_field_name("function")))
-        return "" if "(" in name else name
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Names and attributes that are read or set, types in annotations, decorators."""
+        return python_references(self, nodes, places)
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """What the file tells Flask, FastAPI, Django and their like."""
+        return python_routes(self, nodes, places)
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """As Django names it, after the application and the model."""
+        return f"{django_application(key)}_{model.lower()}"
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """`__tablename__` of SQLAlchemy, with its schema, and `db_table` of Django's `Meta`."""
-        for node in nodes["class_definition"]:
-            values = _class_values(node)
-            table = _plain_string(values.get("__tablename__"))
-            schema = _SCHEMA.search(text_of(values.get("__table_args__")))
-            if table:
-                table = f"{schema[1]}.{table}" if schema else table
-            for inner in _statements(node, "class_definition"):
-                if text_of(inner.child_by_field_name("name")) == "Meta":
-                    table = table or _plain_string(_class_values(inner).get("db_table"))
-            if table:
-                yield TableMapping(places.key(node), places.scope(node), "", table, 1.0)
+        """What the file tells SQLAlchemy and Django."""
+        return python_mappings(self, nodes, places)
 
 
 def _plain_import(node: Node, line: int) -> Iterator[Import]:
@@ -165,28 +225,3 @@ def _plain_import(node: Node, line: int) -> Iterator[Import]:
         yield Import(module, "", "", line)
         first = module.partition(".")[0]
         yield Import(first, "", first, line)
-
-
-def _annotated(node: Node | None) -> str:
-    match = _ANNOTATION.match(text_of(node))
-    return match[1] if match else ""
-
-
-def _statements(class_node: Node, statement_type: str) -> Iterator[Node]:
-    body = class_node.child_by_field_name("body")
-    return (child for child in (body.named_children if body else ()) if child.type == statement_type)
-
-
-def _class_values(class_node: Node) -> dict[str, Node | None]:
-    """The values of the plain assignments in a class body, by name."""
-    assignments = (first_child(child) for child in _statements(class_node, "expression_statement"))
-    return {
-        text_of(node.child_by_field_name("left")): node.child_by_field_name("right")
-        for node in assignments
-        if node is not None and node.type == "assignment"
-    }
-
-
-def _plain_string(node: Node | None) -> str:
-    match = _PLAIN_STRING.fullmatch(text_of(node))
-    return match[2] if match else ""

@@ -56,7 +56,7 @@ class CodeReader:
             definitions=places.definitions,
             imports=tuple(syntax.imports(found)),
             bindings=tuple(syntax.bindings(found, places)),
-            calls=tuple(_calls(syntax, found, places)),
+            calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
             references=_distinct(syntax.references(found, places)),
             routes=tuple(item for item in routes if isinstance(item, Route)),
             mounts=tuple(item for item in routes if isinstance(item, Mount)),

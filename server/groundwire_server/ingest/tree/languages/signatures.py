@@ -15,8 +15,7 @@ _SIGNATURE_END = " {:;=,"
 def signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
     """The declaration up to its body on one line, without annotations."""
     start = _after_adornments(syntax, declared.node).start_byte
-    body = declared.shape.body
-    end = body.start_byte if body else declared.node.end_byte
+    end = _end(declared)
     text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
     return " ".join(text.split()).removesuffix("=>").rstrip(_SIGNATURE_END)[:MAX_SIGNATURE_CHARACTERS]
 
@@ -31,6 +30,18 @@ def signature_text(syntax: Syntax, declared: Declared, source: bytes, lines: Seq
     line = lines[signature_row(syntax, declared.node)]
     indent = line[: len(line) - len(line.lstrip())]
     return indent + signature(syntax, declared, source) + (syntax.elided if declared.shape.body else ";")
+
+
+def _end(declared: Declared) -> int:
+    """Where the body starts, or the comment before it."""
+    node, body = declared.node, declared.shape.body
+    if body is None:
+        return node.end_byte
+    name = node.child_by_field_name("name")
+    comments = (
+        child.start_byte for child in node.children if child.is_extra and name and child.start_byte > name.end_byte
+    )
+    return min(body.start_byte, *comments, body.start_byte)
 
 
 def _after_adornments(syntax: Syntax, node: Node) -> Node:

@@ -9,7 +9,10 @@ from typing import ClassVar
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import (
+    OF_ITEMS,
+    RETURNED,
     Binding,
+    Call,
     Construct,
     Import,
     Mount,
@@ -25,11 +28,13 @@ MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
 FIRST, LAST = "<first>", "<last>"
 """Stand for the name of a field where a grammar names none: a node's first and its last named child."""
+MAX_DEPTH = 1000
+"""What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
 
 _MAX_ACCESSOR_BYTES = 200
 _MAX_TYPE_BYTES = 300
 # A field returned, or set; without white space.
-_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[\w.$&*]+|[\w.$&*]+=[\w.$&*]+);?\}?")
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
 
@@ -108,6 +113,8 @@ class Syntax(ABC):
     words: ClassVar[frozenset[str]]
     unwrapped: ClassVar[frozenset[str]] = frozenset()
     conditionals: ClassVar[frozenset[str]] = frozenset()
+    # Where an item is taken out of a collection, with the field of the collection.
+    subscripts: ClassVar[Mapping[str, str]] = {}
     calls: ClassVar[Mapping[str, CallForm]]
     strings: ClassVar[frozenset[str]]
     # Other node types that `imports`, `bindings` and `mappings` want to see.
@@ -169,8 +176,11 @@ class Syntax(ABC):
         return frozenset()
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
-        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type."""
-        if shape.body is None:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+
+        A type inside of another is asked about as well: whether it does no more than to set some values.
+        """
+        if shape.body is None or shape.construct == "type":
             return False
         if node.type in self.constructors or shape.name in self.constructors:
             statements = [child for child in shape.body.named_children if not child.is_extra]
@@ -204,6 +214,10 @@ class Syntax(ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Calls that the source writes in another way than as a call."""
+        return iter(())
+
     def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
@@ -211,6 +225,10 @@ class Syntax(ABC):
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
         return iter(())
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """The table of a model that a migration in node `key` names."""
+        return model
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""
@@ -272,6 +290,8 @@ class Syntax(ABC):
             receiver, _, name = self.constructed(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
+        if path and path[-1].endswith("()"):
+            return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)
@@ -294,6 +314,10 @@ class Syntax(ABC):
                 continue
             if self.is_wrapping(node):
                 node = self.unwrap(node)
+                continue
+            if node.type in self.subscripts:
+                segments.append(OF_ITEMS + called)
+                called, node = "", part_of(node, self.subscripts[node.type])
                 continue
             name = self.segment(part_of(node, member[1]) if member else node)
             if not name or not (member or node.type in self.words):
@@ -356,14 +380,17 @@ def end_row(node: Node) -> int:
 
 
 def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
-    """Every node below `root` of the given types, by type in document order. Iterates, so depth costs no stack."""
+    """Every node below `root` of the given types and down to MAX_DEPTH, by type in document order.
+
+    Iterates, so depth costs no stack.
+    """
     found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
     cursor = root.walk()
     while True:
         node = cursor.node
         if node is not None and node.is_named and node.type in types:
             found[node.type].append(node)
-        if cursor.goto_first_child():
+        if cursor.depth < MAX_DEPTH and cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():

@@ -14,7 +14,9 @@ _MAX_ARGUMENT_BYTES = 2000
 _MAX_STEPS_TO_CALL = 3
 # What is put into a string at run time, by the ways in which languages write it.
 _HOLE = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)[sd]|%[sdvq]|\$[A-Za-z_]\w*")
-_URL = re.compile(r"(https?://[^/\s?#]+|\{\})?(/[\w\-.~:@!$&'()*+,;=%{}/]*)(?:[?#]\S*)?", re.ASCII)
+# Where a tree may be served itself; what is asked of any other host is not answered by it.
+_HERE = r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|test|testserver|\{\})(?::(?:\d+|\{\}))?"
+_URL = re.compile("(" + _HERE + r"|\{\})?(/[\w\-.~:@!$&'()*+,;=%{}/]*)(?:[?#]\S*)?", re.ASCII)
 _SENDS = re.compile(
     r"(get|post|put|patch|delete|head|options)(?:(?:from|as)?json|string|stream|bytearray|bytes|forobject|forentity)*"
     r"(?:async)?",
@@ -49,7 +51,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]
         is_sent, method = _sending(syntax, node)
         if (key, url, method) not in seen:
             seen.add((key, url, method))
-            yield Request(key, url, line, method, is_sent, match[1] == "{}")
+            yield Request(key, url, line, method, is_sent, match[1] == "{}" or _continues(node))
 
 
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
@@ -57,6 +59,11 @@ def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
         return None
     written = string_value(syntax, node)
     return _URL.fullmatch(_HOLE.sub("{}", written)) if "/" in written else None
+
+
+def _continues(node: Node) -> bool:
+    """Whether a string is added to something."""
+    return node.prev_sibling is not None and node.prev_sibling.type == "+"
 
 
 def _is_continued(node: Node) -> bool:

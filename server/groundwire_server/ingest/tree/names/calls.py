@@ -1,8 +1,8 @@
 """What a call site calls."""
 
-from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, Call, Definition
+from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition
 from groundwire_server.ingest.tree.names.lookup import Lookup
-from groundwire_server.ingest.tree.names.rules import GUESSED, NameRules
+from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, NameRules
 from groundwire_server.ingest.tree.names.table import Found
 
 MAX_FAN_OUT = 3
@@ -32,10 +32,39 @@ class CallResolution:
         found = self._named(scope, call)
         return self._narrowed(scope, found, call) if found else None
 
+    def made(self, call: Call, number: int) -> int | None:
+        """The type that a call of one of its constructors makes; None for a call of anything else."""
+        owner = self._table.owner_of(number)
+        definition = self._table.definitions[number]
+        if owner < 0 or definition.construct != "callable" or not self._table.is_type(owner):
+            return None
+        is_constructor = definition.name == self._rules.constructor_name(owner)
+        return owner if is_constructor and (call.constructs or call.name != definition.name) else None
+
     def _named(self, scope: int, call: Call) -> Found | None:
-        lookup = self._lookup
         if call.constructs:
             return self._constructed(scope, call)
+        found = (
+            None if not call.receiver and self._lookup.local_variable(scope, call.name) else self._by_name(scope, call)
+        )
+        definitions = self._table.definitions
+        if found is None or all(definitions[number].construct == "value" for number in found.numbers):
+            return self._held(scope, call) or found
+        return found
+
+    def _held(self, scope: int, call: Call) -> Found | None:
+        """The class, function or instance that a variable, field or item holds and that is called."""
+        path = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        path = path.removesuffix(f".{RETURNED}")
+        value = None if path.startswith("?") else self._lookup.value(scope, path)
+        if value is None or not value.found.numbers:
+            return None
+        if value.is_itself:
+            return value.found
+        return self._lookup.step(value.found, self._rules.call_name) if self._rules.call_name else None
+
+    def _by_name(self, scope: int, call: Call) -> Found | None:
+        lookup = self._lookup
         if not call.receiver:
             return lookup.unqualified(scope, call.name)
         if call.receiver in self._rules.super_names:
@@ -45,6 +74,9 @@ class CallResolution:
         member = lookup.step(value.found, call.name) if value else None
         if member is not None:
             return member
+        if value is not None and value.is_itself and call.name in self._rules.deferring:
+            callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
+            return value.found.at_most(INFERRED) if callables else None
         extension = lookup.extension(scope, value, call.name)
         if extension is not None or value is not None:
             return extension

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import CallResolution
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.signals import Signals
 from groundwire_server.ingest.tree.names.table import NOTHING
 from groundwire_server.ingest.tree.names.tested import Tested
 from groundwire_server.ingest.tree.names.uses import Uses
@@ -31,6 +33,8 @@ class FamilyEdges:
         self._registrations = Registrations(self._lookup)
         self._bound = self._registrations.bound
         self._messages = Messages(self._lookup)
+        self._callbacks = Callbacks(self._lookup)
+        self._signals = Signals(self._lookup, self._uses)
         self._tested = Tested(self._table)
         self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
@@ -50,6 +54,8 @@ class FamilyEdges:
             used |= self._variable_types(file)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
+            for from_key, to_key, line, confidence in self._callbacks.kept(file):
+                edges.note(from_key, to_key, "RunBy", line, confidence)
             for served in self._served[file]:
                 edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
@@ -100,12 +106,17 @@ class FamilyEdges:
             for number in found.numbers:
                 edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
                 used.add(number)
+                made = self._calls.made(call, number)
+                if made is not None:
+                    edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
                 for other, confidence in self._inheritance.dispatched(file, number, self._bound):
                     at_most = min(found.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
                 for handler, handled in self._messages.handlers(message).items():
                     edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+            for listener, confidence in self._signals.sent(scope, call):
+                edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
             pair = self._registrations.pair(scope, call)
             if pair is not None:
                 edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
@@ -137,25 +148,39 @@ class FamilyEdges:
         """Adds what the types and members of a file implement and what implements them, handles or stands for them."""
         first = self._table.module_of(file)
         for number, definition in enumerate(self._table.files[file].definitions, first):
+            self._add_family(number, edges)
             line = definition.line
-            for base, confidence in self._inheritance.overridden(number).items():
-                edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
-                edges.note(definition.key, self._key(base), edge_type, line, confidence)
-            reverse = "ImplementedBy" if self._inheritance.is_abstract(number) else "OverriddenBy"
-            for other, confidence in self._inheritance.overriding(number).items():
-                edges.note(definition.key, self._key(other), reverse, line, confidence)
-            if definition.construct == "type" and self._inheritance.is_abstract(number):
-                for other, confidence in self._inheritance.implementing(number).items():
-                    edges.note(definition.key, self._key(other), "ImplementedBy", line, confidence)
             for other in sorted(self._bound.get(number, ())):
                 edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
-            for handler, confidence in self._messages.handlers(number).items():
+            for handler, confidence in (*self._messages.handlers(number).items(), *self._signals.handlers(number)):
                 edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
             for other, confidence in self._specialized.get(number, {}).items():
                 edges.note(definition.key, self._key(other), "SpecializedBy", line, confidence)
             for other, confidence in self._tested.by(number):
                 edges.note(definition.key, self._key(other), "Tests", line, confidence)
             self._add_injected(number, edges)
+            self._add_given(number, edges)
+
+    def _add_family(self, number: int, edges: FileEdges) -> None:
+        """Adds what a type or member overrides or implements, and what overrides or implements it."""
+        definition = self._table.definitions[number]
+        line = definition.line
+        for base, confidence in self._inheritance.overridden(number).items():
+            edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
+            edges.note(definition.key, self._key(base), edge_type, line, confidence)
+        is_abstract = self._inheritance.is_abstract(number)
+        implementing = self._inheritance.implementing(number) if definition.construct == "type" and is_abstract else {}
+        for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):
+            edge_type = "ImplementedBy" if is_abstract else "OverriddenBy"
+            edges.note(definition.key, self._key(other), edge_type, line, confidence)
+
+    def _add_given(self, number: int, edges: FileEdges) -> None:
+        """Adds the callables whose results a framework gives to the parameters of a callable."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or ():
+            given = self._rules.given(number, parameter.name)
+            if given is not None:
+                edges.note(definition.key, self._key(given), "References", definition.line, WILDCARD)
 
     def _add_injected(self, number: int, edges: FileEdges) -> None:
         """Adds what is handed to a constructor whose parameters are of types that others are registered for."""

@@ -44,7 +44,11 @@ class Inheritance:
 
     def is_abstract(self, number: int) -> bool:
         """Whether a type or member is there to be implemented."""
-        return not _ABSTRACT.isdisjoint(self._table.definitions[number].traits)
+        definitions = self._table.definitions
+        if not _ABSTRACT.isdisjoint(definitions[number].traits):
+            return True
+        members = self._table.members_of(number) if definitions[number].construct == "type" else ()
+        return any("abstract" in definitions[member].traits for member in members)
 
     def dispatched(self, file: int, number: int, bound: Mapping[int, frozenset[int]]) -> Iterator[tuple[int, float]]:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
@@ -90,6 +94,8 @@ class Inheritance:
             self._note(member, other, confidence)
 
     def _note(self, member: int, base_member: int, confidence: float) -> None:
+        if member == base_member:
+            return
         found = self._overridden.setdefault(member, {})
         found[base_member] = max(confidence, found.get(base_member, 0.0))
         self._overriding[base_member][member] = found[base_member]

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, value_type
 from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
@@ -12,6 +12,8 @@ from groundwire_server.ingest.tree.names.table import NOTHING, Found
 
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
+_SELF_TYPES = frozenset({"Self", "this"})
+_TYPES_OF_TYPES = frozenset({"type", "Type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +21,14 @@ class Value:
     """What an expression is or is an instance of.
 
     `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
-    `type_name` is its type as far as the source states it, as it is written in definition `scope`.
+    `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
+    expression is what was found, a class or a function, rather than an instance of it.
     """
 
     found: Found
     type_name: str = ""
     scope: int = 0
+    is_itself: bool = False
 
 
 class Lookup:
@@ -78,7 +82,7 @@ class Lookup:
 
     def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
         """What a dotted name stands for, variables aside."""
-        found = self._nested_type(scope, segments[0]) or self.rules.visible(scope, segments[0])
+        found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
         for segment in segments[1:]:
             found = self.step(found, segment) if found else None
         return found
@@ -89,7 +93,7 @@ class Lookup:
             found = self.of_type(around, name)
             if found is not None:
                 return found
-        return self.rules.visible(scope, name)
+        return self._visible(scope, name)
 
     def of_type(self, number: int, name: str, inherited: bool = False) -> Found | None:
         """A member of a type or else of its base types; of the latter only when `inherited`."""
@@ -124,6 +128,18 @@ class Lookup:
             self._steps -= 1
             self._values[key] = value
         return self._values.get(key)
+
+    def called(self, value: Value) -> Value | None:
+        """What calling a value gives."""
+        if value.is_itself:
+            return self._result(value.found, None, is_called=True)
+        entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
+        return self._result(entered, value, is_called=True) if entered else None
+
+    def local_variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
+        """The variable that a name is inside of a callable; None for those of the file, a module or a type."""
+        variable = self.variable(scope, name)
+        return variable if variable and self.table.definitions[variable[0]].construct == "callable" else None
 
     def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
         """The variable that a name is in a scope, with the definition that it stands in."""
@@ -161,24 +177,27 @@ class Lookup:
         return self._typed(value.scope, type_name, INFERRED) if type_name else None
 
     def _first(self, scope: int, name: str) -> Value | None:
+        plain = name.removesuffix("()")
+        variable = self.variable(scope, plain)
+        if variable is not None and (plain == name or self.local_variable(scope, plain)):
+            held: Value | None = self._of_binding(*variable)
+            return self.called(held) if held and plain != name else held
         around = self.table.enclosing_type(scope)
-        if name in self.rules.self_names:
-            return None if around is None else Value(Found((around,), EXACT))
+        if plain in self.rules.self_names:
+            is_itself = name == "cls"
+            return None if around is None else Value(Found((around,), EXACT), is_itself=is_itself)
         if name in self.rules.super_names:
             bases = self.bases(around) if around is not None else ()
             return Value(Found(tuple(ref for base in bases for ref in base.refs), WILDCARD)) if bases else None
-        if name.endswith("()"):
-            found = self.unqualified(scope, name.removesuffix("()"))
-            return self._result(found, None, is_called=True) if found else None
-        variable = self.variable(scope, name)
-        if variable is not None:
-            return self._of_binding(*variable)
-        found = self.dotted(scope, (name,))
-        return self._result(found, None, is_called=False) if found else None
+        found = self.unqualified(scope, plain) if plain != name else self.dotted(scope, (name,))
+        return self._result(found, None, is_called=plain != name) if found else None
 
     def _into(self, scope: int, value: Value, segment: str) -> Value | None:
         """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
         name, is_called = segment.removesuffix("()"), segment.endswith("()")
+        if name == OF_ITEMS:
+            item = value if value.is_itself else self.item(value)
+            return self.called(item) if item and is_called else item
         if not value.found.refs:
             return self._into_outside(scope, value, name, is_called)
         if not is_called:
@@ -189,6 +208,9 @@ class Lookup:
                     return declared and self._substituted(declared, value, number)
         member = self.step(value.found, name)
         if member is None and is_called:
+            held = self._into(scope, value, name)
+            if held is not None:
+                return self.called(held)
             member = self.extension(scope, value, name)
         return self._result(member, value, is_called) if member else None
 
@@ -212,11 +234,25 @@ class Lookup:
                 continue
             if definition.construct == "callable" and not is_called and "property" not in definition.traits:
                 continue
-            if not definition.result:
-                return None
-            value = self._typed(number, definition.result, min(found.confidence, WILDCARD))
-            return self._substituted(value, owner, self.table.owner_of(number)) if owner else value
-        return Value(found)
+            value = self._of_definition(number, found.confidence, owner)
+            if definition.construct == "value" and is_called:
+                return self.called(value) if value else None
+            return self._substituted(value, owner, self.table.owner_of(number)) if owner and value else value
+        return Value(found, is_itself=not is_called)
+
+    def _of_definition(self, number: int, confidence: float, owner: Value | None) -> Value | None:
+        """What a callable returns or a variable is, as stated or else by what it is set to."""
+        definition = self.table.definitions[number]
+        if definition.result.rpartition(".")[2] in _SELF_TYPES:
+            return owner
+        if definition.result:
+            return self._typed(number, definition.result, min(confidence, WILDCARD))
+        where, name = (
+            (number, RETURNED) if definition.construct == "callable" else (self.table.owner_of(number), definition.name)
+        )
+        binding = self.table.variable(where, name)
+        value = self._of_binding(where, binding) if binding else None
+        return value and replace(value, found=value.found.at_most(confidence))
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
         """A value whose type is a type parameter of its owner, as the owner's own type has it."""
@@ -230,16 +266,41 @@ class Lookup:
     def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
         """A value of the type that is written in a scope."""
         type_name = value_type(type_name)
-        found = self.type_named(scope, type_name) or NOTHING
-        return Value(found.at_most(at_most), type_name, scope)
+        inner = arguments(type_name)
+        if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
+            return replace(self._typed(scope, inner[0], at_most), is_itself=True)
+        found = self.type_named(scope, type_name)
+        alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
+        if alias is not None and alias.is_itself:
+            return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
+        return Value((found or NOTHING).at_most(at_most), type_name, scope)
+
+    def _is_alias(self, scope: int, type_name: str) -> bool:
+        """Whether the name of a type is one of a variable that stands for it."""
+        named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
+        return named is not None and all(
+            self.table.definitions[number].construct == "value" for number in named.numbers
+        )
 
     def _of_binding(self, number: int, binding: Binding) -> Value | None:
         if binding.type_name:
             value: Value | None = self._typed(number, binding.type_name, WILDCARD if binding.stated else INFERRED)
-        else:
-            value = self.value(number, binding.value) if binding.value else None
+        elif binding.value:
+            at = (
+                number
+                if binding.written_in < 0
+                else self.table.module_of(self.table.file_of(number)) + binding.written_in
+            )
+            value = self.value(at, binding.value)
             value = value and replace(value, found=value.found.at_most(INFERRED))
+        else:
+            source = self.rules.given(number, binding.name)
+            value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
         return self.item(value) if value and binding.is_item else value
+
+    def _visible(self, scope: int, name: str) -> Found | None:
+        local = self.table.local(scope, name)
+        return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
 
     def _field(self, number: int, name: str) -> tuple[int, Binding] | None:
         for owner, _ in self.lineage(number):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_server.ingest.tree.facts import Import
 from groundwire_server.ingest.tree.names import common_methods as everyday
+from groundwire_server.ingest.tree.names.python_fixtures import Fixtures
 from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -24,6 +25,8 @@ class PythonNames(NameRules):
     super_names = frozenset({"super()"})
     implicit_members = False
     has_overloads = False
+    call_name = "__call__"
+    deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
     common_methods = everyday.PYTHON
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
@@ -40,6 +43,7 @@ class PythonNames(NameRules):
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._attributes: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[int]] = {}
+        self._fixtures = Fixtures(table)
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An attribute of the file's own module."""
@@ -65,6 +69,10 @@ class PythonNames(NameRules):
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
         return self.table.file_of(number) in self._seen[file]
 
+    def given(self, number: int, parameter: str) -> int | None:
+        """The fixture that pytest gives to a parameter."""
+        return self._fixtures.given(number, parameter)
+
     def constructor_name(self, type_number: int) -> str:
         """`__init__`."""
         return "__init__"
@@ -81,13 +89,15 @@ class PythonNames(NameRules):
 
     def _attribute(self, module: int, name: str, steps: int) -> Found | None:
         defined = self.table.members(module, name)
-        if defined:
-            return Found(defined, EXACT)
         file = self.table.file_of(module)
         item = self.import_of(file, name)
         source = self._module(file, item.module) if item else None
+        is_variable = all(self.table.definitions[number].construct == "value" for number in defined)
+        if defined and (source is None or not is_variable):
+            return Found(defined, EXACT)
         if item is not None and source is not None:
             found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
+            found = found or self._submodule(source.refs[0], item.name)
             return found and found.at_most(source.confidence)
         submodule = self._submodule(module, name)
         if submodule is not None or item is not None:

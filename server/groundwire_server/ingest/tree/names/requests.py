@@ -44,7 +44,7 @@ class RequestMatching:
         """
         edges = FileEdges(facts.path)
         for request in facts.requests:
-            found, confidence = self._answering(request)
+            found, confidence = self._answering(facts, request)
             likely = _likely(facts, request, found)
             keys = {item.handler_key for item in likely}
             if len(keys) <= MAX_FAN_OUT:
@@ -54,29 +54,38 @@ class RequestMatching:
                     edges.note(request.from_key, item.handler_key, REQUESTS, request.line, at_most)
         yield from edges.sorted()
 
-    def _answering(self, request: Request) -> tuple[list[Served], float]:
-        """What answers a request, by the most specific pattern that fits, and how sure that is."""
+    def _answering(self, facts: CodeFacts, request: Request) -> tuple[list[Served], float]:
+        """What answers a request, by the most specific pattern that fits, and how sure that is.
+
+        What the node itself serves comes before all else. A pattern that says nothing fits too much to be sure of,
+        unless a file beside the request's or below it has it.
+        """
         segments = tuple(_HOLE if "{" in segment else segment for segment in _segments(request.url))
         is_telling = any(segment != _HOLE for segment in segments)
         if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
             return [], GUESSED
-        for pattern in self._fitting(segments):
-            served = self._own.get((request.from_key, pattern)) or self._served[pattern]
-            fitting = _of_method(request, served)
-            if fitting and (request.is_sent or any(part not in (_HOLE, _REST) for part in pattern)):
-                return fitting, WILDCARD if request.is_sent else INFERRED
+        patterns = self._fitting(segments)
+        own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
+        told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
+        if own:
+            return own, told
+        for pattern in patterns:
+            fitting = _asked(facts, request, self._served[pattern])
+            is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or _is_near(facts, fitting)
+            if fitting:
+                return fitting, told if is_sure else GUESSED
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
-        return _of_method(request, endings), INFERRED if request.has_base else GUESSED
+        return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
 
     def _fitting(self, segments: Sequence[str]) -> list[tuple[str, ...]]:
-        """The patterns that a URL fits, those first that say more of it from the left."""
+        """The patterns that a URL fits, those first that say more of it from the left; none that every URL fits."""
         open_ends: list[tuple[str, ...]] = [()]
         found: list[tuple[str, ...]] = []
         for segment in segments:
-            found.extend((*known, _REST) for known in open_ends)
+            found.extend((*known, _REST) for known in open_ends if known)
             longer = [(*known, part) for known in open_ends for part in dict.fromkeys((segment, _HOLE))]
             open_ends = [pattern for pattern in longer if pattern in self._beginnings]
-        found.extend((*known, _REST) for known in open_ends)
+        found.extend((*known, _REST) for known in open_ends if known)
         return sorted(
             (pattern for pattern in (*open_ends, *found) if pattern in self._served),
             key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
@@ -93,21 +102,34 @@ def _pattern_segment(segment: str) -> str:
     return _REST if segment.endswith("*}") else _HOLE
 
 
-def _of_method(request: Request, served: Sequence[Served]) -> list[Served]:
-    """Those that answer the method of a request; none where more than MAX_ALIKE answer the same URL."""
+def _asked(facts: CodeFacts, request: Request, served: Sequence[Served]) -> list[Served]:
+    """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
+
+    What tests serve is for tests alone: what a test serves inside of itself for that test, and what one of their
+    helpers does for the same file.
+    """
     if len(served) > MAX_ALIKE:
         return []
-    return [item for item in served if not request.method or item.method in ("", request.method)]
+    of_method = [item for item in served if not request.method or item.method in ("", request.method)]
+    seen = [item for item in of_method if facts.is_test or not item.is_test]
+    return [item for item in seen if not item.within or _is_within(request.from_key, item.within)]
+
+
+def _is_near(facts: CodeFacts, served: Sequence[Served]) -> bool:
+    """Whether a file and those that serve something share a folder other than the tree's root."""
+    top, _, rest = facts.path.partition("/")
+    return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
+
+
+def _is_within(key: str, outer: str) -> bool:
+    """Whether a node is in a file, or is a declaration or inside of it."""
+    return key == outer or key.startswith((f"{outer}.", f"{outer}#", f"{outer}@"))
 
 
 def _likely(facts: CodeFacts, request: Request, found: Sequence[Served]) -> list[Served]:
-    """Of several that would answer those nearest to the file, and those that state the method.
-
-    What tests serve is for tests alone.
-    """
-    seen = [item for item in found if facts.is_test or not item.is_test]
+    """Of several that would answer those nearest to the file, and those that state the method."""
     folders = facts.path.split("/")
-    shared = [common_length(folders, item.path.split("/")) for item in seen]
-    near = [item for item, length in zip(seen, shared, strict=True) if length == max(shared)]
+    shared = [common_length(folders, item.path.split("/")) for item in found]
+    near = [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
     stating = [item for item in near if item.method and item.method == request.method]
     return stating or near

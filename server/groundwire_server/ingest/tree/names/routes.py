@@ -26,7 +26,8 @@ Holder = tuple[int, str]
 class Served:
     """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
 
-    `method` is that of HTTP in capitals, empty for any.
+    `method` is that of HTTP in capitals, empty for any. `within` is the key of the test or the file of tests inside of
+    which alone it is served, empty where that is not so.
     """
 
     pattern: str
@@ -37,6 +38,7 @@ class Served:
     line: int
     is_test: bool
     confidence: float
+    within: str
 
 
 class Routes:
@@ -59,11 +61,13 @@ class Routes:
         facts = self._table.files[file]
         for route in facts.routes:
             scope = self._table.module_of(file) + route.scope
+            around = scope if route.handler else self._table.parent_of(scope)
+            within = self._test_around(around) if facts.is_test else ""
             for key, method, confidence in self._handlers(scope, route):
                 for prefix in self._prefixes(scope, route.prefix_of):
                     pattern = url_path(prefix + route.pattern)
                     yield Served(
-                        pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence
+                        pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence, within
                     )
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
@@ -77,6 +81,18 @@ class Routes:
                 yield from self._answering(number, confidence)
             if definition.construct != "module":
                 yield definition.key, route.method, confidence
+
+    def _test_around(self, scope: int) -> str:
+        """The key of the outermost callable around a place when it is a test, of its file when it is a helper."""
+        callables = []
+        while scope >= 0:
+            callables += [scope] if self._table.definitions[scope].construct == "callable" else []
+            scope = self._table.parent_of(scope)
+        if not callables:
+            return ""
+        outermost = self._table.definitions[callables[-1]]
+        is_test = outermost.name.lower().startswith("test")
+        return outermost.key if is_test else outermost.key.partition("#")[0]
 
     def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, float]]:
         for owner, inherited in self._lookup.lineage(type_number):

@@ -36,6 +36,9 @@ class NameRules(ABC):
     implicit_members: ClassVar[bool]
     # Whether several callables of one name are told apart by their parameters.
     has_overloads: ClassVar[bool] = True
+    # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
+    call_name: ClassVar[str] = ""
+    deferring: ClassVar[frozenset[str]] = frozenset()
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
@@ -71,6 +74,10 @@ class NameRules(ABC):
     def parts(self) -> Iterator[tuple[int, int]]:
         """Pairs of declarations that make up one type, the first part before another."""
         return iter(())
+
+    def given(self, number: int, parameter: str) -> int | None:
+        """The callable whose result a framework gives to a parameter of definition `number`."""
+        return None
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""

@@ -41,6 +41,7 @@ class SymbolTable:
         self._first: list[int] = []
         self._file_of: list[int] = []
         self._members: defaultdict[int, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        self._locals: defaultdict[int, dict[str, int]] = defaultdict(dict)
         self._variables: defaultdict[int, dict[str, Binding]] = defaultdict(dict)
         self._owners: dict[int, int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
@@ -50,7 +51,10 @@ class SymbolTable:
             self.definitions.extend(facts.definitions)
             self._file_of.extend([number] * len(facts.definitions))
             for index, definition in enumerate(facts.definitions):
-                if definition.stands_for >= 0:
+                if "local" in definition.traits:
+                    self._owners[first + index] = first + definition.parent
+                    self._locals[first + definition.parent].setdefault(definition.name, first + index)
+                elif definition.stands_for >= 0:
                     self._name(first + definition.parent, first + definition.stands_for, definition.name)
                 elif definition.parent >= 0:
                     self.add_member(first + definition.parent, first + index)
@@ -92,9 +96,15 @@ class SymbolTable:
         return construct == "type" or (construct == "callable" and any(map(self._members.get, self.parts(number))))
 
     def add_member(self, owner: int, member: int) -> None:
-        """Makes a definition a member of another, beside the members that it has in its file."""
+        """Makes a definition a member of another, beside the members that it has in its file.
+
+        A variable that is set again, or to what is already defined under its name, is the one that was there.
+        """
         self._owners[member] = owner
-        self._name(owner, member, self.definitions[member].name)
+        definition = self.definitions[member]
+        is_plain = definition.construct == "value" and definition.parameters is None
+        if not is_plain or definition.name not in self._members[owner]:
+            self._name(owner, member, definition.name)
 
     def _name(self, owner: int, member: int, name: str) -> None:
         members = self._members[owner]
@@ -103,6 +113,14 @@ class SymbolTable:
     def members_of(self, number: int) -> tuple[int, ...]:
         """Every member of one declaration, by name in the order of their first ones."""
         return tuple(member for named in self._members.get(number, {}).values() for member in named)
+
+    def local(self, number: int, name: str) -> int | None:
+        """What is declared under a name in a callable or in one around it."""
+        while number >= 0:
+            if name in self._locals.get(number, ()):
+                return self._locals[number][name]
+            number = self.parent_of(number)
+        return None
 
     def members(self, number: int, name: str) -> tuple[int, ...]:
         """The members of that name, of all parts of a type; overloads are several."""

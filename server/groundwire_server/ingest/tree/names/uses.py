@@ -22,6 +22,8 @@ class Uses:
             found = self._lookup.type_named(scope, reference.name)
         else:
             found = self.value(scope, reference.name)
+            if found is None and reference.role == "decorator" and "." in reference.name:
+                found = self.value(scope, reference.name.rpartition(".")[0])
         if found is None:
             return
         numbers = self._table.nearest(self._table.file_of(scope), found.numbers)
@@ -34,12 +36,13 @@ class Uses:
         """What a path names: the member it ends with, or the type that it is; nothing for a variable."""
         before, _, name = path.rpartition(".")
         if not before:
-            return None if self._lookup.variable(scope, name) else self._lookup.unqualified(scope, name)
+            return None if self._lookup.local_variable(scope, name) else self._lookup.unqualified(scope, name)
         value = self._lookup.value(scope, before)
         if value is None or not value.found.refs:
             return None
         member = self._lookup.step(value.found, name)
         if member is not None:
             return member
-        owners = self._lookup.field_owners(value.found, name)
+        around = self._table.enclosing_type(scope)
+        owners = tuple(owner for owner in self._lookup.field_owners(value.found, name) if owner != around)
         return Found(owners, value.found.confidence) if owners else None

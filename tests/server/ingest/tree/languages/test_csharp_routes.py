@@ -1,9 +1,12 @@
 """Which URLs ASP.NET Core code answers."""
 
+from collections.abc import Callable
+
 import pytest
 
-from groundwire_server.ingest.tree.facts import Route
-from tests.server.ingest.tree.conftest import Analyser
+from groundwire_server.ingest.tree.facts import CodeAnalysis, Route
+
+Analyser = Callable[[str, str], CodeAnalysis]
 
 
 def routes(analyse: Analyser, text: str) -> dict[str, tuple[str, str]]:

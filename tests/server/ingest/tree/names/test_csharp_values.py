@@ -1,8 +1,10 @@
 """What a C# expression is: results of methods, items of collections, extension methods, names used as values."""
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 
 MODEL = (
     "namespace M;\n"

@@ -1,8 +1,10 @@
 """Members that implement or override others, and calls that go through an interface, in C#."""
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 
 IREPO = "namespace S;\npublic interface IRepo\n{\n    void Save(int x);\n    int Find(string name);\n}\n"
 REPO = (

@@ -1,8 +1,10 @@
 """Messages and their handlers, what is injected, configured and tested, in C#."""
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 
 COMMAND = "namespace S;\npublic record Ship(int Id) : IRequest<bool>;\n"
 HANDLER = (

@@ -1,7 +1,9 @@
-"""An index names the encoder of its queries, and how far it agrees with the model."""
+"""An index names the encoder of its queries, and how far it agrees with the model; its texts have that encoder's
+vectors."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from groundwire_server.domain.checkpoint import never_stop
@@ -10,7 +12,7 @@ from groundwire_server.embedding.int8.encoder import Int8Encoder
 from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 from groundwire_server.index.manifest import QueryEncoder
-from support.builds import RECORDS, V2, HashEmbedder, build, index_of, node
+from support.builds import RECORDS, V1, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
 
 
@@ -33,6 +35,29 @@ def test_the_manifest_names_an_encoder_that_is_there(tmp_path: Path, model: Sent
     assert 0.99 <= named.min_cosine <= named.mean_cosine
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
     assert encoder.embed_query("text 7", never_stop) @ model.embed_query("text 7") > 0.99
+
+
+def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+    build(tmp_path, RECORDS, embedder=model)
+    named = encoder_of(tmp_path)
+    assert named is not None
+    encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
+    vectors = index_of(tmp_path).vectors
+    assert vectors is not None
+    expected = [encoder.embed_query(text, never_stop).tobytes() for text in ("getUserById", "class Invoice {}")]
+    assert [row.tobytes() for row in vectors.rows[:2]] == expected
+
+
+def test_a_warm_cache_changes_no_byte(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+    records = [node(f"n{number:02}", "get user " * (number % 7 + 1) + str(number)) for number in range(40)]
+    build(tmp_path / "cold", records, V2, embedder=model)
+    build(tmp_path / "warm", records[::3], V1, embedder=model)
+    report = build(tmp_path / "warm", records, V2, embedder=model)
+    assert (report.embedded, report.reused) == (26, 14)
+    cold, warm = (index_of(tmp_path / folder, V2).vectors for folder in ("cold", "warm"))
+    assert cold is not None
+    assert warm is not None
+    assert np.asarray(cold.rows).tobytes() == np.asarray(warm.rows).tobytes()
 
 
 def test_a_second_build_shares_the_encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:

@@ -1,0 +1,177 @@
+"""Precision and recall of a tree's edges against the SCIP indexes in it: `python -m bench.repositories.compiler`."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+from rich.markup import escape
+
+from bench.speed.output import console, write_tables
+from bench.speed.report import Grid, write_json
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode
+from groundwire_server.ingest.scip.documents import Document, documents
+from groundwire_server.ingest.scip.indexes import base_folder
+from groundwire_server.ingest.scip.links import REPLACED
+from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_server.ingest.tree.walk import COMPILER_INDEX_SUFFIX
+
+SURE = 0.8
+"""The least confidence of an edge that readers are told to rely on."""
+
+Verdict: TypeAlias = Literal["right", "wrong", "unknown", "missed"]
+_BANDS = ((1.0, 1.1), (0.9, 1.0), (SURE, 0.9), (0.0, SURE))
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+class TruthError(Exception):
+    """A tree cannot be compared; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A pair of nodes with an edge of the reading's own, or with one that only the compiler has (`missed`).
+
+    `right`: the compiler has an edge between the same nodes. `wrong`: it knows the name at this place to mean something
+    else. `unknown`: it does not, as where the type of a value is stated nowhere, or where a call leads on from a base
+    to what overrides it, for a compiler says what is called and not what runs.
+    """
+
+    from_key: str
+    to_key: str
+    edge_type: str
+    confidence: float
+    line: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The records of a tree, and its nodes by key."""
+
+    nodes: Mapping[str, SourceNode]
+    edges: Sequence[SourceEdge]
+    skipped: frozenset[str]
+
+
+@app.command()
+def main(
+    trees: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of sources, each with *.scip files in it.", exists=True, file_okay=False),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the results.")],
+) -> None:
+    """State how many of the edges that are read without the index are right, and how many of the index's are found."""
+    tables: list[Grid] = []
+    content: dict[str, list[dict[str, object]]] = {}
+    try:
+        for root in trees:
+            judged = judge(root)
+            name = root.resolve().name
+            tables += grids(name, judged)
+            content[name] = [asdict(one) for one in judged]
+    except (IngestError, OSError, TruthError) as error:
+        console.print(f"[red]error:[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    write_tables(out / "compiler.md", tables)
+    write_json(out / "compiler.json", {"edges": content})
+
+
+def judge(root: Path) -> list[Judged]:
+    """Each Calls, References, DecoratedBy and Inherits edge between files that the indexes cover, sorted.
+
+    Raises IngestError, OSError, TruthError.
+    """
+    with TemporaryDirectory() as name:
+        plain = Path(name) / root.resolve().name
+        shutil.copytree(root, plain, symlinks=True, ignore=shutil.ignore_patterns(f"*{COMPILER_INDEX_SUFFIX}"))
+        own = _read(plain)
+    joined = _read(root)
+    covered = _covered(root, joined)
+    if not covered:
+        raise TruthError(f"{root}: no *{COMPILER_INDEX_SUFFIX} in it covers its files; run an indexer in it first")
+    stated = {(one.from_key, one.to_key): one for one in _between(joined, covered) if one.confidence == 1}
+    kept = {(one.from_key, one.to_key) for one in _between(joined, covered)}
+    edges = list(_between(own, covered))
+    found = {(one.from_key, one.to_key) for one in edges}
+    judged: list[Judged] = []
+    for one in edges:
+        pair = (one.from_key, one.to_key)
+        verdict: Verdict = "right" if pair in stated else "unknown" if pair in kept else "wrong"
+        judged.append(Judged(*pair, one.edge_type, one.confidence, one.line, verdict))
+    judged += [
+        Judged(*pair, one.edge_type, 0.0, one.line, "missed") for pair, one in stated.items() if pair not in found
+    ]
+    return sorted(judged, key=lambda one: (one.edge_type, one.from_key, one.to_key))
+
+
+def grids(name: str, judged: Sequence[Judged]) -> list[Grid]:
+    """Precision and recall by type of edge, and precision by confidence."""
+    types = sorted({one.edge_type for one in judged})
+    rows = [_row(edge_type, [one for one in judged if one.edge_type == edge_type]) for edge_type in types]
+    verdicts = ["found", "right", "wrong", "unknown", "precision"]
+    headings = ["type", *verdicts, "sure", "precision", "true", "recall", "sure recall"]
+    by_type = Grid(f"{name}: edges by type", headings, [*rows, _row("all", judged)])
+    bands = [
+        [f"{low:.1f}" if low else f"below {SURE}", *_precision([one for one in judged if low <= one.confidence < high])]
+        for low, high in _BANDS
+    ]
+    by_confidence = Grid(f"{name}: edges by confidence", ["confidence", *verdicts], bands)
+    return [by_type, by_confidence]
+
+
+def _row(title: str, judged: Sequence[Judged]) -> list[str]:
+    sure = [one for one in judged if one.confidence >= SURE]
+    pairs = {(one.from_key, one.to_key) for one in judged if one.verdict in ("right", "missed")}
+    missed = sum(one.verdict == "missed" for one in judged)
+    surely = {(one.from_key, one.to_key) for one in sure if one.verdict == "right"}
+    recalls = [_share(len(pairs) - missed, len(pairs)), _share(len(surely), len(pairs))]
+    found, *_, precision = _precision(sure)
+    return [title, *_precision(judged), found, precision, str(len(pairs)), *recalls]
+
+
+def _precision(judged: Sequence[Judged]) -> list[str]:
+    """How many there are, by verdict, and the share of the right ones among those of which the compiler knows."""
+    right, wrong, unknown = (sum(one.verdict == verdict for one in judged) for verdict in ("right", "wrong", "unknown"))
+    return [*map(str, (right + wrong + unknown, right, wrong, unknown)), _share(right, right + wrong)]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def _between(tree: Tree, covered: frozenset[str]) -> Iterator[SourceEdge]:
+    """The edges of a tree that a compiler knows of, between nodes of covered files."""
+    for edge in tree.edges:
+        ends = (tree.nodes[edge.from_key], tree.nodes[edge.to_key])
+        if edge.edge_type in REPLACED and all(node.path in covered for node in ends):
+            yield edge
+
+
+def _read(root: Path) -> Tree:
+    records = list(TreeSource(root).read())
+    return Tree(
+        nodes={one.key: one for one in records if isinstance(one, SourceNode)},
+        edges=[one for one in records if isinstance(one, SourceEdge)],
+        skipped=frozenset(one.path for one in records if isinstance(one, SkippedFile)),
+    )
+
+
+def _covered(root: Path, tree: Tree) -> frozenset[str]:
+    """The files that the indexes in a tree are used for."""
+    paths = {node.path for node in tree.nodes.values()}
+    covered: set[str] = set()
+    for index in sorted(root.rglob(f"*{COMPILER_INDEX_SUFFIX}")):
+        base = base_folder(root, index.relative_to(root).as_posix(), paths)
+        covered |= {base + one.path for one in documents(index) if isinstance(one, Document)} & paths
+    return frozenset(covered - tree.skipped)
+
+
+if __name__ == "__main__":
+    app()

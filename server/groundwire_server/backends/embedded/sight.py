@@ -1,0 +1,41 @@
+"""The rows that one question is about: of those that its caller sees the ones that pass its filter."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.narrowing import RowFilter
+from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.index.loaded import LoadedIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a walk, a fetch or the surroundings of a match may touch; `filter` None admits every visible row.
+
+    Rows are judged as they are reached: a walk reaches hundreds, and a mask would judge all rows of the index.
+    """
+
+    index: LoadedIndex
+    visibility: Visibility
+    filter: RowFilter | None = None
+
+    def holds(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """For each of some rows [m], whether the question is about it."""
+        held = self.visibility.mask.take(rows)
+        if self.filter is not None:
+            visible = np.flatnonzero(held)
+            held[visible] = self.filter.passing(rows[visible])
+        return held
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """The rows of those ids that the question is about, in the order of the ids."""
+        found = self.visibility.rows_of(ids)
+        held = self.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
+        return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
+
+    def ids_of(self, rows: Sequence[int]) -> list[str]:
+        """See `Visibility.ids_of`."""
+        return self.visibility.ids_of(rows)

@@ -1,0 +1,108 @@
+"""The bytes of an index: fields in any order, hostile sizes, paths and ranges."""
+
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.ingest.records import SkippedFile
+from groundwire_server.ingest.scip import documents as reading
+from groundwire_server.ingest.scip import scip_pb2
+from groundwire_server.ingest.scip.documents import Document, documents, is_scip, project_folders
+from support.scip_index import index
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Path:
+    return tmp_path / "index.scip"
+
+
+def read(path: Path, content: bytes) -> list[Document | SkippedFile]:
+    path.write_bytes(content)
+    return list(documents(path))
+
+
+def test_documents_come_one_by_one_and_fields_that_are_not_known_are_passed_over(write: Path) -> None:
+    first, second = (index([scip_pb2.Document(relative_path=path)]) for path in ("a.py", "b/c.py"))
+    unknown = b"\xa8\x06\x01" + b"\xa1\x06" + bytes(8) + b"\xa5\x06" + bytes(4) + b"\xa2\x06\x02hi"
+    found = read(write, first + unknown + second.removeprefix(index([])))
+    assert [document.path for document in found if isinstance(document, Document)] == ["a.py", "b/c.py"]
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../a.py", "a/../../b.py", "./a.py", "a//b.py", "a\0b", ".", "a/"])
+def test_paths_that_lead_out_of_the_folder_or_are_written_twice_are_left_out(write: Path, path: str) -> None:
+    (found,) = read(write, index([scip_pb2.Document(relative_path=path)]))
+    assert isinstance(found, SkippedFile)
+    assert "a path must be relative" in found.why
+
+
+@pytest.mark.parametrize("numbers", [[1], [1, 2], [1, 2, 3, 4, 5]])
+def test_a_range_has_three_numbers_or_four(write: Path, numbers: list[int]) -> None:
+    occurrence = scip_pb2.Occurrence(range=numbers, symbol="s p n 1 a/b().")
+    with pytest.raises(IngestError, match=r"document 'a.py' has a range of \d numbers; a range has three or four"):
+        read(write, index([scip_pb2.Document(relative_path="a.py", occurrences=[occurrence])]))
+
+
+def test_symbols_of_one_document_and_places_without_a_symbol_are_left_out(write: Path) -> None:
+    kept = scip_pb2.Occurrence(
+        range=[1, 2, 3, 4], symbol="s p n 1 a/b().", symbol_roles=1, enclosing_range=[0, 0, 9, 0]
+    )
+    others = [scip_pb2.Occurrence(range=[0, 0, 1], symbol=symbol) for symbol in ("local 3", "")]
+    (found,) = read(write, index([scip_pb2.Document(relative_path="a.py", occurrences=[*others, kept])]))
+    assert isinstance(found, Document)
+    (occurrence,) = found.occurrences
+    assert (occurrence.row, occurrence.start, occurrence.end) == (1, 2, -1)
+    assert (occurrence.first_row, occurrence.last_row, occurrence.is_definition) == (0, 9, True)
+
+
+def test_a_document_that_is_too_large_is_named_and_passed_over(write: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_DOCUMENT_BYTES", 100)
+    large = scip_pb2.Document(relative_path="large.py", text="x" * 101)
+    found = read(write, index([large, scip_pb2.Document(relative_path="a.py")]))
+    assert [document.path for document in found if isinstance(document, Document)] == ["a.py"]
+    (skipped,) = (document for document in found if isinstance(document, SkippedFile))
+    assert "more than 100 are not read" in skipped.why
+
+
+def test_a_document_nested_deeper_than_protobuf_allows_is_refused(write: Path) -> None:
+    content = b""
+    for _ in range(1_000):
+        information = b"\x3a" + _length(content) + content
+        content = b"\x1a" + _length(information) + information
+    with pytest.raises(IngestError, match="a document that cannot be parsed"):
+        read(write, index([]) + b"\x12" + _length(content) + content)
+
+
+def test_text_that_is_not_utf8_is_refused(write: Path) -> None:
+    with pytest.raises(IngestError, match="a document that cannot be parsed"):
+        read(write, index([]) + b"\x12\x04\x0a\x02\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (index([]), True),
+        (scip_pb2.Index(metadata=scip_pb2.Metadata(project_root="file:///a")).SerializeToString(), True),
+        (scip_pb2.Index(metadata=scip_pb2.Metadata()).SerializeToString(), False),
+        (b"", False),
+        (b'\n{"type": "node", "kind": "cs", "local_id": "a", "text": "' + b"x" * 200 + b'"}\n', False),
+        (b"PK\x03\x04", False),
+        (b"\x0a\xff\xff\xff\xff\x7f", False),
+    ],
+)
+def test_an_index_is_told_by_its_metadata(write: Path, content: bytes, expected: bool) -> None:
+    write.write_bytes(content)
+    assert is_scip(write) is expected
+
+
+def test_the_folder_that_was_indexed_is_a_uri(write: Path) -> None:
+    write.write_bytes(index([], "file:///builds/my%20shop/web/"))
+    assert project_folders(write) == ("builds", "my shop", "web")
+
+
+def _length(content: bytes) -> bytes:
+    length, varint = len(content), b""
+    while length > 0x7F:
+        varint += bytes([length & 0x7F | 0x80])
+        length >>= 7
+    return varint + bytes([length])

@@ -1,0 +1,115 @@
+"""The code in Razor and Vue files, and what leads to it and from it."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from groundwire_server.ingest.records import SourceNode
+
+
+class ReadTree(Protocol):
+    nodes: dict[str, SourceNode]
+
+    def of(self, edge_type: str) -> dict[tuple[str, str], float]: ...
+
+
+Reader = Callable[[Mapping[str, str]], ReadTree]
+
+BASKET = (
+    "namespace Shop.Services;\npublic class Basket\n{\n"
+    "    public Task AddAsync(int id) => Save(id);\n    public int Count(int x) => x * 2;\n}\n"
+)
+PAGE = """\
+@page "/item/{id:int}"
+@using Shop.Services
+@inject Basket Basket
+
+<h1>@Basket.Count(1)</h1>
+<CartMenu OnAdd="AddToCart" />
+@foreach (var item in items)
+{
+    <p>@item</p>
+}
+
+@code {
+    private int[] items = [];
+    [Parameter] public int Id { get; set; }
+
+    private async Task AddToCart()
+    {
+        await Basket.AddAsync(Id);
+    }
+}
+"""
+SHOP = {
+    "src/Shop.csproj": '<Project Sdk="Microsoft.NET.Sdk.Web"></Project>\n',
+    "src/Services/Basket.cs": BASKET,
+    "src/Pages/ItemPage.razor": PAGE,
+    "src/_Imports.razor": "@using Shop.Layout\n",
+    "src/Layout/CartMenu.razor": "<div>\n    <span>Cart</span>\n</div>\n@code {\n    int Total() => Sum();\n}\n",
+}
+ITEM = "src/Pages/ItemPage.razor"
+
+
+def test_members_of_code_blocks_are_nodes_of_the_component(tree: Reader) -> None:
+    found = tree(SHOP)
+    member = found.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage.AddToCart"]
+    assert (member.start_line, member.end_line, member.language) == (16, 19, "razor")
+    assert member.text.startswith("    private async Task AddToCart()")
+    outline = found.nodes[f"cs::{ITEM}#Shop.Pages.ItemPage"]
+    assert outline.text == (
+        "public Basket Basket { get; set; }\n    private int[] items = [];\n"
+        "    [Parameter] public int Id { get; set; }\n    private async Task AddToCart() { ... }"
+    )
+    assert all("__markup" not in node.text + node.context_prefix + node.symbol for node in found.nodes.values())
+    assert f"razor::{ITEM}" in found.nodes
+
+
+def test_markup_and_members_lead_to_services_and_components(tree: Reader) -> None:
+    found = tree(SHOP)
+    assert found.of("Calls") == {
+        (ITEM, "src/Services/Basket.cs#Shop.Services.Basket.Count"): 0.9,
+        (f"{ITEM}#Shop.Pages.ItemPage.AddToCart", "src/Services/Basket.cs#Shop.Services.Basket.AddAsync"): 0.9,
+    }
+    references = found.of("References")
+    assert references[ITEM, "src/Layout/CartMenu.razor#Shop.Layout.CartMenu"] == 0.9
+    assert references[ITEM, f"{ITEM}#Shop.Pages.ItemPage.AddToCart"] == 1.0
+    assert references[f"{ITEM}#Shop.Pages.ItemPage", "src/Services/Basket.cs#Shop.Services.Basket"] == 0.9
+
+
+def test_a_component_of_a_namespace_that_is_not_imported_is_not_meant(tree: Reader) -> None:
+    found = tree({**SHOP, "src/_Imports.razor": "@using Shop.Other\n"})
+    assert not [end for _, end in found.of("References") if "CartMenu" in end]
+
+
+def test_a_url_leads_to_the_page_that_states_it(tree: Reader) -> None:
+    test = 'class Test\n{\n    X Load() => http.GetAsync("/item/5");\n}\n'
+    found = tree({**SHOP, "tests/Test.cs": test})
+    assert found.of("Requests") == {("tests/Test.cs#Test.Load", f"{ITEM}#Shop.Pages.ItemPage"): 0.9}
+
+
+def test_code_behind_is_a_part_of_the_component(tree: Reader) -> None:
+    behind = "namespace Shop.Layout;\npublic partial class CartMenu\n{\n    void Go() => Total();\n}\n"
+    found = tree({**SHOP, "src/Layout/CartMenu.razor.cs": behind})
+    start, end = "src/Layout/CartMenu.razor.cs#Shop.Layout.CartMenu", "src/Layout/CartMenu.razor#Shop.Layout.CartMenu"
+    assert found.of("PartialOf").keys() == {(start, end), (end, start)}
+    assert found.of("Calls")[f"{start}.Go", f"{end}.Total"] == 1.0
+
+
+def test_code_that_cannot_be_parsed_stays_a_node_as_it_is(tree: Reader) -> None:
+    broken = "<p>x</p>\n\n@code {\n    )))) ((( ]]] }}}} {{ class class\n    void void ((\n}\n"
+    found = tree({"a/Broken.razor": broken})
+    assert any("void void" in node.text for node in found.nodes.values())
+
+
+def test_scripts_of_vue_components(tree: Reader) -> None:
+    app = (
+        "<script setup lang=\"ts\">\nimport CartMenu from './CartMenu.vue'\nimport { load } from './api'\n\n"
+        "function start() {\n  return load(1)\n}\n</script>\n\n"
+        "<template>\n  <main>\n    <cart-menu />\n  </main>\n</template>\n"
+    )
+    menu = "<template>\n  <nav>Cart</nav>\n</template>\n"
+    found = tree(
+        {"App.vue": app, "CartMenu.vue": menu, "api.ts": "export function load(x: number) {\n  return x + 1\n}\n"}
+    )
+    assert found.of("Calls") == {("App.vue#start", "api.ts#load"): 1.0}
+    assert found.nodes["ts::App.vue#start"].start_line == 5
