@@ -115,6 +115,9 @@ class Call:
     type_arguments: tuple[str, ...] = ()
 
 
+Role: TypeAlias = Literal["type", "value", "decorator"]
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A name that is used without being called: a type, a value such as a function that is passed on, a decorator.
@@ -126,7 +129,7 @@ class Reference:
     scope: int
     name: str
     line: int
-    role: Literal["type", "value", "decorator"]
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from groundwire_server.ingest.tree.facts import CodeFacts
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
+from groundwire_server.ingest.tree.names.php import PhpNames
 from groundwire_server.ingest.tree.names.python import PythonNames
 from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
 from groundwire_server.ingest.tree.names.requests import RequestMatching
@@ -75,6 +76,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
         CSharpNames(table(CSharpNames.languages)),
         ScriptNames(table(ScriptNames.languages)),
         JavaNames(table(JavaNames.languages)),
+        PhpNames(table(PhpNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
     ):
         family = FamilyEdges(rules)

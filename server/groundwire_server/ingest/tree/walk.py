@@ -32,6 +32,9 @@ _LANGUAGE_OF_SUFFIX = {
     ".cjs": "javascript",
     ".java": "java",
     ".go": "go",
+    ".kt": "kotlin",
+    ".kts": "kotlin",
+    ".php": "php",
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -42,7 +45,7 @@ _LANGUAGE_OF_SUFFIX = {
     ".dockerfile": "dockerfile",
     COMPILER_INDEX_SUFFIX: "scip",
 }
-CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go"})
+CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go", "kotlin", "php"})
 """The languages that are read by their grammars."""
 
 

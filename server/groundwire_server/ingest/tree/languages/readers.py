@@ -4,6 +4,8 @@ from groundwire_server.ingest.tree.facts import CodeAnalysis
 from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
 from groundwire_server.ingest.tree.languages.go import GoSyntax
 from groundwire_server.ingest.tree.languages.java import JavaSyntax
+from groundwire_server.ingest.tree.languages.kotlin import KotlinSyntax
+from groundwire_server.ingest.tree.languages.php import PhpSyntax
 from groundwire_server.ingest.tree.languages.python import PythonSyntax
 from groundwire_server.ingest.tree.languages.reader import CodeReader
 from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
@@ -14,7 +16,16 @@ class CodeReaders:
     """One reader for each language of code; TypeScript with JSX has a grammar of its own."""
 
     def __init__(self) -> None:
-        syntaxes = (PythonSyntax(), CSharpSyntax(), TypeScriptSyntax(), JavaScriptSyntax(), JavaSyntax(), GoSyntax())
+        syntaxes = (
+            PythonSyntax(),
+            CSharpSyntax(),
+            TypeScriptSyntax(),
+            JavaScriptSyntax(),
+            JavaSyntax(),
+            GoSyntax(),
+            KotlinSyntax(),
+            PhpSyntax(),
+        )
         self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
         self._tsx = CodeReader(TsxSyntax())
 

@@ -290,7 +290,7 @@ class Syntax(ABC):
             receiver, _, name = self.constructed(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
-        if path and path[-1].endswith("()"):
+        if form.function and path and path[-1].endswith("()"):
             return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")

@@ -105,7 +105,7 @@ class CallResolution:
             if not binding.type_name:
                 return not binding.value or self._may_guess(number, binding.value, steps - 1)
             return self._lookup.dotted(number, binding.type_name.split(".")) is not None
-        return not (self._rules.implicit_members and first[:1].isupper())
+        return not self._rules.is_type_name(first)
 
     def _guess(self, scope: int, name: str) -> Found | None:
         """The method of that name when a single type that the file sees has it."""

@@ -31,6 +31,22 @@ JAVA = _words(
     values write"""
 )
 
+KOTLIN = _words(
+    """all also any apply associate associateBy await await cancel catch coerceAtLeast coerceAtMost collect drop
+    emit filterNot filterNotNull firstOrNull flatMap fold groupBy ifEmpty invoke isBlank isNotEmpty isNullOrEmpty
+    joinToString lastOrNull launch let mapNotNull minus none onEach onFailure onSuccess orEmpty plus receive reduce
+    single singleOrNull sortedBy sum sumOf take takeIf toInt toLong toMap toMutableList toSet trim use with withContext
+    zip"""
+)
+
+PHP = _words(
+    """add all append attach build call clear close contains count create current delete diff each execute exists
+    fetch fetchAll fill filter find first flush format get getAttribute getCode getId getMessage getName getParameter
+    getValue handle has implode info isEmpty join key keys last limit load log make map merge name next offset only
+    orderBy parse pluck prepare pull push put query read refresh register remove render replace reset run save send
+    set setAttribute setParameter sort split start stop sum toArray toString update validate values where with write"""
+)
+
 SCRIPT = _words(
     """add addEventListener append apply bind call catch clear click close concat delete emit end endsWith entries
     error every exec filter finally find findIndex flatMap forEach get getItem has html includes indexOf info join

@@ -79,6 +79,10 @@ class NameRules(ABC):
         """The callable whose result a framework gives to a parameter of definition `number`."""
         return None
 
+    def is_type_name(self, name: str) -> bool:
+        """Whether a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
+        return self.implicit_members and name[:1].isupper()
+
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
         return self.table.definitions[type_number].name
