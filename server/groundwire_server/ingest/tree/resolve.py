@@ -19,7 +19,7 @@ of its files whose types and functions the importing file names.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts
@@ -31,6 +31,8 @@ from groundwire_server.ingest.tree.names.python import PythonNames
 from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
 from groundwire_server.ingest.tree.names.requests import RequestMatching
 from groundwire_server.ingest.tree.names.routes import Served
+from groundwire_server.ingest.tree.names.ruby import RubyNames
+from groundwire_server.ingest.tree.names.rust import RustNames
 from groundwire_server.ingest.tree.names.scripts import ScriptNames
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
@@ -40,11 +42,13 @@ class TreeLayout:
     """What name resolution must know of a tree beside its code.
 
     `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each
-    folder that holds a go.mod. Paths are relative to the tree, its root being empty.
+    folder that holds a go.mod; `crates` the name of the crate of each that holds a Cargo.toml with a package.
+    Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
+    crates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
         JavaNames(table(JavaNames.languages)),
         PhpNames(table(PhpNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
+        RubyNames(table(RubyNames.languages)),
+        RustNames(table(RustNames.languages), layout.crates),
     ):
         family = FamilyEdges(rules)
         for item in family.edges():

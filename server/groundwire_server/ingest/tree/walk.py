@@ -35,6 +35,10 @@ _LANGUAGE_OF_SUFFIX = {
     ".kt": "kotlin",
     ".kts": "kotlin",
     ".php": "php",
+    ".rb": "ruby",
+    ".rake": "ruby",
+    ".gemspec": "ruby",
+    ".rs": "rust",
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -45,7 +49,9 @@ _LANGUAGE_OF_SUFFIX = {
     ".dockerfile": "dockerfile",
     COMPILER_INDEX_SUFFIX: "scip",
 }
-CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go", "kotlin", "php"})
+CODE_LANGUAGES = frozenset(
+    {"python", "csharp", "typescript", "javascript", "java", "go", "kotlin", "php", "ruby", "rust"}
+)
 """The languages that are read by their grammars."""
 
 

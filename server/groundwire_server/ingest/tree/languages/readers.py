@@ -8,6 +8,8 @@ from groundwire_server.ingest.tree.languages.kotlin import KotlinSyntax
 from groundwire_server.ingest.tree.languages.php import PhpSyntax
 from groundwire_server.ingest.tree.languages.python import PythonSyntax
 from groundwire_server.ingest.tree.languages.reader import CodeReader
+from groundwire_server.ingest.tree.languages.ruby import RubySyntax
+from groundwire_server.ingest.tree.languages.rust import RustSyntax
 from groundwire_server.ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
 from groundwire_server.ingest.tree.model import SourceFile
 
@@ -25,6 +27,8 @@ class CodeReaders:
             GoSyntax(),
             KotlinSyntax(),
             PhpSyntax(),
+            RubySyntax(),
+            RustSyntax(),
         )
         self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
         self._tsx = CodeReader(TsxSyntax())

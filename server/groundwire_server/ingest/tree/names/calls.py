@@ -74,6 +74,8 @@ class CallResolution:
         member = lookup.step(value.found, call.name) if value else None
         if member is not None:
             return member
+        if value is not None and value.is_itself and call.name == self._rules.maker:
+            return value.found
         if value is not None and value.is_itself and call.name in self._rules.deferring:
             callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
             return value.found.at_most(INFERRED) if callables else None

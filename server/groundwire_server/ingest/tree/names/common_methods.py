@@ -47,6 +47,35 @@ PHP = _words(
     set setAttribute setParameter sort split start stop sum toArray toString update validate values where with write"""
 )
 
+RUBY = _words(
+    """abs add all all? any? append ask at blank? body build call capitalize ceil chars clear clone close collect
+    compact concat constantize content count create create! data days default delete delete_all delete_if destroy
+    destroy! detect dig downcase dup each each_slice each_with_index each_with_object empty? end_with? errors
+    escape exist? exists? expect fetch file files filter find find_all find_by find_by! find_each
+    find_or_create_by find_or_initialize_by first flat_map flatten format freeze from full_messages get get! group
+    group_by gsub gsub! has_key? headers hour hours html_safe id include? includes index info inject insert
+    inspect is_a? join joins key? keys kind_of? last length limit lines lock log map match match? max maximum
+    merge merge! message method method_missing min minutes name new new_record? next nil? none? now on open order
+    parse path persisted? pluck pop position post pred presence present? push put puts raise read redirect_to
+    reduce regex reject reload remove render replace respond_to? result reverse rewind round run save save! scan
+    select send set shift size slice sort sort_by split squish start start_with? status step strftime strip sub
+    sub! succ sum symbolize_keys synchronize take tap test text then times title titleize to_a to_date to_f to_h
+    to_hash to_i to_json to_param to_s to_str to_sym touch tr transaction transform_values trim truncate type
+    underscore uniq unscoped unshift upcase update update! update_all update_attribute update_attributes
+    update_column url user valid? value values where with wrap write year years zero? zip"""
+)
+
+RUST = _words(
+    """all and any append as_bytes as_mut as_path as_ref as_slice as_str borrow bytes chain chars clear clone cloned
+    cmp collect concat contains contains_key copied count default deref display drain drop end entry enumerate eq err
+    exists expect extend filter filter_map find finish first flat_map flatten flush fmt fold for_each from get get_mut
+    get_or_insert hash index insert into into_inner into_iter is_empty is_err is_none is_ok is_some iter iter_mut join
+    key keys kind last len lines lock map map_err max min name new next nth ok ok_or or or_else parse path peek pop pos
+    position push push_str read recv remove replace reset resize rev run send sleep sort spawn split start starts_with
+    status sum swap take text then to_owned to_path_buf to_str to_string trim try_from try_into unwrap unwrap_or
+    unwrap_or_default unwrap_or_else value values wait with_capacity write write_all zip"""
+)
+
 SCRIPT = _words(
     """add addEventListener append apply bind call catch clear click close concat delete emit end endsWith entries
     error every exec filter finally find findIndex flatMap forEach get getItem has html includes indexOf info join

@@ -207,6 +207,8 @@ class Lookup:
                     declared = self._of_binding(*field)
                     return declared and self._substituted(declared, value, number)
         member = self.step(value.found, name)
+        if member is None and is_called and value.is_itself and name == self.rules.maker:
+            return replace(value, is_itself=False)
         if member is None and is_called:
             held = self._into(scope, value, name)
             if held is not None:

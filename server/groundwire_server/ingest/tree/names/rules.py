@@ -39,6 +39,8 @@ class NameRules(ABC):
     # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
+    # The method of every type that makes an instance of it.
+    maker: ClassVar[str] = ""
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
