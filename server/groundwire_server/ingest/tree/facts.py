@@ -7,14 +7,24 @@ from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
 Trait: TypeAlias = Literal[
-    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural", "local"
+    "interface",
+    "abstract",
+    "static",
+    "extension",
+    "override",
+    "partial",
+    "property",
+    "variadic",
+    "structural",
+    "local",
+    "declared",
 ]
 """What a declaration says of itself.
 
 `interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
 types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
 called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
-`local` what is declared inside a callable and known only there.
+`local` what is declared inside a callable and known only there; `declared` a callable whose body stands elsewhere.
 """
 
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.c_family import CFamilyNames
 from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
 from groundwire_server.ingest.tree.names.php import PhpNames
@@ -83,6 +84,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
         PhpNames(table(PhpNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
         RubyNames(table(RubyNames.languages)),
+        CFamilyNames(table(CFamilyNames.languages)),
         RustNames(table(RustNames.languages), layout.crates),
     ):
         family = FamilyEdges(rules)

@@ -39,6 +39,8 @@ _LANGUAGE_OF_SUFFIX = {
     ".rake": "ruby",
     ".gemspec": "ruby",
     ".rs": "rust",
+    **dict.fromkeys((".c", ".h"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".ipp"), "cpp"),
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",

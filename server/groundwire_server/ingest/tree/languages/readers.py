@@ -1,6 +1,10 @@
 """The reader of each language."""
 
+from dataclasses import replace
+
 from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_server.ingest.tree.languages.c import CSyntax
+from groundwire_server.ingest.tree.languages.cpp import CppSyntax, is_cpp
 from groundwire_server.ingest.tree.languages.csharp import CSharpSyntax
 from groundwire_server.ingest.tree.languages.go import GoSyntax
 from groundwire_server.ingest.tree.languages.java import JavaSyntax
@@ -15,7 +19,10 @@ from groundwire_server.ingest.tree.model import SourceFile
 
 
 class CodeReaders:
-    """One reader for each language of code; TypeScript with JSX has a grammar of its own."""
+    """One reader for each language of code; TypeScript with JSX has a grammar of its own.
+
+    A header `.h` is one of C unless it has what only C++ has.
+    """
 
     def __init__(self) -> None:
         syntaxes = (
@@ -29,6 +36,8 @@ class CodeReaders:
             PhpSyntax(),
             RubySyntax(),
             RustSyntax(),
+            CSyntax(),
+            CppSyntax(),
         )
         self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
         self._tsx = CodeReader(TsxSyntax())
@@ -36,4 +45,6 @@ class CodeReaders:
     def read(self, file: SourceFile) -> CodeAnalysis:
         """The analysis of a code file. Raises KeyError for a language that is none of code."""
         is_tsx = file.path.lower().endswith(".tsx")
+        if file.language == "c" and file.path.endswith(".h") and is_cpp(file.text):
+            file = replace(file, language="cpp")
         return (self._tsx if is_tsx else self._readers[file.language]).read(file)

@@ -120,7 +120,8 @@ class CallResolution:
 
     def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
         """The nearest of the definitions found, by their parameters where these tell overloads apart."""
-        entered = dict.fromkeys(number for ref in found.numbers for number in self._entered(ref))
+        named = (number for ref in found.numbers for number in self._entered(ref))
+        entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
         if len(numbers) > 1 and self._rules.has_overloads:
             numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers

@@ -47,6 +47,16 @@ PHP = _words(
     set setAttribute setParameter sort split start stop sum toArray toString update validate values where with write"""
 )
 
+CPP = _words(
+    """add all append assign at back begin c_str call capacity cbegin cend clear close compare contains copy count
+    create data delete detach emplace emplace_back empty end erase exchange fill find find_if first flush front
+    get get_id getline has_value hash height id index init insert is_open join key length load lock lower_bound
+    max_size merge min move name next notify_all notify_one open operator[] parse pop pop_back pop_front precision
+    prev print push push_back push_front put rbegin read ready release remove rend replace reserve reset resize
+    run second seekg send set shrink_to_fit size sort splice start stop store str substr swap tellg test to_string
+    top try_lock type unique unlock update upper_bound use_count value what width write"""
+)
+
 RUBY = _words(
     """abs add all all? any? append ask at blank? body build call capitalize ceil chars clear clone close collect
     compact concat constantize content count create create! data days default delete delete_all delete_if destroy

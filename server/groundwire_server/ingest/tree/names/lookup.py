@@ -145,15 +145,17 @@ class Lookup:
         """The variable that a name is in a scope, with the definition that it stands in."""
         number = scope
         while number >= 0:
-            if self.table.definitions[number].construct == "type":
-                field = self._field(number, name) if self.rules.implicit_members else None
-                if field is not None:
-                    return field
-            else:
-                binding = self.table.variable(number, name)
-                if binding is not None:
-                    return number, binding
-            number = self.table.parent_of(number)
+            is_type = self.table.definitions[number].construct == "type"
+            binding = None if is_type else self.table.variable(number, name)
+            if binding is not None:
+                return number, binding
+            parent, owner = self.table.parent_of(number), self.table.owner_of(number)
+            # A member that is defined outside of its type sees the fields of it as well.
+            around = number if is_type else owner if owner != parent else -1
+            field = self._field(around, name) if around >= 0 and self.rules.implicit_members else None
+            if field is not None:
+                return field
+            number = parent
         return None
 
     def field_owners(self, found: Found, name: str) -> tuple[int, ...]:

@@ -73,6 +73,10 @@ class NameRules(ABC):
         """Types and the members that they have in other files."""
         return iter(())
 
+    def bodies(self, number: int) -> tuple[int, ...]:
+        """Where a declaration that has no body has it; empty for one that has."""
+        return ()
+
     def parts(self) -> Iterator[tuple[int, int]]:
         """Pairs of declarations that make up one type, the first part before another."""
         return iter(())

@@ -87,7 +87,7 @@ class SymbolTable:
         while number >= 0:
             if self.is_type(number):
                 return number
-            number = self.parent_of(number)
+            number = self.owner_of(number)
         return None
 
     def is_type(self, number: int) -> bool:
