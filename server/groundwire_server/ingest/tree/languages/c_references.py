@@ -42,7 +42,7 @@ def c_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refer
 
 def _whole(node: Node) -> Node | None:
     """The whole name that a type's name is the end of; None where it is declared or derived from."""
-    parent = node.parent
+    parent: Node | None = node.parent
     while parent is not None and parent.type in ("template_type", "qualified_identifier"):
         if parent.child_by_field_name("name") != node:
             return node
