@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.scip.overlay import Overlay, TreeFile
 from groundwire_server.ingest.scip.positions import Occurrence
-from groundwire_server.ingest.scip.symbols import constructors, is_module, is_property, is_type
+from groundwire_server.ingest.scip.symbols import constructors, is_module, is_property, is_type, type_of_field
 from groundwire_server.ingest.scip.table import Place, SymbolTable
 
 CALLS, REFERENCES, IMPORTS, INHERITS = "Calls", "References", "Imports", "Inherits"
@@ -18,7 +19,8 @@ REPLACED = frozenset({CALLS, REFERENCES, INHERITS, "DecoratedBy"})
 """The edges of the tree's own reading that give way to a compiler's."""
 
 _ONWARD = frozenset({IMPLEMENTED_BY, OVERRIDDEN_BY})
-_NO_DEPENDENCY = frozenset({"Contains", IMPORTS})
+_NO_DEPENDENCY = frozenset({CONTAINS, IMPORTS})
+_MAX_NESTING = 4
 
 
 class Links:
@@ -32,6 +34,7 @@ class Links:
         self._names = {key: name for file in files.values() for key, name in file.names.items()}
         self._replaceable: defaultdict[str, list[SourceEdge]] = defaultdict(list)
         self._known: set[tuple[str, str, str]] = set()
+        self._containers = {edge.to_key: edge.from_key for edge in self._own if edge.edge_type == CONTAINS}
         paths = {span.key: path for path, file in files.items() for span in file.spans}
         for edge in self._own:
             if edge.edge_type in REPLACED and edge.from_key in paths:
@@ -57,7 +60,8 @@ class Links:
     def add_references(self, index: int, covered: Overlay) -> None:
         """Adds what a document refers to, and notes what the compiler knows of the reading's own edges.
 
-        Where a name that the file imports stands first, and nothing is done with it, the file imports it.
+        What stands on the line of an import, and where a name that the file imports stands first, is an import unless
+        the reading sees it used there.
         """
         imported: dict[str, int] = {}
         known = set[tuple[int, str]]()
@@ -68,8 +72,9 @@ class Links:
             if not is_property(item.symbol):
                 known.add((line, written))
             is_import = item.is_import or is_module(item.symbol)
-            if written in covered.file.imports and (line, written) not in covered.file.uses:
-                is_import |= imported.setdefault(written, line) == line
+            if (line, written) not in covered.file.uses:
+                is_first = written in covered.file.imports and imported.setdefault(written, line) == line
+                is_import |= is_first or line in covered.file.import_lines
             if is_import:
                 for place in self._table.places(index, item.symbol):
                     self._add(covered.file.key, self._files[place.path].key, IMPORTS, covered.file.path, line)
@@ -80,7 +85,10 @@ class Links:
                 self._known.add((edge.from_key, edge.to_key, edge.edge_type))
 
     def _add_use(self, index: int, item: Occurrence, covered: Overlay) -> None:
-        """Adds a reference, and the call that it may be. The call of a type is one of its constructor."""
+        """Adds a reference, and the call that it may be. The call of a type is one of its constructor.
+
+        That a member uses the fields of the type that it stands in goes without saying.
+        """
         from_key, line = covered.keys[item.row], item.row + 1
         lines = covered.file.calls.get((from_key, covered.text.written(item)), frozenset())
         is_call = line in lines or (bool(lines) and covered.text.is_before(item, "("))
@@ -90,8 +98,10 @@ class Links:
         for place in entered:
             if place.is_callable:
                 self._add(from_key, place.key, CALLS, covered.file.path, line)
+        is_field = bool(type_of_field(item.symbol))
         for place in places:
-            self._add(from_key, place.key, REFERENCES, covered.file.path, line)
+            if not (is_field and self._stands_in(from_key, place.key)):
+                self._add(from_key, place.key, REFERENCES, covered.file.path, line)
 
     def joined(self, covered: frozenset[str]) -> Iterator[SourceEdge]:
         """These edges and those of the tree's own reading, sorted by their ends and type.
@@ -126,6 +136,13 @@ class Links:
             if edge.edge_type in _ONWARD:
                 bases[edge.to_key].append(edge.from_key)
         return bases
+
+    def _stands_in(self, key: str, around: str) -> bool:
+        for _ in range(_MAX_NESTING):
+            key = self._containers.get(key, "")
+            if key == around:
+                return True
+        return False
 
     def _leads_on(self, pair: tuple[str, str], bases: Mapping[str, Sequence[str]]) -> bool:
         from_key, to_key = pair

@@ -22,9 +22,9 @@ class TreeFile:
     """A file of code that has been read: `key` is the node of the file itself, `spans` are the rows of all its nodes.
 
     `abstract` are the nodes of types and members that are there to be implemented, `calls` the lines on which a node
-    calls a name, `uses` the lines and names of calls and references, `imports` the names that the file imports. `names`
-    has what each node is called where it is used, `declared` the declarations by line and name, `own` the nodes of
-    declarations by their symbols, `callables` those that are functions and methods. Lines are 1-based.
+    calls a name, `uses` the lines and names of calls and references, `imports` the names that the file imports,
+    `import_lines` the lines on which its imports start. `names` has what each node is called where it is used,
+    `declared` the declarations by line and name, `own` the nodes of declarations by their symbols. Lines are 1-based.
     """
 
     listed: ListedFile
@@ -34,10 +34,10 @@ class TreeFile:
     calls: Mapping[tuple[str, str], frozenset[int]]
     uses: frozenset[tuple[int, str]]
     imports: frozenset[str]
+    import_lines: frozenset[int]
     names: Mapping[str, str]
     declared: Mapping[tuple[int, str], Definition]
     own: Mapping[str, str]
-    callables: frozenset[str]
     is_test: bool
 
     @property
@@ -80,11 +80,11 @@ def tree_file(listed: ListedFile, spans: tuple[Span, ...], facts: CodeFacts) -> 
         abstract=_abstract(facts.definitions),
         calls={place: frozenset(lines) for place, lines in calls.items()},
         uses=frozenset(_uses(facts)),
+        import_lines=frozenset(item.line for item in facts.imports),
         imports=frozenset(name for item in facts.imports for name in (item.name, item.alias) if name),
         names={key: _name(definition, facts) for key, definition in first.items()},
         declared={(definition.line, definition.name): definition for definition in reversed(facts.definitions[1:])},
         own={definition.symbol: key for key, definition in reversed(first.items())},
-        callables=frozenset(key for key, definition in first.items() if definition.construct == "callable"),
         is_test=facts.is_test,
     )
 

@@ -8,6 +8,7 @@ from groundwire_server.ingest.scip.overlay import Overlay
 from groundwire_server.ingest.scip.positions import Occurrence
 from groundwire_server.ingest.scip.symbols import is_callable as is_callable_symbol
 from groundwire_server.ingest.scip.symbols import is_module, is_of_unnamed_package, is_type, plain_name, type_of_field
+from groundwire_server.ingest.tree.facts import Definition
 
 MAX_DEFINITIONS = 3
 """A symbol that more nodes than this define, such as a package of many files, leads to none of them."""
@@ -41,8 +42,9 @@ class IndexSymbols:
         What a test adds to a symbol that is defined elsewhere does not define it.
         """
         types: dict[str, str] = {}
+        bodies = _bodies(covered)
         for item in covered.definitions:
-            place = _place(item, covered, types)
+            place = _place(bodies.get(item.symbol, item), covered, types)
             if is_type(item.symbol):
                 types[item.symbol] = place.key
             self._define(item.symbol, place)
@@ -57,23 +59,42 @@ class IndexSymbols:
         self.names.add(plain_name(symbol))
 
 
-def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Place:
-    """Where a symbol is defined: in the first part of what the tree declares there, else in the node around it.
+def _bodies(covered: Overlay) -> Mapping[str, Occurrence]:
+    """For callables that an index defines where the tree declares nothing: where the tree does.
 
-    A field that a method sets belongs to its type; `types` are the nodes of those that stand before it.
+    Such are the signatures of an overload, whose function some indexers take for a reference to the first of them.
     """
-    file, line = covered.file, item.row + 1
-    declared = file.declared.get((line, plain_name(item.symbol)))
+    stubs = {
+        item.symbol
+        for item in covered.definitions
+        if is_callable_symbol(item.symbol) and _declared(item, covered) is None
+    }
+    items = (*covered.references[::-1], *covered.definitions[::-1])
+    return {item.symbol: item for item in items if item.symbol in stubs and _declared(item, covered) is not None}
+
+
+def _declared(item: Occurrence, covered: Overlay) -> Definition | None:
+    return covered.file.declared.get((item.row + 1, plain_name(item.symbol)))
+
+
+def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Place:
+    """Where a symbol is defined: the node of what the tree declares there, or around it.
+
+    A field without a node of its own belongs to its type; `types` are the nodes of those that stand before it.
+    """
+    file, declared = covered.file, _declared(item, covered)
     is_callable = declared.construct in ("callable", "type") if declared else is_callable_symbol(item.symbol)
+    field_of = types.get(type_of_field(item.symbol))
     if is_module(item.symbol):
         key = file.key
-    elif declared:
+    elif declared and declared.symbol in file.own:
         # An overload that is only a signature has no node of its own; what it is one of has.
-        key = file.own.get(declared.symbol, declared.key)
+        key = file.own[declared.symbol]
+    elif field_of:
+        key = field_of
     else:
-        key = covered.keys[item.row]
-        key = types.get(type_of_field(item.symbol), key) if key in file.callables else key
-    return Place(key, file.path, line, file.is_test, is_callable)
+        key = declared.key if declared else covered.keys[item.row]
+    return Place(key, file.path, item.row + 1, file.is_test, is_callable)
 
 
 class SymbolTable:

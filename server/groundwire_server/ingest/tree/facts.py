@@ -149,7 +149,8 @@ class Route:
     `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`, or as `{name*}`
     where it may hold further slashes. `prefix_of` is the path of the object that the route was given to and that may be
     given a prefix elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty when the handler
-    is definition `scope` itself. `method` is that of HTTP in capitals, empty for any. `line` is where the pattern is.
+    is definition `scope` itself. Where it may be one of several, a route states each, the likeliest first. `method` is
+    that of HTTP in capitals, empty for any. `line` is where the pattern is.
     """
 
     from_key: str
@@ -168,7 +169,8 @@ MountRole: TypeAlias = Literal["own", "added", "instead"]
 class Mount:
     """A prefix of the URLs of all routes that were given to an object.
 
-    `router` is the path of the object as in `Call.receiver`, and `within` that of the object to whose routes its own
+    `router` is the path of the object as in `Call.receiver`, or that of a callable that is handed it as its argument
+    number n, counted from 0, with `(n)` behind it, and `within` that of the object to whose routes its own
     are added, empty when the file tells of none. What is said where the object is made is its `own` prefix, which comes
     last; one `instead` takes the place of it. `line` is where the prefix stands.
     """

@@ -20,7 +20,8 @@ _TEST_FILE = re.compile(
 _TEST_FRAMEWORKS = frozenset(
     """xunit nunit microsoft.visualstudio.testtools moq nsubstitute fluentassertions shouldly pytest unittest nose
     vitest @jest/globals jest mocha chai @playwright/test cypress supertest org.junit junit org.testng org.mockito
-    testing github.com/stretchr/testify phpunit kotlin.test io.kotest @testing-library/react""".split()
+    testing github.com/stretchr/testify go.uber.org/mock github.com/golang/mock phpunit kotlin.test io.kotest
+    @testing-library/react""".split()
 )
 _TEST_PACKAGE = re.compile(r"Microsoft\.NET\.Test\.Sdk|xunit\b|NUnit\b|MSTest\b", re.IGNORECASE)
 _GENERATED_FILE = re.compile(

@@ -124,6 +124,10 @@ def test_values_belong_to_the_node_whose_text_declares_them(zoo: Path) -> None:
     assert edges["animal.ts#Base.constructor", "References", "animal.ts"].line == 9
 
 
+def test_that_a_member_uses_the_fields_of_its_type_goes_without_saying(zoo: Path) -> None:
+    assert ("animal.ts#Base.sound", "References", "animal.ts#Base") not in edges_of(zoo)
+
+
 def test_a_pair_has_no_reference_beside_a_call_or_a_base_type(zoo: Path) -> None:
     edges = edges_of(zoo)
     assert ("dog.ts#makeDog", "References", "animal.ts#register") not in edges

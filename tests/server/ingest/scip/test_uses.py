@@ -33,6 +33,7 @@ class Box:
         Mark(5, "__init__", PACKAGE + "store/Store#__init__().", rows=(5, 7)),
         Mark(7, "size", PACKAGE + "store/Store#size.", defines=True),
         Mark(11, "pick", PACKAGE + "store/pick().", rows=(10, 11)),
+        Mark(14, "pick", PACKAGE + "store/pick()."),
         Mark(19, "Box", PACKAGE + "store/Box#", rows=(19, 20)),
     ],
 )
@@ -111,4 +112,23 @@ def main(store: Store):
         ("main.py", "Imports", "store.py"),
         ("main.py", "References", "store.py#Box"),
         ("main.py#main", "References", "store.py#Store"),
+    }
+
+
+def test_an_alias_in_an_import_is_part_of_it(tmp_path: Path) -> None:
+    text = "from store import Store as Shop, pick as choose\n\n\ndef main():\n    return Shop(choose(2))\n"
+    found = edges(
+        tmp_path,
+        text,
+        Mark(1, "Store as Shop", PACKAGE + "store/Store#"),
+        Mark(1, "pick", PACKAGE + "store/pick()."),
+        Mark(1, "choose", PACKAGE + "store/pick()."),
+        Mark(5, "Shop", PACKAGE + "store/Store#"),
+        Mark(5, "choose", PACKAGE + "store/pick()."),
+    )
+    assert found == {
+        ("main.py", "Imports", "store.py"),
+        ("main.py#main", "Calls", "store.py#Store.__init__"),
+        ("main.py#main", "References", "store.py#Store"),
+        ("main.py#main", "Calls", "store.py#pick"),
     }

@@ -112,9 +112,10 @@ def test_keys_are_unique_and_edges_lead_to_nodes(make_tree: TreeMaker) -> None:
     assert {key for from_key, to_key, _ in edges_of(records) for key in (from_key, to_key)} <= set(keys)
 
 
-def test_sql_comes_first_and_edges_last_and_sorted(make_tree: TreeMaker) -> None:
+def test_code_comes_after_all_other_files_and_edges_last_and_sorted(make_tree: TreeMaker) -> None:
     records = read(make_tree(SHOP))
-    assert nodes_of(records)[0].path == "db/tables.sql"
+    is_code = [node.path.endswith((".py", ".cs", ".go", ".tsx", ".java")) for node in nodes_of(records)]
+    assert is_code == sorted(is_code)
     first_edge = next(index for index, record in enumerate(records) if isinstance(record, SourceEdge))
     assert all(isinstance(record, SourceEdge) for record in records[first_edge:])
     places = list(edges_of(records))

@@ -27,8 +27,8 @@ class _Blocks:
     """How a language writes its blocks.
 
     A block begins at a line that begins with one of `keywords` (None: with any word), outside of all brackets, and
-    goes to the end of its braces. `name_words` says how many words and strings after the keyword name it. Without
-    `has_bare`, what has no braces is no block.
+    goes to the end of its braces; a text directly above describes it. `name_words` says how many words and strings
+    after the keyword name it. Without `has_bare`, what has no braces is no block.
     """
 
     lexicon: Lexicon
@@ -63,7 +63,7 @@ _LANGUAGES = {
             "fragment".split()
         ),
         1,
-        ("#", '"'),
+        ("#",),
         has_bare=True,
     ),
 }
@@ -91,7 +91,7 @@ def read_blocks(file: SourceFile) -> FileReading:
 def _parts(language: _Blocks, text: str) -> Iterator[Part]:
     depth = last_line = 0
     words: list[str] = []
-    first_line = block_end = 0
+    first_line = block_end = text_line = text_end = 0
     in_body = False
     for token in language.lexicon.tokens(text):
         if token.kind == "comment":
@@ -99,7 +99,10 @@ def _parts(language: _Blocks, text: str) -> Iterator[Part]:
         if depth == 0 and token.kind == "word" and token.line > last_line and _opens(language, token):
             if words and language.has_bare:
                 yield _part(language, words, first_line, block_end)
-            words, first_line, in_body = [token.text], token.line, False
+            first_line = text_line if text_line and text_end == token.line - 1 else token.line
+            words, in_body = [token.text], False
+        elif depth == 0 and token.kind == "string" and token.line > last_line:
+            text_line, text_end = token.line, token.end_line
         elif depth == 0 and words and not in_body and token.kind in {"word", "string"}:
             words.append(unquoted(token.text) if token.kind == "string" else token.text)
         elif token.kind == "mark":

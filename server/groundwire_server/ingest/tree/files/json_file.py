@@ -62,13 +62,14 @@ class _Outline:
             self._take(token)
 
     def _take(self, token: Token) -> None:
-        if token.kind == "comment":
-            return
+        around = self._open[-1] if self._open else None
         if token.kind == "mark":
             self._mark(token)
-        elif self._open and (around := self._open[-1]).is_object and not around.is_value:
+        elif token.kind == "comment" or around is None or not around.is_object:
+            return
+        elif not around.is_value:
             around.key, around.key_line = _name(token), token.line
-        elif self._open and around.is_object and around.key is not None and len(around.path) < MAX_KEY_DEPTH:
+        elif around.key is not None and len(around.path) < MAX_KEY_DEPTH:
             self.settings.append(Setting((*around.path, around.key), around.key_line, _name(token)))
 
     def _mark(self, token: Token) -> None:

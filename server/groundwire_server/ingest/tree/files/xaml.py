@@ -65,7 +65,7 @@ def _facts(elements: Sequence[Element], types: Sequence[str]) -> XamlFacts:
         class_name=root.attributes.get("x:Class", ""),
         namespaces=tuple(
             (name.partition(":")[2], value)
-            for element, _, name, value in values
+            for _, _, name, value in values
             if name == "xmlns" or name.startswith("xmlns:")
         ),
         data_types=tuple((data_type, element.line) for data_type, element in stated),

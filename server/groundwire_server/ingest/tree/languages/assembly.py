@@ -32,6 +32,13 @@ class RowPlaces(Places):
         """The index of the innermost definition around the node."""
         return self.scopes[node.start_point.row]
 
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+        scope = self.scope(node)
+        while self.definitions[scope].construct == "value":
+            scope = self.definitions[scope].parent
+        return scope
+
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
         scope = self.scope(node)
@@ -117,13 +124,13 @@ def _definitions(
 
 def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     """What a declaration says of itself; a member of an interface without a body is abstract."""
-    traits = syntax.traits(item.node, item.parent.node if item.parent else None)
+    traits = set(syntax.traits(item.node, item.parent.node if item.parent else None))
     if item.parent is not None and item.parent.shape.construct == "callable":
-        traits |= {"local"}
-    if item.parent is not None and item.shape.body is None and item.shape.construct == "callable":
-        in_interface = "interface" in syntax.traits(item.parent.node, None)
-        return traits | {"abstract"} if in_interface else traits
-    return traits
+        traits.add("local")
+    is_bare = item.shape.body is None and item.shape.construct == "callable"
+    if item.parent is not None and is_bare and "interface" in syntax.traits(item.parent.node, None):
+        traits.add("abstract")
+    return frozenset(traits)
 
 
 def nodes_of(

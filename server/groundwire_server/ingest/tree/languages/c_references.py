@@ -40,9 +40,9 @@ def c_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refer
             yield from _value(syntax, value, places) if value is not None else ()
 
 
-def _whole(node: Node) -> Node | None:
+def _whole(node: Node | None) -> Node | None:
     """The whole name that a type's name is the end of; None where it is declared or derived from."""
-    parent: Node | None = node.parent
+    parent = node.parent if node is not None else None
     while parent is not None and parent.type in ("template_type", "qualified_identifier"):
         if parent.child_by_field_name("name") != node:
             return node

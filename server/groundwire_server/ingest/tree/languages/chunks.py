@@ -1,12 +1,13 @@
 """Cutting a file's places into the texts of nodes, and naming them."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, split_lines, trimmed_span
+from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.places import Place
 from groundwire_server.ingest.tree.languages.signatures import signature_row, signature_text
 from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
@@ -30,16 +31,21 @@ class ChunkCutter:
         self._root = root
         self._source = source
         self._lines = lines
+        self._owned: defaultdict[str, list[Declared]] = defaultdict(list)
 
     def cut(self, places: Sequence[Place]) -> Iterator[Chunk]:
         """The chunks of a file place by place, each in the order of its lines; `places` starts with the file's.
 
-        A place that holds others is an outline: its own lines, with the signatures of the others in their places. A
+        A place that holds others is an outline: its own lines, with the signatures of the others in their places. What
+        a type's members outside of it are called stands behind it, as far as they are in the file. A
         file that says nothing but where names come from and then declares types has no chunk; those lines are the last
         ones of its first type. A symbol that the file declares again is told apart by `~2`, `~3`, ... in the order of
         the declarations.
         """
         file, *declared = places
+        for place in declared:
+            if place.declared is not None and place.declared.shape.owner:
+                self._owned[place.declared.shape.owner].append(place.declared)
         header = self._header_rows(file)
         if not self._is_mere_header(file, header):
             header = []
@@ -51,8 +57,18 @@ class ChunkCutter:
                 symbol, node = place.declared.symbol, place.declared.node
                 times_seen[symbol] += 1
                 local_id = f"{self._path}#{symbol}" + (f"~{times_seen[symbol]}" if times_seen[symbol] > 1 else "")
-            for number, part in enumerate(self._parts(place, node, header if place is declared[0] else ()), 1):
+            parts = self._with_owned(place, self._parts(place, node, header if place is declared[0] else ()))
+            for number, part in enumerate(parts, 1):
                 yield Chunk(place, local_id if number == 1 else f"{local_id}@{number}", part)
+
+    def _with_owned(self, place: Place, parts: Sequence[Span]) -> Sequence[Span]:
+        """The texts of a place, the last one with the signatures of the members that stand outside of it."""
+        owned = self._owned.get(place.declared.symbol, []) if place.declared is not None else []
+        signatures = [signature_text(self._syntax, item, self._source, self._lines) for item in owned]
+        text = "\n".join([parts[-1].text, *signatures])
+        if not signatures or len(text) > MAX_CHUNK_CHARACTERS:
+            return parts
+        return [*parts[:-1], Span(text, parts[-1].start_line, parts[-1].end_line)]
 
     def _header_rows(self, file: Place) -> list[int]:
         """The rows of the file's own that hold an import, the name of a namespace, a directive or a comment."""

@@ -7,7 +7,30 @@ from typing import ClassVar
 import tree_sitter_go
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Trait
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.go_references import REFERENCING, go_references
+from groundwire_server.ingest.tree.languages.go_routes import go_routes
+from groundwire_server.ingest.tree.languages.go_tables import go_mappings
+from groundwire_server.ingest.tree.languages.go_types import (
+    SPECS,
+    embedded,
+    go_parameters,
+    go_type,
+    is_variadic,
+    result_of,
+    spec_of,
+)
+from groundwire_server.ingest.tree.languages.go_values import VALUED, go_bindings, made_type
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -21,7 +44,7 @@ from groundwire_server.ingest.tree.languages.syntax import (
 
 _MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
-_SPECS = frozenset({"type_spec", "type_alias"})
+_DECLARATIONS = frozenset({"type_declaration", "var_declaration", "const_declaration"})
 
 
 class GoSyntax(Syntax):
@@ -35,10 +58,12 @@ class GoSyntax(Syntax):
         "method_declaration": "callable",
         "method_elem": "callable",
         "type_spec": "type",
-        "type_alias": "value",
+        "type_alias": "type",
+        "var_spec": "value",
+        "const_spec": "value",
     }
-    transparent = frozenset({"type_declaration"})
-    wrappers = frozenset({"type_declaration"})
+    transparent = frozenset({*_DECLARATIONS, "var_spec_list"})
+    wrappers = _DECLARATIONS
     leading = frozenset({"comment"})
     headers = frozenset({"package_clause", "import_declaration"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -46,55 +71,79 @@ class GoSyntax(Syntax):
         "qualified_type": ("package", "name"),
     }
     words = frozenset({"identifier", "type_identifier", "package_identifier"})
-    unwrapped = frozenset({"parenthesized_expression"})
-    calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
+    unwrapped = frozenset({"parenthesized_expression", "unary_expression", "slice_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"index_expression": "operand"}
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "call_expression": CallForm("function", "arguments"),
+        "composite_literal": CallForm("type", "", constructs=True),
+    }
     strings = frozenset({"interpreted_string_literal", "raw_string_literal"})
-    facts = frozenset(
-        {
-            "import_spec",
-            "parameter_declaration",
-            "field_declaration",
-            "var_spec",
-            "short_var_declaration",
-        }
-    )
+    facts = frozenset({"import_spec", *VALUED, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
-        """Functions, methods with the type of their receiver, and types, `type (...)` groups one by one."""
-        if node.type == "type_declaration":
-            specs = [child for child in node.named_children if child.type in _SPECS]
+        """Functions, methods with the type of their receiver, types, variables; groups one by one."""
+        if node.type in _DECLARATIONS:
+            specs = [child for child in node.named_children if child.type in SPECS]
             return self.shape(specs[0]) if len(specs) == 1 else None
         shape = super().shape(node)
-        if shape is None or node.type not in ("type_spec", "method_declaration"):
-            return shape
+        if shape is None or shape.name == "_":
+            return None
         if node.type == "method_declaration":
             return Shape(shape.name, "callable", shape.body, owner=_receiver_type(node))
+        if node.type not in ("type_spec", "type_alias"):
+            return shape
         declared = node.child_by_field_name("type")
         if declared is None or declared.type not in ("struct_type", "interface_type"):
             return Shape(shape.name, "type", None)
         return Shape(shape.name, "type", next(iter(declared.children[1:2]), None), declared)
 
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The further names of `var a, b = 1, 2`."""
+        names = spec_of(node).children_by_field_name("name") if _is_of_values(node) else []
+        return tuple(text_of(name) for name in names[1:] if name.is_named and text_of(name) != "_")
+
     def bases(self, node: Node) -> tuple[str, ...]:
-        """The types that a struct or an interface embeds."""
-        spec = next((child for child in node.named_children if child.type in _SPECS), node)
-        declared = spec.child_by_field_name("type")
-        if declared is None or declared.type not in ("struct_type", "interface_type"):
-            return ()
-        fields = first_child(declared) if declared.type == "struct_type" else declared
-        names: list[str] = []
-        for field in fields.named_children if fields else ():
-            if field.type == "field_declaration" and field.child_by_field_name("name") is None:
-                names.append(type_name(field.child_by_field_name("type")))
-            elif field.type == "type_elem" and field.named_child_count == 1:
-                names.append(type_name(field))
-        return tuple(name for name in names if name)
+        """The types that a struct or an interface embeds, or the one that a type is defined as."""
+        return tuple(filter(None, embedded(spec_of(node).child_by_field_name("type"))))
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a function takes, each name by itself."""
+        listed = node.child_by_field_name("parameters")
+        return tuple(go_parameters(listed)) if listed is not None else None
+
+    def result(self, node: Node) -> str:
+        """The first result that is no error; of a variable its type, as stated or as its value is made."""
+        if not _is_of_values(node):
+            return result_of(node.child_by_field_name("result"))
+        spec = spec_of(node)
+        return go_type(spec.child_by_field_name("type")) or made_type(first_child(spec.child_by_field_name("value")))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = spec_of(node).child_by_field_name("type_parameters")
+        named = listed.named_children if listed is not None else []
+        return tuple(text_of(name) for child in named for name in child.children_by_field_name("name") if name.is_named)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """An interface is satisfied without being named."""
-        spec = next((child for child in node.named_children if child.type in _SPECS), node)
-        declared = spec.child_by_field_name("type") if spec.type in _SPECS else None
-        is_interface = declared is not None and declared.type == "interface_type"
-        return frozenset({"interface", "structural"}) if is_interface else frozenset()
+        spec = spec_of(node)
+        declared = spec.child_by_field_name("type") if spec.type in SPECS else None
+        if declared is not None and declared.type == "interface_type":
+            return frozenset({"interface", "structural"})
+        return frozenset({"variadic"}) if is_variadic(node.child_by_field_name("parameters")) else frozenset()
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Of `new(T)` the type."""
+        found = super().callee(node)
+        if found != ("", "new") or node.type != "call_expression":
+            return found
+        receiver, _, name = made_type(node).partition("<")[0].rpartition(".")
+        return (receiver, name) if name else None
+
+    def value_path(self, node: Node | None) -> str:
+        """An expression whose type it states is as good as a construction of that type."""
+        made = made_type(node).partition("<")[0]
+        return f"{made}()" if made and made not in ("Array", "Map") else super().value_path(node)
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Strings in backquotes."""
@@ -112,20 +161,25 @@ class GoSyntax(Syntax):
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Parameters, struct fields, and variables with a stated type or set to a composite literal."""
-        for kind in ("parameter_declaration", "field_declaration", "var_spec"):
-            for node in nodes[kind]:
-                stated = type_name(node.child_by_field_name("type"))
-                for name in node.children_by_field_name("name") if stated else ():
-                    yield Binding(places.scope(node), text_of(name), stated, True)
-        for node in nodes["short_var_declaration"]:
-            names, values = node.child_by_field_name("left"), node.child_by_field_name("right")
-            for name, value in zip(
-                names.named_children if names else (), values.named_children if values else (), strict=False
-            ):
-                made = _composite_type(value)
-                if made:
-                    yield Binding(places.scope(node), text_of(name), made, False)
+        """Receivers, parameters, fields and variables."""
+        return go_bindings(self, nodes, places)
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Types wherever they are named, and what is used as a value."""
+        return go_references(self, nodes, places)
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """What the routers of net/http and of the usual frameworks answer."""
+        return go_routes(self, nodes, places)
+
+    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells GORM about tables."""
+        return go_mappings(self, nodes, places)
+
+
+def _is_of_values(node: Node) -> bool:
+    """Whether a declaration is one of variables or constants."""
+    return spec_of(node).type in ("var_spec", "const_spec")
 
 
 def module_path(text: str) -> str:
@@ -138,14 +192,6 @@ def _receiver_type(node: Node) -> str:
     receiver = node.child_by_field_name("receiver")
     parameter = first_child(receiver)
     return type_name(parameter.child_by_field_name("type")) if parameter else ""
-
-
-def _composite_type(value: Node) -> str:
-    """The type of `Foo{...}` and `&Foo{...}`."""
-    literal = value.child_by_field_name("operand") if value.type == "unary_expression" else value
-    if literal is None or literal.type != "composite_literal":
-        return ""
-    return type_name(literal.child_by_field_name("type"))
 
 
 def _package_name(module: str) -> str:

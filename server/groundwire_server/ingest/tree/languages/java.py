@@ -6,7 +6,21 @@ from typing import ClassVar
 import tree_sitter_java
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, TableMapping, Trait
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Parameter,
+    Reference,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.java_annotations import annotations
+from groundwire_server.ingest.tree.languages.java_references import REFERENCING, java_references
+from groundwire_server.ingest.tree.languages.java_routes import java_routes
+from groundwire_server.ingest.tree.languages.java_tables import java_mappings
+from groundwire_server.ingest.tree.languages.java_values import VALUED, java_bindings
 from groundwire_server.ingest.tree.languages.syntax import (
     CallForm,
     Nodes,
@@ -15,7 +29,7 @@ from groundwire_server.ingest.tree.languages.syntax import (
     first_child,
     last_child,
     text_of,
-    type_name,
+    type_of,
 )
 
 _TYPES = (
@@ -27,6 +41,7 @@ _TYPES = (
 )
 
 _TRAITS: tuple[Trait, ...] = ("abstract", "static")
+_PARAMETERS = frozenset({"formal_parameter", "spread_parameter"})
 
 
 class JavaSyntax(Syntax):
@@ -53,22 +68,13 @@ class JavaSyntax(Syntax):
     }
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"parenthesized_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"array_access": "array"}
     calls: ClassVar[Mapping[str, CallForm]] = {
         "method_invocation": CallForm("", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
     }
     strings = frozenset({"string_literal"})
-    facts = frozenset(
-        {
-            *_TYPES,
-            "import_declaration",
-            "field_declaration",
-            "local_variable_declaration",
-            "formal_parameter",
-            "enhanced_for_statement",
-            "resource",
-        }
-    )
+    facts = frozenset({*_TYPES, "import_declaration", *VALUED, *REFERENCING})
 
     def namespace(self, node: Node) -> str | None:
         """The package, for the rest of the file."""
@@ -81,16 +87,55 @@ class JavaSyntax(Syntax):
             if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
                 listed = first_child(clause)
                 bases = listed.named_children if listed and listed.type == "type_list" else (listed,)
-                names.extend(type_name(base) for base in bases)
+                names.extend(type_of(base) for base in bases)
         return tuple(name for name in names if name)
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a method or constructor, or the components of a record."""
+        listed = node.child_by_field_name("parameters")
+        if listed is None:
+            return None
+        return tuple(self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; one that takes any number of arguments is optional and a collection."""
+        if node.type == "formal_parameter":
+            return super().parameter(node)
+        parts = [child for child in node.named_children if child.type != "modifiers"]
+        name = text_of(parts[-1].child_by_field_name("name") or parts[-1])
+        return Parameter(name, f"Array<{type_of(parts[0])}>", True)
+
+    def result(self, node: Node) -> str:
+        """The type that a method returns."""
+        return type_of(node.child_by_field_name("type"))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = node.child_by_field_name("type_parameters")
+        named = listed.named_children if listed is not None else []
+        return tuple(text_of(first_child(child)) for child in named)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type."""
-        modifiers = next((text_of(child).split() for child in node.children if child.type == "modifiers"), [])
-        found: set[Trait] = {trait for trait in _TRAITS if trait in modifiers}
+        words = {child.type for part in node.children if part.type == "modifiers" for child in part.children}
+        found: set[Trait] = {trait for trait in _TRAITS if trait in words}
         if node.type == "interface_declaration":
             found.add("interface")
+        if any(name == "Override" for name, _ in annotations(node)):
+            found.add("override")
+        listed = node.child_by_field_name("parameters")
+        if listed is not None and any(child.type == "spread_parameter" for child in listed.named_children):
+            found.add("variadic")
         return frozenset(found)
+
+    def value_path(self, node: Node | None) -> str:
+        """Of a cast the type that it states, of a class literal the class."""
+        if node is not None and node.type == "cast_expression":
+            stated = type_of(node.child_by_field_name("type")).partition("<")[0]
+            return f"{stated}()" if stated else ""
+        if node is not None and node.type == "class_literal":
+            return type_of(first_child(node)).partition("<")[0]
+        return super().value_path(node)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, static members, and everything of a package or type."""
@@ -104,46 +149,17 @@ class JavaSyntax(Syntax):
                 yield Import(module, last, last, line)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, parameters, locals, loop variables and resources."""
-        for kind in ("field_declaration", "local_variable_declaration"):
-            for node in nodes[kind]:
-                for variable in node.children_by_field_name("declarator"):
-                    yield from _variable(node, variable, places)
-        for kind in ("formal_parameter", "enhanced_for_statement", "resource"):
-            for node in nodes[kind]:
-                yield from _variable(node, node, places)
+        """Fields, parameters and variables."""
+        return java_bindings(self, nodes, places)
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Types, annotations and values."""
+        return java_references(self, nodes, places)
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route]:
+        """What controllers and resources answer."""
+        return java_routes(self, nodes, places)
 
     def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """`@Table(name = "x", schema = "s")` on a class."""
-        for node in nodes["class_declaration"]:
-            modifiers = first_child(node)
-            annotations = modifiers.named_children if modifiers and modifiers.type == "modifiers" else []
-            for annotation in annotations:
-                if text_of(annotation.child_by_field_name("name")).rpartition(".")[2] == "Table":
-                    values = _annotation_values(annotation)
-                    table = ".".join(filter(None, (values.get("schema", ""), values.get("name", ""))))
-                    if values.get("name"):
-                        yield TableMapping(places.key(node), places.scope(node), "", table, 1.0)
-
-
-def _variable(node: Node, variable: Node, places: Places) -> Iterator[Binding]:
-    """The type that `node` states for `variable`, or for `var` the one that its value is made of."""
-    name, type_of_variable = text_of(variable.child_by_field_name("name")), type_name(node.child_by_field_name("type"))
-    stated = type_of_variable != "var"
-    if not stated:
-        value = variable.child_by_field_name("value")
-        made = value.child_by_field_name("type") if value and value.type == "object_creation_expression" else None
-        type_of_variable = type_name(made)
-    if name and type_of_variable:
-        yield Binding(places.scope(variable), name, type_of_variable, stated)
-
-
-def _annotation_values(annotation: Node) -> dict[str, str]:
-    """The plain strings among an annotation's `key = "value"` arguments."""
-    arguments = annotation.child_by_field_name("arguments")
-    values: dict[str, str] = {}
-    for pair in arguments.named_children if arguments else ():
-        value = pair.child_by_field_name("value")
-        if value is not None and value.type == "string_literal":
-            values[text_of(pair.child_by_field_name("key"))] = text_of(value).strip('"')
-    return values
+        """What the file tells JPA about tables."""
+        return java_mappings(self, nodes, places)

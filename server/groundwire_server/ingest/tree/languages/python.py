@@ -91,6 +91,7 @@ class PythonSyntax(Syntax):
             "import_from_statement",
             "class_definition",
             "function_definition",
+            "decorated_definition",
             "expression_statement",
             *VALUED,
             *REFERENCING,

@@ -15,17 +15,18 @@ def implied_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call
         value = syntax.value_path(node.child_by_field_name("right"))
         if len(path) > 1 and path[-1] == OF_ITEMS and value:
             yield _call(node, places, path[:-1], "__setitem__", ("", value))
-    for node in nodes["decorator"]:
-        yield from _connected(syntax, node, places)
+    for node in nodes["decorated_definition"]:
+        definition = node.child_by_field_name("definition")
+        name = text_of(definition.child_by_field_name("name")) if definition is not None else ""
+        for child in node.named_children if name else ():
+            if child.type == "decorator":
+                yield from _connected(syntax, child, name, places)
 
 
-def _connected(syntax: Syntax, node: Node, places: Places) -> Iterator[Call]:
-    around = node.parent
-    definition = around.child_by_field_name("definition") if around is not None else None
-    name = text_of(definition.child_by_field_name("name")) if definition is not None else ""
+def _connected(syntax: Syntax, node: Node, name: str, places: Places) -> Iterator[Call]:
     call = first_child(node)
     path = syntax.path(call)
-    if not name or not path:
+    if not path:
         return
     given = syntax.arguments(call) if call is not None and call.type == "call" else ()
     if path[-1] == "receiver()" and given:

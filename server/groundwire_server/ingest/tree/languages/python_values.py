@@ -93,7 +93,7 @@ class _Bindings:
         yield from self._returned()
 
     def _local(self, node: Node, name: str, value: str, *, is_item: bool = False) -> Binding:
-        scope = self._places.scope(node)
+        scope = self._places.variable_scope(node)
         return Binding(0 if (scope, name) in self._of_module else scope, name, "", False, value, is_item, scope)
 
     def _parameters(self, node: Node) -> Iterator[Binding]:

@@ -77,6 +77,10 @@ class Places(ABC):
         """The index of the innermost definition around the node."""
 
     @abstractmethod
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+
+    @abstractmethod
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
 
@@ -308,6 +312,9 @@ class Syntax(ABC):
             if form is not None and form.function and not form.constructs and not called:
                 called, node = "()", part_of(node, form.function)
                 continue
+            if form is not None and form.constructs and segments and not called:
+                made = self.constructed(part_of(node, form.function)) if form.function else ""
+                return (*f"{made}()".split("."), *reversed(segments)) if made else ()
             if node.type in self.conditionals:
                 conditions.append(first_child(node))
                 node = last_child(node)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 _TOKEN = re.compile(r"""[^\W\d][\w$]*(?:(?:\.|::)[^\W\d][\w$]*)*|\[\]|[<>\[\],|()=]""")
 _MODIFIERS = frozenset(
-    "mut dyn impl const ref out in params this scoped readonly final volatile struct enum typename unsafe".split()
+    """mut dyn impl const ref out in params this scoped readonly final volatile struct enum typename unsafe extends
+    super""".split()
 )
 _NOTHING = frozenset("None null undefined nil void Null never".split())
 # What a value of the type is once it has been waited for, taken out of or dereferenced.

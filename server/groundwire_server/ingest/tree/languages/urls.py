@@ -14,8 +14,9 @@ _MAX_ARGUMENT_BYTES = 2000
 _MAX_STEPS_TO_CALL = 3
 # What is put into a string at run time, by the ways in which languages write it.
 _HOLE = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)[sd]|%[sdvq]|\$[A-Za-z_]\w*")
-# Where a tree may be served itself; what is asked of any other host is not answered by it.
-_HERE = r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|test|testserver|\{\})(?::(?:\d+|\{\}))?"
+# Where a tree may be served itself, among them the names of hosts without a dot, which hold in a network of its own;
+# what is asked of any other host is not answered by it.
+_HERE = r"https?://(?:[A-Za-z][\w-]*|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|\{\})(?::(?:\d+|\{\}))?"
 _URL = re.compile("(" + _HERE + r"|\{\})?(/[\w\-.~:@!$&'()*+,;=%{}/]*)(?:[?#]\S*)?", re.ASCII)
 _SENDS = re.compile(
     r"(get|post|put|patch|delete|head|options)(?:(?:from|as)?json|string|stream|bytearray|bytes|forobject|forentity)*"

@@ -1,7 +1,7 @@
 """The edges of one language family, file by file."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
@@ -9,6 +9,7 @@ from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import CallResolution
 from groundwire_server.ingest.tree.names.edges import FileEdges
+from groundwire_server.ingest.tree.names.handed import HandedOver
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
@@ -31,7 +32,7 @@ class FamilyEdges:
         self._uses = Uses(self._lookup)
         self._inheritance = Inheritance(self._lookup)
         self._registrations = Registrations(self._lookup)
-        self._bound = self._registrations.bound
+        self._bound = self._joined_bound()
         self._messages = Messages(self._lookup)
         self._callbacks = Callbacks(self._lookup)
         self._signals = Signals(self._lookup, self._uses)
@@ -39,6 +40,11 @@ class FamilyEdges:
         self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
         self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
+
+    def _joined_bound(self) -> Mapping[int, frozenset[int]]:
+        """The types registered for each interface, and those that are handed over as it where none is."""
+        handed_over = HandedOver(self._lookup, self._calls, self._inheritance)
+        return {**handed_over.bound, **self._registrations.bound}
 
     @property
     def served(self) -> Iterator[Served]:

@@ -16,6 +16,7 @@ class GoNames(NameRules):
     self_names = frozenset[str]()
     super_names = frozenset[str]()
     implicit_members = False
+    has_overloads = False
     common_methods = everyday.GO
 
     def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:
@@ -73,6 +74,10 @@ class GoNames(NameRules):
     def adopted(self) -> Iterator[tuple[int, int]]:
         """Types and their methods, for each method found to belong to a type."""
         return iter(self._adopted)
+
+    def constructor_name(self, type_number: int) -> str:
+        """None: what makes a value is a composite literal or a function."""
+        return ""
 
     def _folder(self, file: int) -> str:
         return self.table.files[file].path.rpartition("/")[0]

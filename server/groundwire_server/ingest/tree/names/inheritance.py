@@ -1,9 +1,11 @@
 """Which members implement or override which, and where a call through an interface may go."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Definition
+from groundwire_server.ingest.tree.languages.types import arguments, head
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import DISPATCHED, GUESSED, WILDCARD
 
@@ -12,6 +14,12 @@ MAX_IMPLEMENTATIONS = 8
 
 MAX_SATISFYING = 64
 """An interface whose methods more types have than this is taken to be satisfied by none of them in particular."""
+
+# Libraries that make doubles: mocks, stubs, fakes.
+_DOUBLES = re.compile(
+    r"^(?:org\.mockito|org\.easymock|org\.springframework\.(?:boot\.)?test\.\w*\.?(?:bean|mock)|io\.mockk|Moq|NSubstitute"
+    r"|FakeItEasy|unittest\.mock|mock$|go\.uber\.org/mock|github\.com/(?:golang/mock|stretchr/testify/mock))"
+)
 
 _ABSTRACT = frozenset({"interface", "abstract", "structural"})
 
@@ -54,7 +62,8 @@ class Inheritance:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
 
         Those of types that are registered for the interface (`bound`) come first; what stands in tests counts only for
-        tests. Overriding members of a member that has a body of its own are never sure.
+        tests. Overriding members of a member that has a body of its own are never sure, nor is anything in a file that
+        makes doubles of what it tests.
         """
         overriding = self._overriding.get(number, {})
         is_test = self._table.files[file].is_test
@@ -67,8 +76,9 @@ class Inheritance:
         if not 0 < len(candidates) <= MAX_IMPLEMENTATIONS:
             return
         sole = WILDCARD if registered else DISPATCHED
+        has_doubles = any(_DOUBLES.search(item.module) for item in self._table.files[file].imports)
         for other in candidates:
-            is_sure = len(likely) == 1 and other in likely and self.is_abstract(number)
+            is_sure = len(likely) == 1 and other in likely and self.is_abstract(number) and not has_doubles
             yield other, min(overriding[other], sole if is_sure else GUESSED)
 
     def _add_bases_of(self, number: int) -> None:
@@ -122,7 +132,8 @@ class Inheritance:
                 confidence = WILDCARD if len(wanted) > 1 or len(satisfying) == 1 else GUESSED
                 self._implementing[number].setdefault(other, confidence)
                 for name, member in wanted.items():
-                    self._note(methods[other][name], member, confidence)
+                    if methods[other][name] != member:
+                        self._note(methods[other][name], member, confidence)
 
     def _methods(self, number: int) -> dict[str, int]:
         """The methods of a type by name, those of what it embeds included."""
@@ -135,17 +146,34 @@ class Inheritance:
         return found
 
     def _satisfies(self, methods: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
-        definitions = self._table.definitions
-        return all(
-            name in methods and _same_shape(definitions[methods[name]], definitions[member])
-            for name, member in wanted.items()
-        )
+        return all(name in methods and self._same_shape(methods[name], member) for name, member in wanted.items())
+
+    def _same_shape(self, number: int, wanted: int) -> bool:
+        """Whether a member takes and returns the same as another, as far as that is known."""
+        left, right = self._table.definitions[number], self._table.definitions[wanted]
+        if not _same_parameters(left, right) or not self._same_type(number, left.result, wanted, right.result):
+            return False
+        pairs = zip(left.parameters or (), right.parameters or (), strict=False)
+        return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
+
+    def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
+        """Whether two types are the same where each is written; any is the same as a parameter or one not stated."""
+        if not written or not stated:
+            return True
+        owner = self._table.owner_of(wanted)
+        if owner >= 0 and head(stated) in self._table.definitions[owner].type_parameters:
+            return True
+        left, right = self._lookup.type_named(number, written), self._lookup.type_named(wanted, stated)
+        if left is not None and right is not None:
+            same = not set(left.numbers).isdisjoint(right.numbers)
+        else:
+            same = left is None and right is None and _last(head(written)) == _last(head(stated))
+        inner = zip(arguments(written), arguments(stated), strict=False)
+        return same and all(self._same_type(number, one, wanted, other) for one, other in inner)
 
 
-def _same_shape(left: Definition, right: Definition) -> bool:
-    """Whether two members take and return the same, as far as that is known."""
-    is_same = not left.result or not right.result or left.result == right.result
-    return is_same and _same_parameters(left, right)
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:

@@ -22,13 +22,15 @@ class Value:
 
     `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
     `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
-    expression is what was found, a class or a function, rather than an instance of it.
+    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first
+    be waited for or taken out of something, as of an `Optional`.
     """
 
     found: Found
     type_name: str = ""
     scope: int = 0
     is_itself: bool = False
+    is_wrapped: bool = False
 
 
 class Lookup:
@@ -174,9 +176,11 @@ class Lookup:
         return Found(fitting, WILDCARD if is_known else INFERRED)
 
     def item(self, value: Value) -> Value | None:
-        """What a collection holds."""
+        """What a collection, or something else that holds a value, gives to those who go through it."""
         type_name = item_type(value.type_name)
-        return self._typed(value.scope, type_name, INFERRED) if type_name else None
+        if not type_name:
+            return value if value.is_wrapped else None
+        return self._typed(value.scope, type_name, INFERRED)
 
     def _first(self, scope: int, name: str) -> Value | None:
         plain = name.removesuffix("()")
@@ -216,13 +220,33 @@ class Lookup:
             if held is not None:
                 return self.called(held)
             member = self.extension(scope, value, name)
+            if member is None:
+                return self._accessed(value, name)
         return self._result(member, value, is_called) if member else None
+
+    def _accessed(self, value: Value, name: str) -> Value | None:
+        """What a method gives that is not in the tree: one that is generated, inherited, or of what wraps the value."""
+        plain = _plain(name)
+        if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
+            return value
+        for number in value.found.numbers:
+            fields = (self._field(number, field) for field in self.rules.accessed(name))
+            field = next(filter(None, fields), None)
+            if field is not None:
+                declared = self._of_binding(*field)
+                return declared and self._substituted(declared, value, number)
+            for owner, _ in self.lineage(number):
+                for base in self.table.definitions[owner].bases:
+                    given = self.rules.inherited_result(name, base)
+                    if given and self.type_named(owner, base) is None:
+                        return self._typed(owner, given, INFERRED)
+        return None
 
     def _into_outside(self, scope: int, value: Value, name: str, is_called: bool) -> Value | None:
         """A step from a value whose type is not of the tree."""
         if not is_called:
             return value if name in ("Value", "Result") else None
-        plain = name.removesuffix("Async").replace("_", "").lower()
+        plain = _plain(name)
         if plain in GIVE_AN_ITEM:
             return self.item(value)
         if plain in GIVE_THE_SAME:
@@ -262,14 +286,27 @@ class Lookup:
         """A value whose type is a type parameter of its owner, as the owner's own type has it."""
         if owner_type < 0 or value.found.refs:
             return value
-        names, given = self.table.definitions[owner_type].type_parameters, arguments(owner.type_name)
+        names, given = self.table.definitions[owner_type].type_parameters, self._type_arguments(owner, owner_type)
         if value.type_name in names and len(names) == len(given):
             return self._typed(owner.scope, given[names.index(value.type_name)], INFERRED)
         return value
 
+    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[str, ...]:
+        """What is given to the type parameters of a value's type, or by that type to those of one it derives from."""
+        given = arguments(owner.type_name)
+        if given or owner_type in owner.found.numbers:
+            return given
+        for number in owner.found.numbers:
+            for part, _ in self.lineage(number):
+                for base in self.table.definitions[part].bases:
+                    found = self.type_named(part, base) if "<" in base else None
+                    if found is not None and owner_type in found.numbers:
+                        return arguments(base)
+        return ()
+
     def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
         """A value of the type that is written in a scope."""
-        type_name = value_type(type_name)
+        written, type_name = type_name, value_type(type_name)
         inner = arguments(type_name)
         if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
             return replace(self._typed(scope, inner[0], at_most), is_itself=True)
@@ -277,7 +314,7 @@ class Lookup:
         alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
         if alias is not None and alias.is_itself:
             return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
-        return Value((found or NOTHING).at_most(at_most), type_name, scope)
+        return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
 
     def _is_alias(self, scope: int, type_name: str) -> bool:
         """Whether the name of a type is one of a variable that stands for it."""
@@ -340,6 +377,11 @@ class Lookup:
             if numbers:
                 return Found(numbers, EXACT)
         return None
+
+
+def _plain(name: str) -> str:
+    """A method's name as `common_methods` has it."""
+    return name.removesuffix("Async").replace("_", "").lower()
 
 
 def _is_anything(type_name: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from groundwire_server.ingest.tree.facts import Import
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.python_fixtures import Fixtures
-from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
 
 _MODULE_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
@@ -91,23 +91,29 @@ class PythonNames(NameRules):
         defined = self.table.members(module, name)
         file = self.table.file_of(module)
         item = self.import_of(file, name)
-        source = self._module(file, item.module) if item else None
-        is_variable = all(self.table.definitions[number].construct == "value" for number in defined)
-        if defined and (source is None or not is_variable):
-            return Found(defined, EXACT)
-        if item is not None and source is not None:
-            found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
-            found = found or self._submodule(source.refs[0], item.name)
-            return found and found.at_most(source.confidence)
-        submodule = self._submodule(module, name)
-        if submodule is not None or item is not None:
-            return submodule
+        imported = self._named_by(file, item, steps) if item else None
+        if defined:
+            # What is defined below an import of its name is there for when the import fails.
+            is_fallback = item is not None and item.line < self.table.definitions[defined[0]].line
+            return imported.at_most(INFERRED) if imported and is_fallback else Found(defined, EXACT)
+        found = imported or self._submodule(module, name)
+        if found is not None or item is not None:
+            return found
         for wildcard in self.wildcards_of(file):
             source = self._module(file, wildcard.module)
             found = self._member(source.refs[0], name, steps - 1) if source else None
             if found is not None:
                 return found.at_most(WILDCARD)
         return None
+
+    def _named_by(self, file: int, item: Import, steps: int) -> Found | None:
+        """What an import names, when it is of the tree."""
+        source = self._module(file, item.module)
+        if source is None:
+            return None
+        found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
+        found = found or self._submodule(source.refs[0], item.name)
+        return found and found.at_most(source.confidence)
 
     def _submodule(self, module: Ref, name: str) -> Found | None:
         if isinstance(module, str):

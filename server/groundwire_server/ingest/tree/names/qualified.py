@@ -5,9 +5,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.languages.types import arguments
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
+
+# Methods of repositories for entities: those that give one, and those that give several.
+_OF_ENTITY = frozenset(
+    """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
+    findByIdOptional""".split()
+)
+_OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
 
 
 class QualifiedNames(NameRules):
@@ -153,6 +161,18 @@ class JavaNames(QualifiedNames):
             return found
         own = tuple(number for number in found.numbers if self.table.file_of(number) == file)
         return Found(own, found.confidence) if own else None
+
+    def accessed(self, method: str) -> tuple[str, ...]:
+        """The component of a record, or the field that a getter is generated for."""
+        name = next((method[len(prefix) :] for prefix in ("get", "is") if method.startswith(prefix)), "")
+        return (method, name[:1].lower() + name[1:]) if name else (method,)
+
+    def inherited_result(self, method: str, base: str) -> str:
+        """What a repository or service for entities gives, which is its first type argument."""
+        entity = next(iter(arguments(base)), "")
+        if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
+            return ""
+        return f"Array<{entity}>" if method in _OF_ENTITIES else entity
 
 
 def _with_outer(namespace: str) -> list[str]:

@@ -1,10 +1,11 @@
 """Which nodes answer which URLs, prefixes included."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from groundwire_server.ingest.tree.facts import Mount, Route
+from groundwire_server.ingest.tree.facts import RETURNED, Mount, Route
 from groundwire_server.ingest.tree.languages.urls import url_path
 from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT
 from groundwire_server.ingest.tree.names.lookup import Lookup
@@ -16,6 +17,8 @@ MAX_PREFIXES = 8
 """A router that is mounted at more places than this counts as mounted at the first ones."""
 
 _MAX_MOUNT_STEPS = 10
+# The path of a callable with the place of what it is handed, or with nothing for what it returns.
+_HANDED = re.compile(r"(.+)\((\d{0,3})\)")
 _METHODS = frozenset("get post put patch delete head options".split())
 
 Holder = tuple[int, str]
@@ -57,13 +60,21 @@ class Routes:
                     self._mounts[holder].append((scope, mount))
 
     def served(self, file: int) -> Iterator[Served]:
-        """What the routes of a file answer, one for each prefix and handler."""
+        """What the routes of a file answer, one for each prefix and handler.
+
+        Of several routes that differ in their handlers alone the first holds whose handler is found.
+        """
         facts = self._table.files[file]
+        found: set[Route] = set()
         for route in facts.routes:
+            same = replace(route, handler="")
+            if same in found:
+                continue
             scope = self._table.module_of(file) + route.scope
             around = scope if route.handler else self._table.parent_of(scope)
             within = self._test_around(around) if facts.is_test else ""
             for key, method, confidence in self._handlers(scope, route):
+                found.add(same)
                 for prefix in self._prefixes(scope, route.prefix_of):
                     pattern = url_path(prefix + route.pattern)
                     yield Served(
@@ -77,6 +88,9 @@ class Routes:
         confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             definition = self._table.definitions[number]
+            is_named = not route.handler or definition.name == route.handler.rpartition(".")[2]
+            if definition.construct == "type" and not is_named:
+                continue
             if definition.construct == "type":
                 yield from self._answering(number, confidence)
             if definition.construct != "module":
@@ -119,7 +133,10 @@ class Routes:
         return tuple(dict.fromkeys(found[:MAX_PREFIXES])) or (own.rstrip("/"),)
 
     def _holder(self, scope: int, path: str) -> Holder | None:
-        """Where the object that a path leads to is kept."""
+        """Where the object that a path leads to is kept: also one that a callable takes or returns."""
+        handed = _HANDED.fullmatch(path)
+        if handed is not None:
+            return self._handed(scope, handed[1], handed[2])
         before, _, name = path.rpartition(".")
         variable = None if before else self._lookup.variable(scope, name)
         if variable is not None:
@@ -129,3 +146,17 @@ class Routes:
             return None
         number = found.numbers[0]
         return (self._table.owner_of(number), self._table.definitions[number].name)
+
+    def _handed(self, scope: int, path: str, place: str) -> Holder | None:
+        """The parameter that a callable keeps what it is handed in, or the variable that it returns."""
+        found = self._uses.value(scope, path)
+        number = found.numbers[0] if found is not None and len(found.numbers) == 1 else -1
+        if number < 0 or self._table.definitions[number].construct != "callable":
+            return None
+        parameters = self._table.definitions[number].parameters or ()
+        if place:
+            return (number, parameters[int(place)].name) if int(place) < len(parameters) else None
+        returned = self._table.variable(number, RETURNED)
+        name = returned.value if returned is not None else ""
+        variable = self._lookup.variable(number, name) if name.isidentifier() else None
+        return (variable[0], name) if variable is not None else None

@@ -89,6 +89,14 @@ class NameRules(ABC):
         """Whether a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
         return self.implicit_members and name[:1].isupper()
 
+    def accessed(self, method: str) -> tuple[str, ...]:
+        """The fields that a method of this name may hand out where it is generated: the likeliest first."""
+        return ()
+
+    def inherited_result(self, method: str, base: str) -> str:
+        """The type that a method returns which a type has from a base outside of the tree; empty if not known."""
+        return ""
+
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
         return self.table.definitions[type_number].name

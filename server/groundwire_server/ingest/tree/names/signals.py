@@ -11,6 +11,8 @@ from groundwire_server.ingest.tree.names.uses import Uses
 MAX_LISTENERS = 16
 """A signal that more callables listen to than this leads to none of them in particular."""
 
+_MAX_KNOWN = 10 * MAX_LISTENERS
+
 _CONNECTS = frozenset({"connect", "connect_via"})
 _SENDS = frozenset({"send", "send_robust", "send_async", "asend", "asend_robust"})
 
@@ -51,7 +53,8 @@ class Signals:
 
     def _heard(self, scope: int, signal: int) -> list[int]:
         """The listeners to a signal, those in tests for tests alone."""
-        found = sorted(self._listeners.get(signal, ()))
+        listeners = self._listeners.get(signal, ())
+        found = sorted(listeners) if len(listeners) <= _MAX_KNOWN else []
         is_test = self._table.files[self._table.file_of(scope)].is_test
         heard = [number for number in found if is_test or not self._table.files[self._table.file_of(number)].is_test]
         return heard if len(heard) <= MAX_LISTENERS else []

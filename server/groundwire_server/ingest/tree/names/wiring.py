@@ -150,13 +150,16 @@ def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
     for number, definition in enumerate(table.definitions):
         for written in (name for base in definition.bases for name in arguments(base)):
             about = lookup.type_named(number, value_type(written))
-            if about is None or len(about.numbers) > 1 or number in about.numbers:
+            if about is None:
                 continue
-            found[about.numbers[0]][number] = about.confidence
+            argument, *others = about.numbers
+            if others or argument == number:
+                continue
+            found[argument][number] = about.confidence
             for member in table.members_of(number):
                 takes = (
                     name for item in table.definitions[member].parameters or () for name in names_in(item.type_name)
                 )
                 if head(written) in takes:
-                    found[about.numbers[0]][member] = about.confidence
+                    found[argument][member] = about.confidence
     return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}

@@ -50,14 +50,17 @@ func (l List[T]) Len() int { return 0 }
 def test_chunks(analyse: Analyser) -> None:
     nodes = analyse("store/store.go", STORE).file.nodes
     assert [(node.symbol, node.start_line, node.end_line, node.signature) for node in nodes] == [
-        ("", 1, 9, ""),
+        ("", 1, 38, ""),
         ("Store", 11, 16, "type Store struct"),
         ("Reader", 18, 22, "Reader interface"),
+        ("Reader.Read", 20, 20, "Read(p []byte) (int, error)"),
+        ("ID", 23, 23, "ID = string"),
         ("New", 26, 26, "func New(a int, b, c string) *Store"),
         ("Store.Run", 28, 36, "func (s *Store) Run(ctx context.Context) error"),
         ("List.Len", 38, 38, "func (l List[T]) Len() int"),
     ]
     assert {(node.kind, node.language) for node in nodes} == {("go", "go")}
+    assert nodes[1].text.endswith("repo *Repo\n}\nfunc (s *Store) Run(ctx context.Context) error { ... }")
 
 
 def test_a_method_is_contained_in_its_type_when_the_file_has_it(analyse: Analyser) -> None:
@@ -81,9 +84,15 @@ def test_imports_embedding_calls_and_variables(analyse: Analyser) -> None:
     assert facts.definitions[index["Reader"]].bases == ("io.Closer",)
     assert facts.definitions[index["List.Len"]].owner == "List"
     run = index["Store.Run"]
-    assert {(call.receiver, call.name) for call in facts.calls} == {("s.repo", "Find"), ("al", "Write")}
+    assert {(call.receiver, call.name, call.constructs) for call in facts.calls if call.scope == run} == {
+        ("s.repo", "Find", False),
+        ("al", "Write", False),
+        ("", "Made", True),
+        ("al", "Other", True),
+    }
     assert {
         Binding(index["Store"], "repo", "Repo", True),
+        Binding(index["Store"], "Log", "audit.Log", True),
         Binding(run, "s", "Store", True),
         Binding(run, "made", "Made", False),
         Binding(run, "other", "al.Other", False),

@@ -42,12 +42,12 @@ public class Service<T> extends Base<T> implements Closer, Opener<T> {
 def test_chunks(analyse: Analyser) -> None:
     nodes = analyse("Service.java", SERVICE).file.nodes
     assert [(node.symbol, node.start_line, node.end_line, node.signature) for node in nodes] == [
-        ("", 1, 5, ""),
-        ("com.shop.Service", 7, 11, "public class Service<T> extends Base<T> implements Closer, Opener<T>"),
+        ("com.shop.Service", 7, 31, "public class Service<T> extends Base<T> implements Closer, Opener<T>"),
         ("com.shop.Service.Service", 12, 15, "public Service(Repo repo)"),
         ("com.shop.Service.run", 16, 25, "public int run(int first, String... rest)"),
-        ("com.shop.Service.State", 26, 27, "enum State"),
+        ("com.shop.Service.State", 26, 29, "enum State"),
         ("com.shop.Service.State.flip", 28, 28, "void flip()"),
+        ("com.shop.Service.stop", 30, 30, "abstract void stop()"),
     ]
     assert {(node.kind, node.language) for node in nodes} == {("java", "java")}
 
@@ -62,7 +62,7 @@ def test_imports_bases_calls_variables_and_tables(analyse: Analyser) -> None:
     )
     index = {definition.symbol: number for number, definition in enumerate(facts.definitions)}
     service, run = index["com.shop.Service"], index["com.shop.Service.run"]
-    assert facts.definitions[service].bases == ("Base", "Closer", "Opener")
+    assert facts.definitions[service].bases == ("Base<T>", "Closer", "Opener<T>")
     assert {(call.receiver, call.name, call.constructs) for call in facts.calls if call.scope == run} == {
         ("repo", "find", False),
         ("this", "check", False),
@@ -74,7 +74,7 @@ def test_imports_bases_calls_variables_and_tables(analyse: Analyser) -> None:
         ("Text.of()", "length", False),
     }
     assert {
-        Binding(service, "repo", "Repo", True),
+        Binding(service, "repo", "Repo<T>", True),
         Binding(run, "made", "Made", False),
         Binding(run, "line", "Line", True),
     } <= set(facts.bindings)

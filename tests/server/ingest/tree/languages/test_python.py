@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, TableMapping
+from groundwire_server.ingest.tree.facts import RETURNED, Binding, CodeAnalysis, Import, TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
@@ -49,8 +49,8 @@ def test_chunks_are_whole_lines_with_symbol_signature_and_span(analyse: Analyser
     nodes = {node.local_id: node for node in analyse("lib/json/decoder.py", DECODER).file.nodes}
     lines = DECODER.split("\n")
     assert [(key, node.start_line, node.end_line, node.symbol, node.signature) for key, node in nodes.items()] == [
-        ("lib/json/decoder.py", 1, 7, "lib.json.decoder", ""),
-        ("lib/json/decoder.py#Decoder", 10, 15, "Decoder", "class Decoder(Base[int], mixins.Loud, metaclass=Meta)"),
+        ("lib/json/decoder.py", 1, 37, "lib.json.decoder", ""),
+        ("lib/json/decoder.py#Decoder", 10, 28, "Decoder", "class Decoder(Base[int], mixins.Loud, metaclass=Meta)"),
         (
             "lib/json/decoder.py#Decoder.__init__",
             17,
@@ -62,8 +62,15 @@ def test_chunks_are_whole_lines_with_symbol_signature_and_span(analyse: Analyser
         ("lib/json/decoder.py#Decoder.Inner", 27, 28, "Decoder.Inner", "class Inner"),
         ("lib/json/decoder.py#decode", 31, 37, "decode", "async def decode(text, *rest)"),
     ]
+    assert nodes["lib/json/decoder.py#Decoder"].text == (
+        "# What a caller may ask for.\n@dataclass(frozen=True)\n"
+        'class Decoder(Base[int], mixins.Loud, metaclass=Meta):\n    """Reads."""\n    scanner: Scanner\n'
+        '    def __init__(self, scanner: Scanner, *, deep: "Options | None" = None) -> None ...\n'
+        "    def name(self) -> str ...\n    class Inner ..."
+    )
     for node in nodes.values():
-        assert node.text == "\n".join(lines[node.start_line - 1 : node.end_line])
+        is_outline = node.symbol in ("lib.json.decoder", "Decoder")
+        assert is_outline or node.text == "\n".join(lines[node.start_line - 1 : node.end_line])
         assert (node.kind, node.language, node.data_type, node.corpus_type) == (
             "py",
             "python",
@@ -101,29 +108,37 @@ def test_imports_with_aliases(analyse: Analyser) -> None:
 def test_bases_calls_and_variables(analyse: Analyser) -> None:
     facts = analyse("d.py", DECODER).facts
     assert facts is not None
-    decoder, init = facts.definitions[1], facts.definitions[2]
-    assert decoder.bases == ("Base", "mixins.Loud")
-    assert (init.symbol, init.parent) == ("Decoder.__init__", 1)
-    assert {(call.receiver, call.name, call.argument_count) for call in facts.calls} == {
-        ("", "dataclass", 1),
-        ("", "Cache", 1),
-        ("self.scanner", "find", 1),
-        ("", "Decoder", 1),
-        ("", "Decoder", 0),
-        ("opened", "raw_decode", 1),
-        ("", "super", 0),
-        ("super()", "close", 0),
-        ("Decoder()", "run", 0),
-        ("re", "compile", 1),
-        ("re.compile()", "match", 1),
+    decoder, init = facts.definitions[2], facts.definitions[3]
+    assert decoder.bases == ("Base<int>", "mixins.Loud")
+    assert (init.symbol, init.parent) == ("Decoder.__init__", 2)
+    assert {(call.receiver, call.name, call.arguments) for call in facts.calls} == {
+        ("", "Cache", ("LIMIT",)),
+        ("self.scanner", "find", ("",)),
+        ("", "Decoder", ("text",)),
+        ("", "Decoder", ()),
+        ("opened", "raw_decode", ("text",)),
+        ("", "super", ()),
+        ("super()", "close", ()),
+        ("Decoder()", "run", ()),
+        ("re", "compile", ('"',)),
+        ("re.compile()", "match", ("text",)),
     }
-    assert set(facts.bindings) == {
-        Binding(1, "scanner", "Scanner", True),
+    known = [binding for binding in facts.bindings if binding.type_name or binding.value]
+    assert known == [
+        Binding(3, "scanner", "Scanner", True),
+        Binding(3, "deep", "Options", True),
         Binding(2, "scanner", "Scanner", True),
-        Binding(2, "deep", "Options", True),
-        Binding(1, "cache", "Cache", False),
-        Binding(1, "deep", "Options", True),
-        Binding(5, "opened", "Decoder", False),
+        Binding(2, "scanner", "Scanner", True, written_in=3),
+        Binding(2, "deep", "Options", True, written_in=3),
+        Binding(2, "cache", "", False, "Cache()", written_in=3),
+        Binding(6, "opened", "", False, "Decoder()", written_in=6),
+        Binding(4, RETURNED, "", False, "self.scanner.find()"),
+        Binding(6, RETURNED, "", False, "re.compile().match()"),
+    ]
+    assert {binding.name for binding in facts.bindings} - {binding.name for binding in known} == {
+        "text",
+        "rest",
+        "LIMIT",
     }
 
 
@@ -163,4 +178,4 @@ def test_a_package_is_named_by_its_folder(analyse: Analyser) -> None:
 
 def test_identifiers_of_any_script(analyse: Analyser) -> None:
     nodes = analyse("a.py", "class Größe:\n    def mesure_é(self):\n        return 'π'\n").file.nodes
-    assert [node.symbol for node in nodes] == ["a", "Größe", "Größe.mesure_é"]
+    assert [node.symbol for node in nodes] == ["Größe", "Größe.mesure_é"]

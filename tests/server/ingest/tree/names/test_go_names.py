@@ -25,8 +25,10 @@ def test_calls(edges_of: EdgesOf) -> None:
     assert edges_of("Calls", SHOP, MODULES) == {
         ("cmd/main.go#main", "store/store.go#New"): 1.0,
         ("cmd/main.go#main", "store/more.go#Open"): 1.0,
+        ("cmd/main.go#main", "store/store.go#Store"): 1.0,
         ("cmd/main.go#main", "store/store.go#Store.Run"): 0.8,
-        ("cmd/main.go#main", "store/more.go#Store.Settle"): 0.5,
+        ("cmd/main.go#main", "store/more.go#Store.Settle"): 0.8,
+        ("store/store.go#New", "store/store.go#Store"): 1.0,
         ("store/store.go#Store.Run", "store/more.go#Repo.Find"): 0.9,
         ("store/store.go#Store.Run", "store/more.go#Store.help"): 0.9,
         ("store/store.go#Store.Run", "store/more.go#Base.begin"): 0.9,
@@ -61,4 +63,4 @@ def test_the_innermost_module_decides_what_a_path_means(edges_of: EdgesOf) -> No
 
 def test_without_a_module_no_import_path_is_the_trees(edges_of: EdgesOf) -> None:
     calls = edges_of("Calls", SHOP, {})
-    assert {start for start, _ in calls} == {"store/store.go#Store.Run"}
+    assert {start for start, _ in calls} == {"store/store.go#Store.Run", "store/store.go#New"}

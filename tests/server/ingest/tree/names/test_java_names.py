@@ -54,8 +54,8 @@ def test_calls(edges_of: EdgesOf) -> None:
         (RUN, "src/com/shop/Base.java#com.shop.Base.helper"): 0.9,
         (RUN, "src/com/shop/Base.java#com.shop.Base.begin"): 0.9,
         (RUN, "src/com/shop/util/Text.java#com.shop.util.Text.slug"): 1.0,
-        (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line.Line"): 0.9,
-        (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line.settle"): 0.5,
+        (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line"): 0.9,
+        (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line.settle"): 0.9,
         (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Invoice.touch"): 0.9,
         (
             "src/com/shop/Service.java#com.shop.Service.Inner.f",
@@ -65,15 +65,15 @@ def test_calls(edges_of: EdgesOf) -> None:
 
 
 def test_imports_and_bases(edges_of: EdgesOf) -> None:
-    service = "src/com/shop/Service.java"
+    service = "src/com/shop/Service.java#com.shop.Service"
     assert edges_of("Imports", SHOP) == {
-        (service, "src/com/shop/data/Repo.java"): 1.0,
-        (service, "src/com/shop/util/Text.java"): 1.0,
-        (service, "src/com/shop/model/Invoice.java"): 0.9,
+        (service, "src/com/shop/data/Repo.java#com.shop.data.Repo"): 1.0,
+        (service, "src/com/shop/util/Text.java#com.shop.util.Text"): 1.0,
+        (service, "src/com/shop/model/Invoice.java#com.shop.model.Invoice"): 0.9,
     }
     assert edges_of("Inherits", SHOP) == {
-        (f"{service}#com.shop.Service", "src/com/shop/Base.java#com.shop.Base"): 0.9,
-        (f"{service}#com.shop.Service", "src/com/shop/Base.java#com.shop.Closer"): 0.9,
+        (service, "src/com/shop/Base.java#com.shop.Base"): 0.9,
+        (service, "src/com/shop/Base.java#com.shop.Closer"): 0.9,
     }
 
 

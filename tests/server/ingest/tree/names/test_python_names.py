@@ -70,8 +70,8 @@ def test_calls(edges_of: EdgesOf) -> None:
         (f"{core}#Service.help", f"{core}#make"): 1.0,
         (f"{core}#Service.help", f"{core}#Repo"): 1.0,
         (f"{core}#Service.help", f"{core}#Repo.drop"): 1.0,
-        (f"{core}#make", f"{core}#Service.__init__"): 1.0,
-        ("tests/test_core.py#test", f"{core}#Service.__init__"): 0.9,
+        (f"{core}#make", f"{core}#Service"): 1.0,
+        ("tests/test_core.py#test", f"{core}#Service"): 0.9,
         ("tests/test_core.py#test", f"{core}#Service.run"): 0.9,
     }
 
@@ -175,4 +175,18 @@ def test_a_tree_that_is_itself_a_package(edges_of: EdgesOf) -> None:
     assert edges_of("Calls", tree) == {
         ("__init__.py#start", "core.py#run"): 1.0,
         ("deep/__init__.py#go", "core.py#run"): 1.0,
+    }
+
+
+def test_a_definition_for_when_an_import_fails_stands_back(edges_of: EdgesOf) -> None:
+    files = {
+        "a.py": (
+            "try:\n    from fast import run, LIMIT\nexcept ImportError:\n    LIMIT = None\n\n"
+            "    def run():\n        pass\n\n\ndef f():\n    run()\n    return LIMIT()\n"
+        ),
+        "fast.py": "def run():\n    pass\n\n\ndef LIMIT():\n    pass\n",
+    }
+    assert edges_of("Calls", files) == {
+        ("a.py#f", "fast.py#run"): 0.8,
+        ("a.py#f", "fast.py#LIMIT"): 0.8,
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from groundwire_server.ingest.tree.files.facts import Attribute, CodeKind, CodePart, ComponentTag, Directive
 from groundwire_server.ingest.tree.files.markup.balanced import balanced_end, code_step
 from groundwire_server.ingest.tree.files.markup.elements import LineNumbers, comment_end, is_raw
+from groundwire_server.ingest.tree.files.markup.razor_expressions import expression_end, implicit_end, razor_value_end
 from groundwire_server.ingest.tree.files.markup.tags import VOID_ELEMENTS, Tag, read_tag
 from groundwire_server.ingest.tree.files.parts import Part
 
@@ -22,8 +23,6 @@ _CONTINUATION = re.compile(r"\s*(?:else|catch|finally|while)\b")
 _MEMBERS = re.compile(r"(?:code|functions)\s*(\{)")
 _SECTION = re.compile(r"section\s+(\w+)\s*(\{)")
 _WORD = re.compile(r"[^\W\d]\w*")
-_AWAIT = re.compile(r"await\s+(?=[^\W\d])")
-_MEMBER_ACCESS = re.compile(r"!?\??\.[^\W\d]\w*")
 _LINE_END = re.compile(r"\r?\n|\Z")
 _MARKUP_STEP = re.compile(r"[@<]")
 _LINE_MARKUP_STEP = re.compile(r"[@<\n]")
@@ -86,7 +85,7 @@ class RazorScan:
             return comment_end(self.text, start)
         if context.raw and not self.text.startswith(f"</{context.raw}", start):
             return start + 1
-        tag = read_tag(self.text, start, self._value_end)
+        tag = read_tag(self.text, start, razor_value_end)
         if tag is None:
             return start + 1
         context.raw = tag.name if is_raw(tag) else ""
@@ -143,42 +142,9 @@ class RazorScan:
             end = line_end.start() if line_end is not None else len(text)
             self.directives.append(Directive(word.group(), text[word.end() : end].strip().rstrip(";"), self.lines[at]))
             return end
-        end = self._implicit_end(start)
+        end = implicit_end(self.text, start)
         self._note("expression", start, end)
         return end
-
-    def _implicit_end(self, start: int) -> int:
-        """The end of an expression without parentheses around it: a name, and members, calls and indices of it."""
-        text = self.text
-        waiting = _AWAIT.match(text, start)
-        word = _WORD.match(text, waiting.end() if waiting is not None else start)
-        position = word.end() if word is not None else start
-        while position < len(text):
-            access = _MEMBER_ACCESS.match(text, position)
-            if access is not None:
-                position = access.end()
-            elif text[position] in "([" or text.startswith("?[", position):
-                position = balanced_end(text, position + (text[position] == "?"))
-            else:
-                break
-        return position
-
-    def _value_end(self, text: str, start: int, quote: str) -> int:
-        """Where the value of an attribute ends: at its quote, but for quotes inside of C#."""
-        step = re.compile(f"[@{quote}]")
-        position = start
-        while (found := step.search(text, position)) is not None:
-            if found.group() == quote:
-                return found.start()
-            position = self._expression_end(found.start() + 1)
-            if quote == " ":
-                return position
-        return len(text)
-
-    def _expression_end(self, start: int) -> int:
-        if self.text.startswith("(", start):
-            return balanced_end(self.text, start)
-        return self._implicit_end(start) if _WORD.match(self.text, start) else start
 
     def _attributes(self, tag: Tag) -> None:
         text = self.text
@@ -201,10 +167,10 @@ class RazorScan:
     def _value_expressions(self, start: int, end: int) -> None:
         position = self.text.find("@", start, end)
         while 0 <= position < end:
-            expression_end = min(self._expression_end(position + 1), end)
-            if expression_end > position + 1:
-                self._note("expression", position + 1, expression_end)
-            position = self.text.find("@", max(expression_end, position + 1), end)
+            behind = min(expression_end(self.text, position + 1), end)
+            if behind > position + 1:
+                self._note("expression", position + 1, behind)
+            position = self.text.find("@", max(behind, position + 1), end)
 
     def _code(self, context: _Context, position: int) -> int:
         """One step through C#: over the next string, comment or bracket, or into the next markup."""

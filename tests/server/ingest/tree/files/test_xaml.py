@@ -1,0 +1,71 @@
+"""XAML: parts by key, and what it says of code."""
+
+from collections.abc import Callable
+
+from groundwire_server.ingest.tree.files.facts import Binding, XamlFacts
+from groundwire_server.ingest.tree.files.reading import FileReading
+
+Read = Callable[[str, str], FileReading]
+Chunks = Callable[[str, str], list[tuple[str, int, int]]]
+
+PAD = "x" * 700
+
+VIEW = f"""\
+<ContentPage
+    x:Class="Shop.Views.OrderView"
+    xmlns="http://schemas.microsoft.com/dotnet/2021/maui"
+    xmlns:x="http://schemas.microsoft.com/winfx/2009/xaml"
+    xmlns:v="clr-namespace:Shop.Views"
+    xmlns:vm="clr-namespace:Shop.ViewModels"
+    x:DataType="vm:OrderViewModel">
+  <ContentPage.Resources>
+    <ResourceDictionary Source="../Styles/Colors.xaml" />
+    <ResourceDictionary Source="pack://application:,,,/Shop;component/Themes/Generic.xaml" />
+    <Style x:Key="Big" TargetType="{{x:Type Label}}">
+      <Setter Property="Text" Value="{PAD}" />
+    </Style>
+  </ContentPage.Resources>
+  <Button Text="{{Binding Order.Total, StringFormat='{{0}}'}}" Clicked="OnPay" Command="{{Binding Path=PayCommand}}" />
+  <v:Cart Items="{{Binding}}" Style="{{StaticResource Big}}" />
+  <DataTemplate x:DataType="{{x:Type vm:Line}}">
+    <Label Text="{{Binding Mode=OneWay, Path=Name}}" Tag="{PAD}" />
+    <Label Text="{{Binding Id, x:DataType=vm:Other}}" Focused="True" />
+  </DataTemplate>
+</ContentPage>
+"""
+
+
+def test_what_a_view_says_of_code(read: Read) -> None:
+    facts = read("Views/OrderView.xaml", VIEW).facts
+    assert isinstance(facts, XamlFacts)
+    assert facts.class_name == "Shop.Views.OrderView"
+    assert dict(facts.namespaces)["vm"] == "clr-namespace:Shop.ViewModels"
+    assert facts.data_types == (("vm:OrderViewModel", 1), ("vm:Line", 17))
+    assert facts.bindings == (
+        Binding("Order.Total", "vm:OrderViewModel", 15),
+        Binding("PayCommand", "vm:OrderViewModel", 15),
+        Binding("Name", "vm:Line", 18),
+        Binding("Id", "vm:Other", 19),
+    )
+    assert facts.handlers == (("OnPay", 15),)
+    assert facts.elements == (("v:Cart", 16),)
+    assert facts.resources == (("Big", 16),)
+
+
+def test_parts_are_named_by_their_keys(chunks: Chunks) -> None:
+    assert chunks("Views/OrderView.xaml", VIEW) == [
+        ("OrderView.xaml", 1, 21),
+        ("ContentPage.Resources", 8, 14),
+        ("DataTemplate", 17, 20),
+    ]
+    styles = f"<Style x:Key='A'>\n{PAD}\n</Style>\n<Style TargetType='B'>\n{PAD}{PAD}\n</Style>\n"
+    styles = f"<Styles xmlns:x='x'>\n{styles}</Styles>"
+    assert chunks("Styles.axaml", styles) == [("Styles.axaml", 1, 8), ("A", 2, 4), ("B", 5, 7)]
+
+
+def test_dictionaries_are_imports(read: Read) -> None:
+    references = read("Views/OrderView.xaml", VIEW).references
+    assert [(item.written, item.edge_type, item.line) for item in references] == [
+        (("../Styles/Colors.xaml",), "Imports", 9),
+        (("Themes/Generic.xaml",), "Imports", 10),
+    ]

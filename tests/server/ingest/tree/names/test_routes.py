@@ -1,0 +1,150 @@
+"""Routes with the prefixes of their routers, and the requests that they answer, in whatever language either is."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
+
+FLASK = {
+    "shop/__init__.py": (
+        "from flask import Flask\nfrom . import orders, users\n\n\ndef create_app():\n    app = Flask(__name__)\n"
+        "    app.register_blueprint(orders.bp)\n    app.register_blueprint(users.bp, url_prefix='/people')\n"
+        "    app.add_url_rule('/', view_func=orders.home)\n    return app\n"
+    ),
+    "shop/orders.py": (
+        "bp = Blueprint('orders', __name__, url_prefix='/orders')\n\n\n"
+        "@bp.get('/')\ndef listed():\n    pass\n\n\n@bp.post('/')\ndef create():\n    pass\n\n\n"
+        "@bp.route('/<int:id>')\ndef shown(id):\n    pass\n\n\n@bp.route('/new')\ndef new():\n    pass\n\n\n"
+        "def home():\n    pass\n"
+    ),
+    "shop/users.py": (
+        "bp = Blueprint('users', __name__, url_prefix='/users')\n\n\n@bp.route('/me')\ndef me():\n    pass\n"
+    ),
+}
+
+
+def requests(edges_of: EdgesOf, files: Mapping[str, str], body: str, path: str = "tests/test_a.py") -> dict[str, float]:
+    """The confidence of each `Requests` edge from a function, by its end."""
+    found = edges_of("Requests", {**files, path: f"def test_a(client):\n    {body}\n"})
+    return {end: confidence for (start, end), confidence in found.items() if start == f"{path}#test_a"}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("client.get('/orders')", {"shop/orders.py#listed": 0.9}),
+        ("client.post('/orders/')", {"shop/orders.py#create": 0.9}),
+        ("client.get('/orders/7')", {"shop/orders.py#shown": 0.9}),
+        ("client.get(f'/orders/{id}?full=1')", {"shop/orders.py#shown": 0.9}),
+        ("client.get('/orders/new')", {"shop/orders.py#new": 0.9}),
+        ("client.get('/people/me')", {"shop/users.py#me": 0.9}),
+        ("client.get('/users/me')", {}),
+        ("client.get('/')", {"shop/orders.py#home": 0.9}),
+        ("url = '/orders/new'", {"shop/orders.py#new": 0.8}),
+        ("url = base + '/orders/new'", {"shop/orders.py#new": 0.5}),
+        ("client.get(base + '/new')", {"shop/orders.py#new": 0.8}),
+        ("client.get('/new')", {"shop/orders.py#new": 0.5}),
+        ("name = '/'", {}),
+        ("client.get('https://elsewhere.org/orders')", {}),
+        ("client.delete('/orders')", {}),
+        ("client.get(f'/{a}/{b}')", {}),
+    ],
+)
+def test_the_route_that_answers_a_request(edges_of: EdgesOf, body: str, expected: dict[str, float]) -> None:
+    assert requests(edges_of, FLASK, body) == expected
+
+
+def test_what_registers_a_handler_leads_to_it(edges_of: EdgesOf) -> None:
+    assert edges_of("Routes", FLASK) == {("shop/__init__.py#create_app", "shop/orders.py#home"): 0.9}
+
+
+def test_routers_within_routers(edges_of: EdgesOf) -> None:
+    files = {
+        "app/main.py": "from app.api import api\n\napp = FastAPI()\napp.include_router(api, prefix='/v1')\n",
+        "app/api.py": (
+            "from app import items\n\n"
+            "api = APIRouter(prefix='/api')\napi.include_router(items.router, prefix='/items')\n"
+        ),
+        "app/items.py": (
+            "router = APIRouter()\n\n\n@router.get('/{id}')\ndef read(id):\n    pass\n\n\n"
+            "@router.delete('/{id}')\ndef delete(id):\n    pass\n"
+        ),
+    }
+    assert requests(edges_of, files, "client.get('/v1/api/items/1')") == {"app/items.py#read": 0.9}
+    assert requests(edges_of, files, "client.delete('/v1/api/items/1')") == {"app/items.py#delete": 0.9}
+    assert requests(edges_of, files, "client.get('/v1/items/1')") == {}
+
+
+def test_included_patterns_and_classes_that_answer(edges_of: EdgesOf) -> None:
+    files = {
+        "site/urls.py": "urlpatterns = [path('shop/', include('shop.urls'))]\n",
+        "shop/urls.py": (
+            "from shop import views\n\nurlpatterns = [\n    path('orders/<int:pk>/', views.OrderView.as_view()),\n"
+            "    path('help/', views.help),\n]\n"
+        ),
+        "shop/views.py": (
+            "class OrderView(Base):\n    def post(self, request, pk):\n        return save(pk)\n\n\n"
+            "class Base:\n    def get(self, request, pk):\n        return load(pk)\n\n\ndef help(request):\n    pass\n"
+        ),
+    }
+    assert edges_of("Routes", files) == {
+        ("shop/urls.py#urlpatterns", "shop/views.py#OrderView"): 0.9,
+        ("shop/urls.py#urlpatterns", "shop/views.py#OrderView.post"): 0.9,
+        ("shop/urls.py#urlpatterns", "shop/views.py#Base.get"): 0.9,
+        ("shop/urls.py#urlpatterns", "shop/views.py#help"): 0.9,
+    }
+    assert requests(edges_of, files, "client.post('/shop/orders/3/')") == {"shop/views.py#OrderView.post": 0.9}
+    assert requests(edges_of, files, "client.get('/shop/orders/3/')") == {"shop/views.py#Base.get": 0.9}
+    assert requests(edges_of, files, "client.get('/orders/3/')") == {}
+
+
+def test_routers_that_are_mounted_on_each_other_end(edges_of: EdgesOf) -> None:
+    files = {
+        "a.py": (
+            "a = APIRouter()\nb = APIRouter()\na.include_router(b, prefix='/b')\nb.include_router(a, prefix='/a')\n"
+            "a.include_router(a, prefix='/c')\n\n\n@a.get('/x')\ndef x():\n    pass\n"
+        )
+    }
+    assert requests(edges_of, files, "client.get('/c/x')") == {"a.py#x": 0.9}
+
+
+APPS = {
+    "one/app.py": "app = Flask('one')\n\n\n@app.get('/status')\ndef status():\n    pass\n",
+    "two/app.py": "app = Flask('two')\n\n\n@app.get('/status')\ndef status():\n    pass\n",
+}
+
+
+def test_of_several_applications_the_nearest_answers(edges_of: EdgesOf) -> None:
+    body = "client.get('/status')"
+    assert requests(edges_of, APPS, body, "two/tests/test_a.py") == {"two/app.py#status": 0.9}
+    assert requests(edges_of, APPS, body, "tests/test_a.py") == {"one/app.py#status": 0.5, "two/app.py#status": 0.5}
+
+
+def test_a_pattern_that_fits_everything_is_sure_only_nearby(edges_of: EdgesOf) -> None:
+    files = {"web/app.py": "app = Flask('a')\n\n\n@app.get('/<page>')\ndef page(page):\n    pass\n"}
+    assert requests(edges_of, files, "client.get('/about')", "web/test_a.py") == {"web/app.py#page": 0.9}
+    assert requests(edges_of, files, "client.get('/about')", "tests/test_a.py") == {"web/app.py#page": 0.5}
+    rest = {"app.py": "app = FastAPI()\n\n\n@app.get('/{rest:path}')\ndef rest(rest):\n    pass\n"}
+    assert requests(edges_of, rest, "client.get('/about')") == {}
+
+
+TESTS = {
+    "tests/test_b.py": (
+        "def test_b(app):\n    @app.route('/b')\n    def b():\n        pass\n\n\n"
+        "def make():\n    app = Flask('x')\n    @app.route('/c')\n    def c():\n        pass\n\n\n"
+        "def test_c(client):\n    client.get('/b')\n    client.get('/c')\n"
+    )
+}
+
+
+def test_what_a_test_serves_is_for_that_test_alone(edges_of: EdgesOf) -> None:
+    assert edges_of("Requests", TESTS) == {("tests/test_b.py#test_c", "tests/test_b.py#make"): 0.9}
+    assert requests(edges_of, TESTS, "client.get('/b')") == {}
+    assert requests(edges_of, TESTS, "client.get('/c')") == {}
+    assert requests(edges_of, TESTS, "client.get('/c')", "app/main.py") == {}
+
+
+def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
+    files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
+    assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
