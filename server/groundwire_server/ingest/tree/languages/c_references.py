@@ -36,13 +36,13 @@ def c_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refer
                 yield from _value(syntax, value, places)
     for kind, field in _SET.items():
         for node in nodes[kind]:
-            value = node.child_by_field_name(field) if field else first_child(node)
-            yield from _value(syntax, value, places) if value is not None else ()
+            given = node.child_by_field_name(field) if field else first_child(node)
+            yield from _value(syntax, given, places) if given is not None else ()
 
 
-def _whole(node: Node | None) -> Node | None:
+def _whole(node: Node) -> Node | None:
     """The whole name that a type's name is the end of; None where it is declared or derived from."""
-    parent = node.parent if node is not None else None
+    parent = node.parent
     while parent is not None and parent.type in ("template_type", "qualified_identifier"):
         if parent.child_by_field_name("name") != node:
             return node

@@ -120,8 +120,8 @@ class KotlinSyntax(Syntax):
         modified = [child for child in listed.children if child.type == "parameter_modifiers"] if listed else []
         if any(child.text == b"vararg" for child in modified):
             found.add("variadic")
-        around = node.parent.parent if node.parent is not None else None
-        if around is not None and around.type == "companion_object":
+        body = node.parent if self.declarations[node.type] != "type" else None
+        if body is not None and body.parent is not None and body.parent.type == "companion_object":
             found.add("static")
         return frozenset(found)
 
