@@ -8,6 +8,7 @@ from groundwire_server.ingest.tree.facts import Call, Reference
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
 
 REFERENCING = frozenset({"constant", "scope_resolution", "identifier", "simple_symbol", "superclass"})
+_DECLARING = frozenset({"attr_reader", "attr_writer", "attr_accessor", "autoload", "attribute", "define_method"})
 _NAMED = frozenset({"class", "module"})
 # Where a name alone is the name of a variable or parameter, or of what is declared or called.
 _NO_CALLS = frozenset(
@@ -28,7 +29,7 @@ def ruby_calls(nodes: Nodes, places: Places) -> Iterator[Call]:
 
 
 def ruby_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
-    """Constants by the longest path, then the methods that a call in a class or a method is given as symbols."""
+    """Constants by the longest path, then the methods that a call without a receiver is given as symbols."""
     for kind in ("constant", "scope_resolution"):
         for node in nodes[kind]:
             path = ".".join(syntax.path(node)) if _is_use(node) else ""
@@ -36,7 +37,8 @@ def ruby_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
                 yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, "type")
     for node in nodes["simple_symbol"]:
         call = node.parent.parent if node.parent is not None and node.parent.type == "argument_list" else None
-        if call is not None and call.type == "call" and call.child_by_field_name("receiver") is None:
+        is_plain = call is not None and call.type == "call" and call.child_by_field_name("receiver") is None
+        if call is not None and is_plain and text_of(call.child_by_field_name("method")) not in _DECLARING:
             name = text_of(node).lstrip(":")
             yield Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, "value")
 

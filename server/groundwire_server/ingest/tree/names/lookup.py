@@ -344,10 +344,12 @@ class Lookup:
         return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
 
     def _field(self, number: int, name: str) -> tuple[int, Binding] | None:
+        """The field of a type or of its base types, with the part of the type that it stands in."""
         for owner, _ in self.lineage(number):
-            binding = self.table.variable(owner, name)
-            if binding is not None:
-                return owner, binding
+            for part in self.table.parts(owner):
+                binding = self.table.variable(part, name)
+                if binding is not None:
+                    return part, binding
         return None
 
     def _extends(self, number: int, value: Value | None) -> bool:

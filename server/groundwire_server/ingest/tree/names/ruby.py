@@ -32,8 +32,10 @@ class RubyNames(NameRules):
             elif definition.construct == "callable" and table.parent_of(table.parent_of(number)) < 0:
                 self._functions[definition.name] += (number,)
         self._joined: list[tuple[int, int]] = []
-        for numbers in self._types.values():
-            if len(numbers) > 1:
+        for symbol, declared in self._types.items():
+            if len(declared) > 1:
+                numbers = tuple(sorted(declared, key=self._rank))
+                self._types[symbol] = numbers
                 table.join(numbers)
                 self._joined += [(numbers[0], other) for other in numbers[1:]]
         self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
@@ -96,6 +98,11 @@ class RubyNames(NameRules):
                 if self.table.enclosing_type(self.table.parent_of(number)) is None:
                     self.table.add_member(owners[0], number)
                     yield owners[0], number
+
+    def _rank(self, number: int) -> tuple[bool, bool, int]:
+        """Which declaration stands for a type: one outside of tests that states a base, else the first."""
+        facts = self.table.files[self.table.file_of(number)]
+        return facts.is_test, not self.table.definitions[number].bases, number
 
     def _type(self, file: int, symbol: str) -> Found:
         numbers = self._types[symbol]
