@@ -7,14 +7,24 @@ from groundwire_server.ingest.tree.model import FileAnalysis, StringLiteral
 
 Construct: TypeAlias = Literal["module", "type", "callable", "value"]
 Trait: TypeAlias = Literal[
-    "interface", "abstract", "static", "extension", "override", "partial", "property", "variadic", "structural", "local"
+    "interface",
+    "abstract",
+    "static",
+    "extension",
+    "override",
+    "partial",
+    "property",
+    "variadic",
+    "structural",
+    "local",
+    "declared",
 ]
 """What a declaration says of itself.
 
 `interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
 types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
 called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
-`local` what is declared inside a callable and known only there.
+`local` what is declared inside a callable and known only there; `declared` a callable whose body stands elsewhere.
 """
 
 
@@ -115,6 +125,9 @@ class Call:
     type_arguments: tuple[str, ...] = ()
 
 
+Role: TypeAlias = Literal["type", "value", "decorator"]
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A name that is used without being called: a type, a value such as a function that is passed on, a decorator.
@@ -126,7 +139,7 @@ class Reference:
     scope: int
     name: str
     line: int
-    role: Literal["type", "value", "decorator"]
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from groundwire_server.ingest.tree.files.readers import FILE_READERS
 from groundwire_server.ingest.tree.files.reading import FileReading, PathReference
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
+from groundwire_server.ingest.tree.languages.rust import crate_name
 from groundwire_server.ingest.tree.languages.script_projects import ScriptProject, is_project_file, script_project
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
@@ -62,6 +63,7 @@ class TreeReading:
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
         self._script_projects: dict[str, ScriptProject] = {}
+        self._crates: dict[str, str] = {}
         self._references: list[PathReference] = []
         self._keys_by_line: dict[str, tuple[str, ...]] = {}
         self._first_keys: dict[str, str] = {}
@@ -77,6 +79,8 @@ class TreeReading:
             project = script_project(file.path, file.text)
             if project is not None:
                 self._script_projects[file.path] = project
+        if PurePosixPath(file.path).name == "Cargo.toml" and crate_name(file.text):
+            self._crates[_folder(file.path)] = crate_name(file.text)
         if file.language in FILE_READERS:
             return self._other_file(file, FILE_READERS[file.language](file))
         match file.language:
@@ -120,7 +124,8 @@ class TreeReading:
             for item in self._facts
         ]
         packages = frozenset(_folder(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        layout = TreeLayout(packages, self._go_modules, frozenset(self._root_namespaces), self._script_projects)
+        projects = frozenset(self._root_namespaces)
+        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
         resolution = resolve(with_generated(self._protos, facts), layout)
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())

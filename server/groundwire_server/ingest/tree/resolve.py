@@ -25,12 +25,16 @@ from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts
 from groundwire_server.ingest.tree.languages.script_projects import ScriptProject
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.names.c_family import CFamilyNames
 from groundwire_server.ingest.tree.names.family import FamilyEdges
 from groundwire_server.ingest.tree.names.go import GoNames
+from groundwire_server.ingest.tree.names.php import PhpNames
 from groundwire_server.ingest.tree.names.python import PythonNames
 from groundwire_server.ingest.tree.names.qualified import CSharpNames, JavaNames
 from groundwire_server.ingest.tree.names.requests import RequestMatching
 from groundwire_server.ingest.tree.names.routes import Served
+from groundwire_server.ingest.tree.names.ruby import RubyNames
+from groundwire_server.ingest.tree.names.rust import RustNames
 from groundwire_server.ingest.tree.names.scripts import ScriptNames
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
@@ -41,13 +45,15 @@ class TreeLayout:
 
     `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
     holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
-    `tsconfig.json` and `package.json` says. Paths are relative to the tree, its root being empty.
+    `tsconfig.json` and `package.json` says; `crates` the name of the crate of each folder that holds a Cargo.toml with
+    a package. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
     dotnet_projects: frozenset[str] = frozenset()
     script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
+    crates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,11 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
         CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
         ScriptNames(table(ScriptNames.languages), layout.script_projects),
         JavaNames(table(JavaNames.languages)),
+        PhpNames(table(PhpNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),
+        RubyNames(table(RubyNames.languages)),
+        CFamilyNames(table(CFamilyNames.languages)),
+        RustNames(table(RustNames.languages), layout.crates),
     ):
         family = FamilyEdges(rules)
         for item in family.edges():

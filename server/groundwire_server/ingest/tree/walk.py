@@ -33,6 +33,15 @@ _LANGUAGE_OF_SUFFIX = {
     ".java": "java",
     ".go": "go",
     ".prisma": "prisma",
+    ".kt": "kotlin",
+    ".kts": "kotlin",
+    ".php": "php",
+    ".rb": "ruby",
+    ".rake": "ruby",
+    ".gemspec": "ruby",
+    ".rs": "rust",
+    **dict.fromkeys((".c", ".h"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".ipp"), "cpp"),
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -43,7 +52,7 @@ _LANGUAGE_OF_SUFFIX = {
     ".dockerfile": "dockerfile",
     COMPILER_INDEX_SUFFIX: "scip",
 }
-CODE_LANGUAGES = frozenset({"python", "csharp", "typescript", "javascript", "java", "go", "prisma"})
+CODE_LANGUAGES = frozenset("""python csharp typescript javascript java go kotlin php ruby rust c cpp prisma""".split())
 """The languages that are read as code."""
 
 

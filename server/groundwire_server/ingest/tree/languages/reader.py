@@ -37,10 +37,10 @@ class CodeReader:
         A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
         """
         syntax, source = self._syntax, file.text.encode()
-        root = self._parser.parse(source).root_node
+        root = self._parser.parse(syntax.prepared(source)).root_node
         declared = outline(syntax, root)
         errors = _errors(root)
-        if _error_bytes(errors, declared) > MAX_ERROR_SHARE * len(source):
+        if _error_bytes(errors, declared) + _lost_bytes(root, source) > MAX_ERROR_SHARE * len(source):
             why = f"cannot be parsed as {file.language}"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         lines = lines_of(file.text)
@@ -119,6 +119,15 @@ def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
             total -= end - start
             counted_to = end
     return total
+
+
+def _lost_bytes(root: Node, source: bytes) -> int:
+    """How many bytes of a file with errors the parser left out without a word."""
+    lost = at = 0
+    for child in root.children if root.has_error else ():
+        lost += len(source[at : child.start_byte].strip())
+        at = max(at, child.end_byte)
+    return lost + len(source[at:].strip()) if root.has_error else 0
 
 
 def _syntax_notes(file: SourceFile, errors: Sequence[Node]) -> tuple[SkippedFile, ...]:

@@ -27,6 +27,8 @@ from groundwire_server.ingest.tree.languages.types import type_text
 
 MAX_NAME_BYTES = 200
 MAX_PATH_SEGMENTS = 8
+FIRST, LAST = "<first>", "<last>"
+"""Stand for the name of a field where a grammar names none: a node's first and its last named child."""
 MAX_DEPTH = 1000
 """What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
 
@@ -54,7 +56,10 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """Where a call node keeps what it calls (empty: in itself) and its arguments; `constructs` for `new`."""
+    """Where a call node keeps what it calls (empty: in itself) and its arguments; `constructs` for `new`.
+
+    Both are names of fields, or FIRST and LAST.
+    """
 
     function: str
     arguments: str
@@ -256,7 +261,7 @@ class Syntax(ABC):
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, as `facts.Call` has them."""
         form = self.calls[node.type]
-        listed = node.child_by_field_name(form.arguments) if form.arguments else None
+        listed = part_of(node, form.arguments) if form.arguments else None
         return tuple(map(self.argument, listed.named_children)) if listed else ()
 
     def argument(self, node: Node) -> str:
@@ -267,11 +272,11 @@ class Syntax(ABC):
 
     def value_path(self, node: Node | None) -> str:
         """The path of an expression as `facts.Call.receiver` has it, that of what is constructed ending with `()`."""
-        while node is not None and node.type in self.unwrapped:
-            node = first_child(node)
+        while node is not None and self.is_wrapping(node):
+            node = self.unwrap(node)
         form = self.calls.get(node.type) if node else None
         if node is not None and form is not None and form.constructs:
-            name = type_name(node.child_by_field_name(form.function))
+            name = self.constructed(part_of(node, form.function))
             return f"{name}()" if name else ""
         return ".".join(self.path(node))
 
@@ -279,22 +284,42 @@ class Syntax(ABC):
         """The types that a call states for its type parameters."""
         return ()
 
+    def constructed(self, target: Node | None) -> str:
+        """The dotted name of the type that is constructed."""
+        return type_name(target)
+
+    def is_wrapping(self, node: Node) -> bool:
+        """Whether an expression has the type of what it is about, such as one in parentheses."""
+        return node.type in self.unwrapped
+
+    def unwrap(self, node: Node) -> Node | None:
+        """What an expression is about that is wrapping."""
+        return first_child(node)
+
+    def segment(self, node: Node | None) -> str:
+        """A name in a dotted expression as a segment of its path."""
+        return text_of(node)
+
+    def prepared(self, source: bytes) -> bytes:
+        """What to parse in place of the source: as long, and with every line where it was."""
+        return source
+
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
         form = self.calls[node.type]
-        target = node.child_by_field_name(form.function) if form.function else node
+        target = part_of(node, form.function) if form.function else node
         if target is None:
             return None
         if form.constructs:
-            receiver, _, name = type_name(target).rpartition(".")
+            receiver, _, name = self.constructed(target).rpartition(".")
             return (receiver, name) if name else None
         path = self.path(target)
-        if path and form.function and path[-1].endswith("()"):
+        if form.function and path and path[-1].endswith("()"):
             return ".".join(path), RETURNED
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)
-        name = text_of(target.child_by_field_name(member[1])) if member else ""
+        name = self.segment(part_of(target, member[1])) if member else ""
         return ("?", name) if name else None
 
     def path(self, node: Node | None) -> tuple[str, ...]:
@@ -305,32 +330,39 @@ class Syntax(ABC):
         while node is not None and len(segments) < MAX_PATH_SEGMENTS:
             member, form = self.members.get(node.type), self.calls.get(node.type)
             if form is not None and form.function and not form.constructs and not called:
-                called, node = "()", node.child_by_field_name(form.function)
+                called, node = "()", part_of(node, form.function)
                 continue
             if form is not None and form.constructs and segments and not called:
-                made = type_name(node.child_by_field_name(form.function)) if form.function else ""
+                made = self.constructed(part_of(node, form.function)) if form.function else ""
                 return (*f"{made}()".split("."), *reversed(segments)) if made else ()
             if node.type in self.conditionals:
                 conditions.append(first_child(node))
                 node = last_child(node)
                 continue
-            if node.type in self.unwrapped:
-                node = first_child(node)
+            if self.is_wrapping(node):
+                node = self.unwrap(node)
                 continue
             if node.type in self.subscripts:
                 segments.append(OF_ITEMS + called)
-                called, node = "", node.child_by_field_name(self.subscripts[node.type])
+                called, node = "", part_of(node, self.subscripts[node.type])
                 continue
-            name = text_of(node.child_by_field_name(member[1]) if member else node)
+            name = self.segment(part_of(node, member[1]) if member else node)
             if not name or not (member or node.type in self.words):
                 return ()
             segments.append(name.partition("<")[0] + ("()" if form else called))
             called = ""
-            node = node.child_by_field_name(member[0]) if member else None
+            node = part_of(node, member[0]) if member else None
             node = conditions.pop() if node is None and conditions else node
             if node is None:
                 return tuple(reversed(segments))
         return ()
+
+
+def part_of(node: Node, field: str) -> Node | None:
+    """The child in a field, which may be FIRST or LAST."""
+    if field == FIRST:
+        return first_child(node)
+    return last_child(node) if field == LAST else node.child_by_field_name(field)
 
 
 def text_of(node: Node | None) -> str:

@@ -74,6 +74,8 @@ class CallResolution:
         member = lookup.step(value.found, call.name) if value else None
         if member is not None:
             return member
+        if value is not None and value.is_itself and call.name == self._rules.maker:
+            return value.found
         if value is not None and value.is_itself and call.name in self._rules.deferring:
             callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
             return value.found.at_most(INFERRED) if callables else None
@@ -105,7 +107,7 @@ class CallResolution:
             if not binding.type_name:
                 return not binding.value or self._may_guess(number, binding.value, steps - 1)
             return self._lookup.dotted(number, binding.type_name.split(".")) is not None
-        return not (self._rules.implicit_members and first[:1].isupper())
+        return not self._rules.is_type_name(first)
 
     def _guess(self, scope: int, name: str) -> Found | None:
         """The method of that name when a single type that the file sees has it."""
@@ -118,7 +120,8 @@ class CallResolution:
 
     def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
         """The nearest of the definitions found, by their parameters where these tell overloads apart."""
-        entered = dict.fromkeys(number for ref in found.numbers for number in self._entered(ref))
+        named = (number for ref in found.numbers for number in self._entered(ref))
+        entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
         if len(numbers) > 1 and self._rules.has_overloads:
             numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers

@@ -13,7 +13,7 @@ from groundwire_server.ingest.tree.names.handed import HandedOver
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
-from groundwire_server.ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.signals import Signals
 from groundwire_server.ingest.tree.names.table import NOTHING
 from groundwire_server.ingest.tree.names.tested import Tested
@@ -71,6 +71,7 @@ class FamilyEdges:
             yield from self._mappings(file)
         for owner, member in self._rules.adopted():
             yield self._between(owner, member, CONTAINS)
+        yield from self._bodies()
         for first, other in self._rules.parts():
             yield self._between(first, other, "PartialOf")
             yield self._between(other, first, "PartialOf")
@@ -231,7 +232,20 @@ class FamilyEdges:
         for (key, table), confidence in sorted(found.items()):
             yield EntityMapping(key, table, confidence)
 
-    def _between(self, start: int, end: int, edge_type: str) -> SourceEdge:
+    def _bodies(self) -> Iterator[SourceEdge]:
+        """Between declarations without a body and the definitions that have it."""
+        seen: set[tuple[str, str]] = set()
+        for number in range(len(self._table.definitions)):
+            bodies = self._rules.bodies(number)
+            for body in bodies:
+                ends = (self._key(number), self._key(body))
+                if ends[0] != ends[1] and ends not in seen:
+                    seen.add(ends)
+                    confidence = EXACT if len(bodies) == 1 else GUESSED
+                    yield self._between(number, body, "ImplementedBy", confidence)
+                    yield self._between(body, number, "Implements", confidence)
+
+    def _between(self, start: int, end: int, edge_type: str, confidence: float = EXACT) -> SourceEdge:
         """An edge that the declarations themselves make."""
         line = self._table.definitions[start].line
         origin = f"{self._table.path_of(start)}:{line}"

@@ -97,11 +97,12 @@ class Inheritance:
 
     def _add_member(self, member: int, base: int, confidence: float) -> None:
         definition = self._table.definitions[member]
-        if definition.construct == "type" or "static" in definition.traits:
+        rules = self._lookup.rules
+        if definition.construct == "type" or "static" in definition.traits or rules.bodies(member):
             return
-        if definition.name == self._lookup.rules.constructor_name(self._table.owner_of(member)):
+        if definition.name == rules.constructor_name(self._table.owner_of(member)):
             return
-        same = self._table.members(base, definition.name)
+        same = tuple(other for other in self._table.members(base, definition.name) if not rules.bodies(other))
         fitting = [other for other in same if _same_parameters(definition, self._table.definitions[other])]
         for other in fitting or (same if len(same) == 1 else ()):
             self._note(member, other, confidence)

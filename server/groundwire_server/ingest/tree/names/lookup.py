@@ -159,15 +159,17 @@ class Lookup:
         """The variable that a name is in a scope, with the definition that it stands in."""
         number = scope
         while number >= 0:
-            if self.table.definitions[number].construct == "type":
-                field = self._field(number, name) if self.rules.implicit_members else None
-                if field is not None:
-                    return field
-            else:
-                binding = self.table.variable(number, name)
-                if binding is not None:
-                    return number, binding
-            number = self.table.parent_of(number)
+            is_type = self.table.definitions[number].construct == "type"
+            binding = None if is_type else self.table.variable(number, name)
+            if binding is not None:
+                return number, binding
+            parent, owner = self.table.parent_of(number), self.table.owner_of(number)
+            # A member that is defined outside of its type sees the fields of it as well.
+            around = number if is_type else owner if owner != parent else -1
+            field = self._field(around, name) if around >= 0 and self.rules.implicit_members else None
+            if field is not None:
+                return field
+            number = parent
         return None
 
     def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
@@ -223,6 +225,8 @@ class Lookup:
                     declared = self._of_binding(*field)
                     return declared and self._substituted(declared, value, field[0])
         member = self.step(value.found, name)
+        if member is None and is_called and value.is_itself and name == self.rules.maker:
+            return replace(value, is_itself=False)
         if member is None and is_called:
             held = self._into(scope, value, name)
             given = self.called(held) if held is not None else None
@@ -361,10 +365,12 @@ class Lookup:
         return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
 
     def _field(self, number: int, name: str) -> tuple[int, Binding] | None:
+        """The field of a type or of its base types, with the part of the type that it stands in."""
         for owner, _ in self.lineage(number):
-            binding = self.table.variable(owner, name)
-            if binding is not None:
-                return owner, binding
+            for part in self.table.parts(owner):
+                binding = self.table.variable(part, name)
+                if binding is not None:
+                    return part, binding
         return None
 
     def _extends(self, number: int, value: Value | None) -> bool:

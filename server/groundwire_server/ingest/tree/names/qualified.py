@@ -1,7 +1,8 @@
-"""C# and Java: types by their full names, through the namespace around a place and what its file imports."""
+"""C#, Java and Kotlin: types by their full names, through the namespace around a place and what its file imports."""
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import ClassVar
 
 from groundwire_server.ingest.tree.facts import Import
 from groundwire_server.ingest.tree.languages.types import arguments
@@ -25,6 +26,8 @@ class QualifiedNames(NameRules):
 
     self_names = frozenset({"this"})
     implicit_members = True
+    # Whether functions stand in namespaces, beside types.
+    has_functions: ClassVar[bool] = False
 
     def __init__(self, table: SymbolTable, projects: frozenset[str] = frozenset()) -> None:
         super().__init__(table)
@@ -37,7 +40,7 @@ class QualifiedNames(NameRules):
                 inside_type = table.parent_of(parent) >= 0
                 around = self._namespace_of[parent] if inside_type else definition.symbol.rpartition(".")[0]
                 self._namespace_of[number] = around
-                if definition.construct != "callable":
+                if definition.construct != "callable" or (self.has_functions and not inside_type):
                     self._types[definition.symbol] += (number,)
         self._joined: list[tuple[int, int]] = []
         for symbol, numbers in self._types.items():
@@ -106,7 +109,7 @@ class QualifiedNames(NameRules):
             wide = {item.module for item in self._wildcards_in_force(file)}
             self._seen[file] = frozenset(around | named | wide) - {""}
         type_number = self.table.enclosing_type(number)
-        symbol = "" if type_number is None else self.table.definitions[type_number].symbol
+        symbol = self.table.definitions[number if type_number is None else type_number].symbol
         return bool(self._seen[file] & {symbol, self._namespace_of[number]})
 
     def namespace_import(self, file: int, number: int) -> Import | None:
@@ -175,11 +178,21 @@ class CSharpNames(QualifiedNames):
 
 
 class JavaNames(QualifiedNames):
-    """Java."""
+    """Java and Kotlin, which see each other."""
 
-    languages = frozenset({"java"})
+    languages = frozenset({"java", "kotlin"})
     super_names = frozenset({"super"})
-    common_methods = everyday.JAVA
+    has_functions = True
+    common_methods = everyday.JAVA | everyday.KOTLIN
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports."""
+        found = super().visible(scope, name)
+        file = self.table.file_of(scope)
+        if found is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
+            return found
+        own = tuple(number for number in found.numbers if self.table.file_of(number) == file)
+        return Found(own, found.confidence) if own else None
 
     def accessed(self, method: str) -> tuple[str, ...]:
         """The component of a record, or the field that a getter is generated for."""

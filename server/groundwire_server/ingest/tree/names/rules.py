@@ -39,6 +39,8 @@ class NameRules(ABC):
     # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
+    # The method of every type that makes an instance of it.
+    maker: ClassVar[str] = ""
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
@@ -71,6 +73,10 @@ class NameRules(ABC):
         """Types and the members that they have in other files."""
         return iter(())
 
+    def bodies(self, number: int) -> tuple[int, ...]:
+        """Where a declaration that has no body has it; empty for one that has."""
+        return ()
+
     def parts(self) -> Iterator[tuple[int, int]]:
         """Pairs of declarations that make up one type, the first part before another."""
         return iter(())
@@ -78,6 +84,10 @@ class NameRules(ABC):
     def given(self, number: int, parameter: str) -> int | None:
         """The callable whose result a framework gives to a parameter of definition `number`."""
         return None
+
+    def is_type_name(self, name: str) -> bool:
+        """Whether a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
+        return self.implicit_members and name[:1].isupper()
 
     def accessed(self, method: str) -> tuple[str, ...]:
         """The fields that a method of this name may hand out where it is generated: the likeliest first."""

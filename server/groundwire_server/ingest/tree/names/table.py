@@ -87,7 +87,7 @@ class SymbolTable:
         while number >= 0:
             if self.is_type(number):
                 return number
-            number = self.parent_of(number)
+            number = self.owner_of(number)
         return None
 
     def is_type(self, number: int) -> bool:
@@ -123,16 +123,14 @@ class SymbolTable:
         return None
 
     def members(self, number: int, name: str) -> tuple[int, ...]:
-        """The members of that name, of all parts of a type; overloads are several."""
+        """The members of that name, of all parts of a type; overloads are several, a joined type is its first part."""
         parts = self.parts(number)
-        return tuple(found for part in parts if part in self._members for found in self._members[part].get(name, ()))
+        found = (one for part in parts if part in self._members for one in self._members[part].get(name, ()))
+        return tuple(dict.fromkeys(self.parts(one)[0] for one in found))
 
     def variable(self, number: int, name: str) -> Binding | None:
         """The variable of that name that stands directly in a definition: a local or a parameter, or a field."""
-        for part in self.parts(number):
-            if part in self._variables and name in self._variables[part]:
-                return self._variables[part][name]
-        return None
+        return self._variables[number].get(name) if number in self._variables else None
 
     def join(self, parts: Sequence[int]) -> None:
         """Makes several declarations one type."""

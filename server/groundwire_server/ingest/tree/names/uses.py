@@ -26,7 +26,10 @@ class Uses:
                 found = self.value(scope, reference.name.rpartition(".")[0])
         if found is None:
             return
-        numbers = self._table.nearest(self._table.file_of(scope), found.numbers)
+        named = dict.fromkeys(
+            body for number in found.numbers for body in self._lookup.rules.bodies(number) or (number,)
+        )
+        numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
         edge_type = "DecoratedBy" if reference.role == "decorator" else "References"
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             if self._table.definitions[number].construct != "module":

@@ -10,7 +10,7 @@ from groundwire_server.ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
-PATHS = ("a.py", "A.cs", "a.ts", "a.tsx", "a.js", "A.java", "a.go")
+PATHS = ("a.py", "A.cs", "a.ts", "a.tsx", "a.js", "A.java", "a.go", "a.kt", "a.php", "a.rb", "a.rs", "a.c", "a.cpp")
 
 
 def test_a_syntax_error_is_named_and_the_rest_is_read(analyse: Analyser) -> None:
@@ -30,7 +30,7 @@ def test_methods_are_found_in_a_class_that_is_never_closed(analyse: Analyser) ->
 @pytest.mark.parametrize("path", PATHS)
 def test_prose_is_refused_as_code(analyse: Analyser, path: str) -> None:
     text = "“Once upon a time”, said § the (king ¶ to the [queen… there } was } a { ¿ dragon ¡ !!! ??? \\\n" * 20
-    analysis = analyse(path, text)
+    analysis = analyse(path, f"<?php {text}" if path.endswith(".php") else text)
     assert analysis.file.nodes == ()
     assert analysis.facts is None
     assert len(analysis.file.skipped) == 1
@@ -50,6 +50,19 @@ def test_prose_is_refused_as_code(analyse: Analyser, path: str) -> None:
         ("A.java", "class A {\n" * 5_000 + "}\n" * 5_000),
         ("A.cs", "namespace A {\n" * 5_000 + "}\n" * 5_000),
         ("a.go", "package a\nvar x = " + "-" * 10_000 + "1\n"),
+        ("a.kt", "class A {\n" * 5_000 + "}\n" * 5_000),
+        ("a.kt", "val x = a" + "\n  .then { 1 }" * 10_000 + "\n"),
+        ("a.php", "<?php if (a) {\n" + "if (a) {\n" * 10_000 + "}\n" * 10_001),
+        ("a.php", "<?php $x = $a" + "->b()" * 10_000 + ";\n"),
+        ("a.rb", "module A\n" * 5_000 + "end\n" * 5_000),
+        ("a.rb", "x = a" + ".b" * 10_000 + "\n"),
+        ("a.rs", "mod a {\n" * 5_000 + "}\n" * 5_000),
+        ("a.rs", "impl A { fn f(&self) { } }\n" * 5_000),
+        ("a.c", "int x = " + "-" * 10_000 + "1;\n"),
+        ("a.c", "#if A\n" * 5_000 + "#endif\n" * 5_000),
+        ("a.cpp", "namespace a {\n" * 5_000 + "}\n" * 5_000),
+        ("a.cpp", "A" + "<A" * 10_000 + ">" * 10_000 + " x;\n"),
+        ("a.cpp", "\n" * 200_000 + "FOO\n" * 10_000),
         ("a.py", "(" * 10_000),
         ("A.cs", "{" * 10_000),
     ],

@@ -10,7 +10,7 @@ from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
 
 Analyser = Callable[[str, str], CodeAnalysis]
 
-CODE = {
+CODE: dict[str, str] = {
     "a.py": """\
 import a.b as c
 
@@ -89,6 +89,85 @@ func (t *T) F(z b.Z) {
 	q := &W{}
 	t.v.G(`x`, q)
 }
+""",
+}
+CODE |= {
+    "a.kt": """\
+package a.b
+
+import c.d.E as F
+
+@Table("t")
+class A<T>(private val repo: Repo) : B(repo), C by d {
+    val x: X = X()
+    override fun f(a: E): List<E> = repo.save("x$a ${a.b}") { it.go() }
+    companion object { fun make() = A<E>(1) }
+}
+
+fun String.ext(n: Int?) { n!!.go(::f) }
+""",
+    "a.php": """\
+<?php
+namespace A\\B;
+use C\\{D, E as F};
+#[Route('/x')]
+abstract class A extends B implements \\C {
+    use T;
+    /** @var G */
+    private $g;
+    function __construct(private D $d) { $this->h = new H("a$b"); }
+    static function f(?E $e): self { return $e?->go([$this, 'x'], G::class); }
+}
+""",
+    "a.rb": """\
+require_relative 'x'
+module A
+  class B::C < D
+    include E
+    belongs_to :user
+    attr_reader :x
+    def f(a, b = 1, *c) = a.go { |i| i.z }
+    def self.g
+      @x = F.new("a#{b}")
+      helper
+    end
+  end
+end
+""",
+    "a.rs": """\
+use crate::a::{b, C as D, e::*};
+mod m { use super::*; }
+/// doc
+#[derive(Debug)]
+pub struct A<'a, T: B> { x: &'a [C], y: Arc<T> }
+impl<'a, T> B for A<'a, T> {
+    fn f(&mut self, e: &dyn E) -> Self { self.x[0].go(e)?; let g = G::new(); Self { x: r"a" } }
+}
+macro_rules! h { () => {} }
+""",
+    "a.c": """\
+#include "b.h"
+typedef struct a { struct b *next; void (*go)(int); } a_t;
+FOO_EXPORT
+static int f(const a_t *x, ...);
+#define MAX(a, b) ((a) > (b))
+#ifdef X
+int f(const a_t *x) { x->next->go(MAX(1, 2)); struct ops o = { .open = f }; return g("a" "b"); }
+#endif
+""",
+    "a.cpp": """\
+#include <b.hpp>
+namespace a::b {
+using c::D;
+template <typename T> class FOO_API A final : public B, C<T> {
+ public:
+  explicit A(int x) : B(x) {}
+  virtual void f(const E& e) = 0;
+  std::unique_ptr<G> g_;
+};
+}
+a::b::A<int>::~A() { auto x = std::make_unique<F>(1); F y{2}; g_->go([&](E e) { e.z(); }); }
+TEST(X, Y) { EXPECT(R"(a)"); }
 """,
 }
 PIECES = (
