@@ -59,14 +59,14 @@ class Import:
 
     `module` is written as the language does: dotted (leading dots: relative), a path, or empty for this
     very file (`export default Foo`). An empty `name` is the module itself, `*` everything in it; an empty
-    `alias` binds no name. `tree_wide` holds for every file of the tree (C# `global using`).
+    `alias` binds no name. `project_wide` holds for every file of the project (C# `global using`).
     """
 
     module: str
     name: str
     alias: str
     line: int
-    tree_wide: bool = False
+    project_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

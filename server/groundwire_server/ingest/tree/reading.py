@@ -120,7 +120,7 @@ class TreeReading:
             for item in self._facts
         ]
         packages = frozenset(_folder(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        layout = TreeLayout(packages, self._go_modules, self._script_projects)
+        layout = TreeLayout(packages, self._go_modules, frozenset(self._root_namespaces), self._script_projects)
         resolution = resolve(with_generated(self._protos, facts), layout)
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())

@@ -39,13 +39,14 @@ from groundwire_server.ingest.tree.names.table import SymbolTable
 class TreeLayout:
     """What name resolution must know of a tree beside its code.
 
-    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each
-    folder that holds a go.mod; `script_projects` what each `tsconfig.json` and `package.json` says. Paths are relative
-    to the tree, its root being empty.
+    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
+    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
+    `tsconfig.json` and `package.json` says. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
+    dotnet_projects: frozenset[str] = frozenset()
     script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
 
 
@@ -75,7 +76,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
     served: list[Served] = []
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),
-        CSharpNames(table(CSharpNames.languages)),
+        CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
         ScriptNames(table(ScriptNames.languages), layout.script_projects),
         JavaNames(table(JavaNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),

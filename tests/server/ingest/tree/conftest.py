@@ -65,7 +65,7 @@ def resolved(analyse: Analyser) -> Resolver:
         layout = TreeLayout(
             packages or frozenset(folder for folder, _, _ in inits),
             go_modules or {},
-            {path: project for path, project in projects.items() if project is not None},
+            script_projects={path: project for path, project in projects.items() if project is not None},
         )
         purposes = Purposes()
         known = [item for item in facts if item is not None]

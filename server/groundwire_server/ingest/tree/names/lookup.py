@@ -10,6 +10,8 @@ from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIV
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING, Found
 
+_MAX_LINEAGE = 100
+"""How many types are looked at of those that one derives from."""
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
 _SELF_TYPES = frozenset({"Self", "this"})
@@ -78,7 +80,7 @@ class Lookup:
             yield current, confidence
             for found in self.bases(current):
                 for base in found.numbers:
-                    if base not in seen:
+                    if base not in seen and len(seen) < _MAX_LINEAGE:
                         seen.add(base)
                         pending.append((base, min(confidence, found.confidence, WILDCARD)))
 
@@ -223,8 +225,9 @@ class Lookup:
         member = self.step(value.found, name)
         if member is None and is_called:
             held = self._into(scope, value, name)
-            if held is not None:
-                return self.called(held)
+            given = self.called(held) if held is not None else None
+            if given is not None:
+                return given
             member = self.extension(scope, value, name)
             if member is None:
                 return self._accessed(value, name)
@@ -293,27 +296,30 @@ class Lookup:
         if owner_type < 0 or value.found.refs:
             return value
         names = self.table.definitions[owner_type].type_parameters
-        given, scope = self._type_arguments(owner, owner_type) if names else ((), 0)
+        scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
         if not names or len(names) != len(given):
             return value
         type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
-        return self._typed(scope, type_name, INFERRED) if type_name != value.type_name else value
+        if type_name == value.type_name:
+            return value
+        meant = self._typed(scope, type_name, INFERRED)
+        return replace(meant, is_wrapped=meant.is_wrapped or value.is_wrapped)
 
-    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[tuple[str, ...], int]:
+    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[int, tuple[str, ...]]:
         """What is given to the type parameters of a value's type, or by that type to those of one it derives from.
 
-        With it comes the definition in which it is written.
+        The definition in which it is written comes first.
         """
         given = arguments(owner.type_name)
         if given or owner_type in owner.found.numbers:
-            return given, owner.scope
+            return owner.scope, given
         for number in owner.found.numbers:
             for part, _ in self.lineage(number):
                 for base in self.table.definitions[part].bases:
                     found = self.type_named(part, base) if "<" in base else None
                     if found is not None and owner_type in found.numbers:
-                        return arguments(base), part
-        return (), owner.scope
+                        return part, arguments(base)
+        return owner.scope, ()
 
     def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
         """A value of the type that is written in a scope."""

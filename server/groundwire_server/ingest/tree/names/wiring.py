@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Call, Registration, Topic
-from groundwire_server.ingest.tree.languages.types import arguments, head, names_in, value_type
+from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
 from groundwire_server.ingest.tree.names.table import Found
@@ -20,6 +20,8 @@ MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
 _HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNORECASE)
+_LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
+_PROVIDES = frozenset({"Bean", "Provides", "Produces"})
 _SENDS = re.compile(
     r"^(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)\w*"
     r"|(?:add|save|push|append|record|store)\w*event\w*|fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$",
@@ -38,6 +40,12 @@ class Registrations:
         self._bound: defaultdict[int, set[int]] = defaultdict(set)
         self._by_name: defaultdict[str, set[int]] = defaultdict(set)
         table = lookup.table
+        self._providers = {
+            table.module_of(file) + reference.scope
+            for file, facts in enumerate(table.files)
+            for reference in facts.references
+            if reference.role == "decorator" and reference.name in _PROVIDES
+        }
         for file, facts in enumerate(table.files):
             for call in facts.calls if not facts.is_test else ():
                 pair = self.pair(table.module_of(file) + call.scope, call)
@@ -88,12 +96,17 @@ class Registrations:
     def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
         """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
 
-        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`.
+        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`, or those of what a
+        callable provides and of what it makes, as in `@Bean I i() { return new T(); }`.
         """
+        if call.constructs and scope in self._providers:
+            return self._derived(scope, self._lookup.table.definitions[scope].result, f"{call.receiver}.{call.name}")
         given = call.type_arguments if len(call.type_arguments) == 2 else call.arguments[:2]
-        if len(given) != 2:
-            return None
-        found = [self._lookup.type_named(scope, name) if name.strip('"') else None for name in given]
+        return self._derived(scope, *given) if len(given) == 2 else None
+
+    def _derived(self, scope: int, *given: str) -> tuple[int, int] | None:
+        """Two types of which the second derives from the first."""
+        found = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
         if found[0] is None or found[1] is None:
             return None
         interface, implementation = found[0].numbers[0], found[1].numbers[0]
@@ -115,9 +128,13 @@ class Messages:
                     for written in arguments(base):
                         self._add_handlers(number, number, written)
         for file, facts in enumerate(self._table.files):
+            first = self._table.module_of(file)
+            for reference in facts.references:
+                if reference.role == "decorator" and _LISTENS.search(reference.name):
+                    self._add_listener(first + reference.scope)
             for topic in facts.topics:
                 if topic.handles and topic.path:
-                    self._add_topic(self._table.module_of(file) + topic.scope, topic)
+                    self._add_topic(first + topic.scope, topic)
         self._add_same_named()
 
     def handlers(self, message: int) -> Mapping[int, float]:
@@ -170,6 +187,15 @@ class Messages:
                 self._add_handlers(number, scope, written)
             elif message is not None:
                 self._handlers[message.numbers[0]][number] = message.confidence
+
+    def _add_listener(self, number: int) -> None:
+        """A callable that is marked as one that handles what it takes."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or () if definition.construct == "callable" else ():
+            written = item_type(parameter.type_name) or value_type(parameter.type_name)
+            message = self._lookup.type_named(number, written) if written else None
+            for taken in message.numbers if message is not None else ():
+                self._handlers[taken][number] = WILDCARD
 
     def _add_same_named(self) -> None:
         """What handles a message of one name handles those of other services that are called the same."""

@@ -1,14 +1,15 @@
 """From the registration of a route to its handler, and from requests to it, in Go."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODULES = {"": "example.com/shop"}
 HANDLERS = (
-    "package api\n\ntype API struct{}\n\nfunc (a *API) List(c *gin.Context) {}\n\nfunc (a *API) Made() Handler { return nil }\n\n"
+    "package api\n\ntype API struct{}\n\nfunc (a *API) List(c *gin.Context) {}\n\n"
+    "func (a *API) Made() Handler { return nil }\n\n"
     "func Health(w W, r *R) {}\n\nfunc Auth(next Handler) Handler { return next }\n\n"
     "type Page struct{}\n\nfunc (p Page) ServeHTTP(w W, r *R) {}\n"
 )
