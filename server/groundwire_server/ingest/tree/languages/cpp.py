@@ -11,7 +11,16 @@ from groundwire_server.ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_server.ingest.tree.languages.c import CSyntax
 from groundwire_server.ingest.tree.languages.c_declarators import declarators, dotted_name, function_of, written_type
 from groundwire_server.ingest.tree.languages.c_values import CPP_VALUES
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, last_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import (
+    CallForm,
+    Nodes,
+    Places,
+    Shape,
+    count_children,
+    last_child,
+    text_of,
+    type_of,
+)
 
 _CPP_ONLY = re.compile(
     r"^[ \t]*(?:class\s+\w|namespace(?:\s+[\w:]+)?\s*\{|template\s*<|using\s+\w|(?:public|private|protected)\s*:)", re.M
@@ -66,6 +75,11 @@ class CppSyntax(CSyntax):
             found.discard("declared")
             found.add("abstract")
         return frozenset(found)
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Also a member that does nothing, or nothing but to set fields before its body."""
+        is_empty = shape.construct == "callable" and shape.body is not None and count_children(shape.body) == 0
+        return is_empty or super().is_slight(node, shape)
 
     def is_raw(self, prefix: str, quote: str) -> bool:
         """Raw strings."""

@@ -90,7 +90,8 @@ class PhpSyntax(Syntax):
 
     def result(self, node: Node) -> str:
         """The type that a callable states to return."""
-        return php_type(node.child_by_field_name("return_type"))
+        stated = php_type(node.child_by_field_name("return_type"))
+        return "Self" if stated == "static" else stated
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type."""

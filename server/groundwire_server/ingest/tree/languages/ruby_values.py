@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.facts import RETURNED, Binding
 from groundwire_server.ingest.tree.languages.strings import string_value
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
 
 _PARAMETERS = ("method_parameters", "block_parameters", "lambda_parameters")
-VALUES = frozenset({"assignment", "operator_assignment", "call", "exception_variable", "for", *_PARAMETERS})
+VALUES = frozenset(
+    {"assignment", "operator_assignment", "call", "exception_variable", "for", "body_statement", *_PARAMETERS}
+)
 _READERS = frozenset({"attr_reader", "attr_accessor"})
 _ONE = frozenset({"belongs_to", "has_one"})
 _MANY = frozenset({"has_many", "has_and_belongs_to_many"})
@@ -25,6 +27,11 @@ def ruby_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
             yield from _parameters(syntax, node, places)
     for node in (*nodes["assignment"], *nodes["operator_assignment"]):
         yield from _assigned(syntax, node, places)
+    for node in nodes["body_statement"]:
+        is_method = node.parent is not None and node.parent.type in ("method", "singleton_method")
+        value = syntax.value_path(node.named_children[-1]) if is_method and node.named_children else ""
+        if value:
+            yield Binding(places.scope(node), RETURNED, "", False, value)
     for node in nodes["exception_variable"]:
         yield Binding(places.scope(node), text_of(first_child(node)), "", False)
     for node in nodes["for"]:

@@ -91,9 +91,22 @@ class Inheritance:
         for base, confidence in self._lookup.lineage(number):
             if base == number:
                 continue
-            self._implementing[base][number] = confidence
+            if number in self._stating(number, base):
+                self._implementing[base][number] = confidence
             for member in members:
                 self._add_member(member, base, confidence)
+
+    def _stating(self, number: int, base: int) -> tuple[int, ...]:
+        """The parts of a type that name a base themselves, or the first where none does."""
+        parts = self._table.parts(number)
+        if len(parts) == 1:
+            return parts
+        named = {
+            part: [self._lookup.type_named(part, name) for name in self._table.definitions[part].bases]
+            for part in parts
+        }
+        stating = (part for part, bases in named.items() if any(found and base in found.numbers for found in bases))
+        return tuple(stating) or parts[:1]
 
     def _add_member(self, member: int, base: int, confidence: float) -> None:
         definition = self._table.definitions[member]
@@ -104,7 +117,13 @@ class Inheritance:
             return
         same = tuple(other for other in self._table.members(base, definition.name) if not rules.bodies(other))
         fitting = [other for other in same if _same_parameters(definition, self._table.definitions[other])]
-        for other in fitting or (same if len(same) == 1 else ()):
+        if not fitting and len(same) == 1:
+            overloads = self._table.members(self._table.owner_of(member), definition.name)
+            is_taken = any(
+                _same_parameters(self._table.definitions[one], self._table.definitions[same[0]]) for one in overloads
+            )
+            fitting = [] if is_taken else list(same)
+        for other in fitting:
             self._note(member, other, confidence)
 
     def _note(self, member: int, base_member: int, confidence: float) -> None:

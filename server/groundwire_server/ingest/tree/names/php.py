@@ -29,6 +29,9 @@ class PhpNames(QualifiedNames):
         """An imported name, one of the namespace around, or a global function; empty for the global namespace."""
         if not name:
             return Found(("",), EXACT)
+        around = self.table.enclosing_type(scope)
+        if name in self.self_names and around is not None:
+            return Found((around,), EXACT)
         file = self.table.file_of(scope)
         item = self.import_of(file, name)
         if item is not None:

@@ -95,7 +95,7 @@ class RubyNames(NameRules):
         for symbol, numbers in sorted(self._types.items()):
             owners = self._types.get(symbol.rpartition(".")[0], ())
             for number in numbers if owners else ():
-                if self.table.enclosing_type(self.table.parent_of(number)) is None:
+                if self.table.parent_of(number) not in owners:
                     self.table.add_member(owners[0], number)
                     yield owners[0], number
 

@@ -52,7 +52,7 @@ class RustNames(NameRules):
         """A name of the module around or of those around it in the file, what they import, a crate, or a module."""
         if name == "Self":
             around = self.table.enclosing_type(scope)
-            return None if around is None else Found((around,), EXACT)
+            return None if around is None else Found(self.table.parts(around)[:1], EXACT)
         return self._path(self._module_around(scope), (name,), MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
