@@ -36,6 +36,13 @@ _EXPORT = re.compile(
 _ALONE = re.compile(
     rb"(?:\A|[;{}:][ \t]*\r?\n|^[ \t]*\r?\n)[ \t]*([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,100}\))?)[ \t]*\r?$", re.MULTILINE
 )
+# `extern "C" {` and its end where only a compiler of C++ sees them: the braces stand in branches of their own.
+_LINKAGE = re.compile(
+    rb"^[ \t]*#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t]*\(?[ \t]*)__cplusplus[^\n]*\n"
+    rb"((?:[ \t]*(?:extern[ \t]+\"C\"[ \t]*\{?|\{|\})?[ \t]*(?:/[/*][^\n]*)?\r?\n)+)[ \t]*#[ \t]*e(?:ndif|lse)",
+    re.MULTILINE,
+)
+_TEXT = re.compile(rb"[^\r\n]")
 
 
 class CSyntax(Syntax):
@@ -66,8 +73,8 @@ class CSyntax(Syntax):
     facts = frozenset({"preproc_include", *VALUES, *REFERENCING})
 
     def prepared(self, source: bytes) -> bytes:
-        """The source with blanks for macros that stand where the grammar has no place for a name."""
-        for pattern in (_EXPORT, _ALONE):
+        """The source with blanks for macros and braces that stand where the grammar has no place for them."""
+        for pattern in (_LINKAGE, _EXPORT, _ALONE):
             source = pattern.sub(_blanked, source)
         return source
 
@@ -166,4 +173,4 @@ class CSyntax(Syntax):
 
 def _blanked(match: re.Match[bytes]) -> bytes:
     start, end = match.start(1) - match.start(), match.end(1) - match.start()
-    return match[0][:start] + b" " * (end - start) + match[0][end:]
+    return match[0][:start] + _TEXT.sub(b" ", match[1]) + match[0][end:]
