@@ -61,8 +61,7 @@ CODE_LANGUAGES = frozenset(
 class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
-    `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `sql`, `markdown`, `yaml`,
-    `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`;
+    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`;
     `scip` is a compiler's index of other files.
     """
 

@@ -36,7 +36,7 @@ def test_a_header_is_of_cpp_when_it_has_what_c_has_not(analyse: Analyser, text: 
 def test_macros_where_the_grammar_has_no_place_for_them(analyse: Analyser) -> None:
     text = (
         "class EXPORT_API(1) A : public B {\n  Q_OBJECT\n public:\n  void f() { g(); h(); }\n};\n"
-        "BEGIN_DECLS\nvoid k() {\n  int x = A_FLAG |\n    B_FLAG\n  ;\n}\n"
+        "BEGIN_DECLS\nAPI_EXPORT const K* m(int a);\nvoid k() {\n  int x = A_FLAG |\n    B_FLAG\n  ;\n}\n"
     )
     analysis = analyse("a.cpp", text)
     assert analysis.file.skipped == ()
