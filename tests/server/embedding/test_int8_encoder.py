@@ -66,7 +66,7 @@ def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int, m
         assert together(converted.encoder, texts) == [expected[text] for text in texts]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text(max_size=60) | st.sampled_from(random_texts(17, 40, 250)), min_size=1, max_size=32),
     threads=st.integers(1, 3),

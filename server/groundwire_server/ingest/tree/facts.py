@@ -69,14 +69,14 @@ class Import:
 
     `module` is written as the language does: dotted (leading dots: relative), a path, or empty for this
     very file (`export default Foo`). An empty `name` is the module itself, `*` everything in it; an empty
-    `alias` binds no name. `tree_wide` holds for every file of the tree (C# `global using`).
+    `alias` binds no name. `project_wide` holds for every file of the project (C# `global using`).
     """
 
     module: str
     name: str
     alias: str
     line: int
-    tree_wide: bool = False
+    project_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,40 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """What stands behind a name for those who ask for it, or, when it `asks`, a place that does.
+
+    What is asked for is a string, `name`, or what the path `path` leads to. `given` is a path as in `Call.receiver`,
+    empty when what is given is definition `scope` itself.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    path: str
+    given: str
+    line: int
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A message that is sent or, where it `handles` it, waited for.
+
+    It is told by a string, `name`, or by a constant or type that the path `path` leads to. `handler` is a path as in
+    `Call.receiver`, empty when the handler is definition `scope` itself.
+    """
+
+    from_key: str
+    scope: int
+    name: str
+    path: str
+    handles: bool
+    handler: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableMapping:
     """An ORM's word that the node `from_key` maps to a table, and so does the type `entity` unless that is empty."""
 
@@ -225,7 +259,8 @@ class TableChange:
 class CodeFacts:
     """All that name resolution needs of one file.
 
-    `is_test` when it is there to test others, `is_generated` when a program wrote it.
+    `imported_as` are further modules that the file stands for, such as one that is generated from it: paths of files,
+    or names of packages. `is_test` when it is there to test others, `is_generated` when a program wrote it.
     """
 
     path: str
@@ -238,8 +273,11 @@ class CodeFacts:
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    topics: tuple[Topic, ...] = ()
     mappings: tuple[TableMapping, ...] = ()
     table_changes: tuple[TableChange, ...] = ()
+    imported_as: tuple[str, ...] = ()
     is_test: bool = False
     is_generated: bool = False
 

@@ -18,6 +18,7 @@ from groundwire_server.ingest.tree.files.reading import FileReading, PathReferen
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.languages.rust import crate_name
+from groundwire_server.ingest.tree.languages.script_projects import ScriptProject, is_project_file, script_project
 from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
 from groundwire_server.ingest.tree.markdown import markdown_analysis
 from groundwire_server.ingest.tree.mentions import Mentions
@@ -61,6 +62,7 @@ class TreeReading:
         self._edges = TreeEdges()
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
+        self._script_projects: dict[str, ScriptProject] = {}
         self._crates: dict[str, str] = {}
         self._references: list[PathReference] = []
         self._keys_by_line: dict[str, tuple[str, ...]] = {}
@@ -73,6 +75,10 @@ class TreeReading:
         """The nodes of a file and the edges that need no other; what is needed for others is kept."""
         if is_generated(file.path, file.text):
             self._purposes.note_generated(file.path)
+        if is_project_file(file.path):
+            project = script_project(file.path, file.text)
+            if project is not None:
+                self._script_projects[file.path] = project
         if PurePosixPath(file.path).name == "Cargo.toml" and crate_name(file.text):
             self._crates[_folder(file.path)] = crate_name(file.text)
         if file.language in FILE_READERS:
@@ -118,7 +124,9 @@ class TreeReading:
             for item in self._facts
         ]
         packages = frozenset(_folder(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        resolution = resolve(with_generated(self._protos, facts), TreeLayout(packages, self._go_modules, self._crates))
+        projects = frozenset(self._root_namespaces)
+        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
+        resolution = resolve(with_generated(self._protos, facts), layout)
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))

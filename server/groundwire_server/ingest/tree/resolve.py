@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts
+from groundwire_server.ingest.tree.languages.script_projects import ScriptProject
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.c_family import CFamilyNames
 from groundwire_server.ingest.tree.names.family import FamilyEdges
@@ -42,13 +43,16 @@ from groundwire_server.ingest.tree.names.table import SymbolTable
 class TreeLayout:
     """What name resolution must know of a tree beside its code.
 
-    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each
-    folder that holds a go.mod; `crates` the name of the crate of each that holds a Cargo.toml with a package.
-    Paths are relative to the tree, its root being empty.
+    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
+    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
+    `tsconfig.json` and `package.json` says; `crates` the name of the crate of each folder that holds a Cargo.toml with
+    a package. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
+    dotnet_projects: frozenset[str] = frozenset()
+    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
     crates: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -78,8 +82,8 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
     served: list[Served] = []
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),
-        CSharpNames(table(CSharpNames.languages)),
-        ScriptNames(table(ScriptNames.languages)),
+        CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
+        ScriptNames(table(ScriptNames.languages), layout.script_projects),
         JavaNames(table(JavaNames.languages)),
         PhpNames(table(PhpNames.languages)),
         GoNames(table(GoNames.languages), layout.go_modules),

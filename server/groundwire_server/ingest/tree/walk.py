@@ -32,6 +32,7 @@ _LANGUAGE_OF_SUFFIX = {
     ".cjs": "javascript",
     ".java": "java",
     ".go": "go",
+    ".prisma": "prisma",
     ".kt": "kotlin",
     ".kts": "kotlin",
     ".php": "php",
@@ -51,17 +52,16 @@ _LANGUAGE_OF_SUFFIX = {
     ".dockerfile": "dockerfile",
     COMPILER_INDEX_SUFFIX: "scip",
 }
-CODE_LANGUAGES = frozenset(
-    {"python", "csharp", "typescript", "javascript", "java", "go", "kotlin", "php", "ruby", "rust"}
-)
-"""The languages that are read by their grammars."""
+CODE_LANGUAGES = frozenset("""python csharp typescript javascript java go kotlin php ruby rust c cpp prisma""".split())
+"""The languages that are read as code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
-    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`;
+    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which
+    is read for its module path only, or one of `files.languages`;
     `scip` is a compiler's index of other files.
     """
 

@@ -1,6 +1,7 @@
 """From a file's declarations and chunks to definitions, nodes and Contains edges."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -18,19 +19,28 @@ from groundwire_server.ingest.tree.model import SourceFile
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces(Places):
-    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition."""
+    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition with a place.
+
+    `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
+    """
 
     keys: Sequence[str]
     scopes: Sequence[int]
     definitions: tuple[Definition, ...]
+    inner: Sequence["_Range"]
+    index_of: Mapping[tuple[int, int], int]
 
     def key(self, node: Node) -> str:
         """The key of the chunk that holds the node's first line."""
         return self.keys[node.start_point.row]
 
     def scope(self, node: Node) -> int:
-        """The index of the innermost definition around the node."""
-        return self.scopes[node.start_point.row]
+        """The index of the innermost definition around the node; a declaration's own node stands in what is around."""
+        around = bisect_right(self.inner, node.start_byte, key=_start) - 1
+        while around >= 0 and not self.inner[around].holds(node):
+            around = self.inner[around].outer
+        inner = self.inner[around].index if around >= 0 else 0
+        return max(inner, self.scopes[node.start_point.row])
 
     def variable_scope(self, node: Node) -> int:
         """The index of the innermost definition around the node that has variables: no variable itself."""
@@ -45,6 +55,34 @@ class RowPlaces(Places):
         while scope and self.definitions[scope].construct != "type":
             scope = self.definitions[scope].parent
         return scope
+
+    def declared(self, node: Node) -> int:
+        """The index of the definition that the node declares; 0 where it declares none."""
+        return self.index_of.get((node.start_byte, node.end_byte), 0)
+
+    def around(self, node: Node) -> int:
+        """The index of the definition around what the node declares, or around a node that declares nothing."""
+        index = self.declared(node)
+        return self.definitions[index].parent if index else self.scope(node)
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The bytes of a definition; `outer` is the position of the next one around it among its like, -1 for none."""
+
+    start: int
+    end: int
+    index: int
+    outer: int
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node stands within the definition and is not all of it."""
+        length = node.end_byte - node.start_byte
+        return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
+
+
+def _start(item: _Range) -> int:
+    return item.start
 
 
 def row_places(
@@ -68,7 +106,21 @@ def row_places(
     _narrow_scopes(scopes, declared, first_keys)
     first_keys.setdefault(0, first)
     definitions = _definitions(syntax, file, root, declared, first_keys, keys)
-    return RowPlaces(keys, scopes, definitions)
+    index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
+    return RowPlaces(keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
+
+
+def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[_Range]:
+    """The callables and types without a place, in document order."""
+    found: list[_Range] = []
+    for index, item in enumerate(declared, 1):
+        if index in with_place or item.shape.construct == "value":
+            continue
+        outer = len(found) - 1
+        while outer >= 0 and found[outer].end < item.node.end_byte:
+            outer = found[outer].outer
+        found.append(_Range(item.node.start_byte, item.node.end_byte, index, outer))
+    return found
 
 
 def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:
@@ -125,7 +177,7 @@ def _definitions(
 def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     """What a declaration says of itself; a member of an interface without a body is abstract."""
     traits = set(syntax.traits(item.node, item.parent.node if item.parent else None))
-    if item.parent is not None and item.parent.shape.construct == "callable":
+    if item.is_local:
         traits.add("local")
     is_bare = item.shape.body is None and item.shape.construct == "callable"
     if item.parent is not None and is_bare and "interface" in syntax.traits(item.parent.node, None):

@@ -36,8 +36,8 @@ class ChunkCutter:
     def cut(self, places: Sequence[Place]) -> Iterator[Chunk]:
         """The chunks of a file place by place, each in the order of its lines; `places` starts with the file's.
 
-        A place that holds others is an outline: its own lines, with the signatures of the others in their places. What
-        a type's members outside of it are called stands behind it, as far as they are in the file. A
+        A place that holds others is an outline: its own lines, with the signatures of the others in their places. The
+        signatures of a type's members that stand outside of it, in the same file, stand behind it. A
         file that says nothing but where names come from and then declares types has no chunk; those lines are the last
         ones of its first type. A symbol that the file declares again is told apart by `~2`, `~3`, ... in the order of
         the declarations.
@@ -63,7 +63,9 @@ class ChunkCutter:
 
     def _with_owned(self, place: Place, parts: Sequence[Span]) -> Sequence[Span]:
         """The texts of a place, the last one with the signatures of the members that stand outside of it."""
-        owned = self._owned.get(place.declared.symbol, []) if place.declared is not None else []
+        declared = place.declared
+        is_type = declared is not None and declared.shape.construct == "type"
+        owned = self._owned.get(declared.symbol, []) if declared is not None and is_type else []
         signatures = [signature_text(self._syntax, item, self._source, self._lines) for item in owned]
         text = "\n".join([parts[-1].text, *signatures])
         if not signatures or len(text) > MAX_CHUNK_CHARACTERS:

@@ -72,7 +72,8 @@ class CppSyntax(CSyntax):
         if function is not None and any(text_of(child) == "override" for child in function.named_children):
             found.add("override")
         if _is_pure(node):
-            found = (found - {"declared"}) | {"abstract"}
+            found.discard("declared")
+            found.add("abstract")
         return frozenset(found)
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

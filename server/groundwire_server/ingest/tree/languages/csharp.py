@@ -227,10 +227,10 @@ class CSharpSyntax(Syntax):
         for node in nodes["using_directive"]:
             alias = text_of(node.child_by_field_name("name"))
             target = type_name(last_child(node))
-            tree_wide = any(child.type == "global" for child in node.children)
+            project_wide = any(child.type == "global" for child in node.children)
             module, name = (target.rpartition(".")[0], target.rpartition(".")[2]) if alias else (target, "*")
             if target:
-                yield Import(module, name, alias, node.start_point.row + 1, tree_wide)
+                yield Import(module, name, alias, node.start_point.row + 1, project_wide)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
         """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""

@@ -23,6 +23,7 @@ _PATTERN = re.compile(r"(?:([A-Z]{3,10})[ \t]+)?(?:[\w.-]+)?(/\S*)?")
 _VARYING = re.compile(r"\{(\w+)(\.\.\.)?(?::[^{}]*)?\}|:(\w+)\??(?:\([^()]*\))?|\*(\w*)")
 _MAX_CHAIN = 10
 _MAX_NESTING = 12
+_MAX_WRAPPERS = 4
 
 
 def go_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
@@ -81,14 +82,14 @@ def _methods_of(syntax: Syntax, node: Node) -> list[str]:
     return [method.upper() for method in written if method]
 
 
-def _handlers(syntax: Syntax, value: Node) -> Iterator[str]:
+def _handlers(syntax: Syntax, value: Node, depth: int = _MAX_WRAPPERS) -> Iterator[str]:
     """The paths that may lead to the handler, the likeliest first; an empty one for a function that stands there."""
     if value.type == "func_literal":
         yield ""
     elif value.type == "call_expression":
-        for argument in _arguments(value):
+        for argument in _arguments(value) if depth else ():
             if argument.type in ("identifier", "selector_expression", "func_literal", "call_expression"):
-                yield from _handlers(syntax, argument)
+                yield from _handlers(syntax, argument, depth - 1)
         function = ".".join(syntax.path(value.child_by_field_name("function")))
         if function:
             yield function
@@ -103,35 +104,41 @@ def _handlers(syntax: Syntax, value: Node) -> Iterator[str]:
 def _router(syntax: Syntax, node: Node) -> tuple[str, str]:
     """The path of the object that a chain of calls starts with, and the prefixes of all groups that it is in."""
     prefixes: list[str] = []
-    current: Node | None = node
-    for _ in range(_MAX_CHAIN):
-        if current is None or current.type != "call_expression":
+    path, outer = "", node
+    for _ in range(_MAX_NESTING):
+        current = _chain_start(syntax, outer, prefixes)
+        path = ".".join(syntax.path(current))
+        around = _around(current, path) if path else None
+        before = _before(around) if around is not None else None
+        if around is None or before is None:
             break
-        if _name(current) in _GROUPS:
-            prefixes.append(_first_string(syntax, current))
-        elif _name(current) not in _PASSING:
-            break
-        current = _before(current)
-    path = ".".join(syntax.path(current)) if current is not None else ""
-    around = _around(current, path) if current is not None and path else None
-    if around is not None:
-        outer = _before(around)
-        if outer is not None:
-            path, before = _router(syntax, outer)
-            prefixes.extend((_first_string(syntax, around), before))
+        prefixes.append(_first_string(syntax, around))
+        outer = before
     return path, "".join(url_path(prefix) if prefix.strip("/") else "" for prefix in reversed(prefixes))
+
+
+def _chain_start(syntax: Syntax, node: Node, prefixes: list[str]) -> Node:
+    """What a chain of calls that make groups starts with; adds their prefixes, the last one first."""
+    for _ in range(_MAX_CHAIN):
+        before = _before(node) if node.type == "call_expression" else None
+        if before is None or _name(node) not in _GROUPS | _PASSING:
+            break
+        if _name(node) in _GROUPS:
+            prefixes.append(_first_string(syntax, node))
+        node = before
+    return node
 
 
 def _around(node: Node, name: str) -> Node | None:
     """The call `x.Route("/prefix", func(r Router) {...})` in whose function a name is the router that it gets."""
-    current: Node | None = node
+    current = node.parent
     for _ in range(_MAX_NESTING * _MAX_CHAIN):
-        current = current.parent if current is not None else None
         if current is None or current.type in ("function_declaration", "method_declaration"):
             return None
         if current.type == "func_literal" and _takes(current, name):
             call = current.parent.parent if current.parent is not None else None
             return call if call is not None and _name(call) in _GROUPS else None
+        current = current.parent
     return None
 
 

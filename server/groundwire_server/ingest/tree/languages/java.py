@@ -137,6 +137,16 @@ class JavaSyntax(Syntax):
             return type_of(first_child(node)).partition("<")[0]
         return super().value_path(node)
 
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `x.<A, B>f()`, and of a binding `bind(A.class).to(B.class)`."""
+        listed = node.child_by_field_name("type_arguments")
+        if listed is not None:
+            return tuple(filter(None, map(type_of, listed.named_children)))
+        bound = node.child_by_field_name("object")
+        if bound is None or self.callee(node) != ("bind()", "to"):
+            return ()
+        return (*self.arguments(bound)[:1], *self.arguments(node)[:1])
+
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, static members, and everything of a package or type."""
         for node in nodes["import_declaration"]:

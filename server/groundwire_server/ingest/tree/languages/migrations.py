@@ -14,6 +14,12 @@ _CHANGES = re.compile(
     r"(?:table|column|field|index|foreign_?key|primary_?key|model|check_?constraint)",
     re.IGNORECASE,
 )
+# A statement of SQL at the start of a string, up to the name of the table.
+_STATEMENT = re.compile(
+    rb"""[A-Za-z@$]{0,3}["'`]{1,3}\s*+(?P<verb>CREATE|ALTER)\s++TABLE\s++(?:IF\s++NOT\s++EXISTS\s++|ONLY\s++)?"""
+    rb"""(?:["`\[]?\w+["`\]]?\.)?["`\[\\]{0,2}(?P<table>\w+)""",
+    re.IGNORECASE | re.ASCII,
+)
 _OF_MODEL = re.compile(r"Model|Field")
 _OF_TABLE = frozenset({"table", "table_name", "model_name", "tableName"})
 _OF_NAME = frozenset({"name"})
@@ -35,6 +41,11 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
             if table:
                 table = syntax.table_of_model(places.key(node), table) if _OF_MODEL.search(callee[1]) else table
                 yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
+    for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
+        match = _STATEMENT.match(node.text or b"")
+        if match is not None:
+            creates = match["verb"].upper() == b"CREATE"
+            yield TableChange(places.key(node), match["table"].decode(), node.start_point.row + 1, creates)
 
 
 def _table(arguments: Node | None, creates: bool) -> str:
@@ -43,6 +54,10 @@ def _table(arguments: Node | None, creates: bool) -> str:
     for wanted in (_OF_TABLE, _OF_NAME if creates else frozenset[str]()):
         for name in sorted(wanted & named.keys()):
             return named[name]
+    if creates and listed and listed[0].type == "new_expression":
+        return _table(listed[0].child_by_field_name("arguments"), creates)
+    if creates and listed and listed[0].type == "object":
+        return next((_string(pair) for pair in listed[0].named_children if _name(pair) in _OF_NAME), "")
     return _string(listed[0]) if listed and not _name(listed[0]) else ""
 
 

@@ -1,11 +1,14 @@
-"""Finding a file's declarations without going into the bodies of its functions."""
+"""Finding a file's declarations; into the bodies of functions only where a language says so."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax, end_row
+from groundwire_server.ingest.tree.languages.syntax import MAX_DEPTH, Shape, Syntax, end_row
+
+MAX_SYMBOL_CHARACTERS = 500
+"""What stands within something whose symbol is longer than this is not looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +24,11 @@ class Declared:
     symbol: str
     parent: "Declared | None"
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it stands within the body of a callable."""
+        return self.parent is not None and self.parent.shape.construct in ("callable", "value")
+
 
 @dataclass(frozen=True, slots=True)
 class _Container:
@@ -30,10 +38,11 @@ class _Container:
     parent: Declared | None
     namespace: str
     first_row: int | None = None
+    depth: int = 0
 
 
 def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
-    """Every declaration outside function bodies, in document order, an outer one before those inside it.
+    """Every declaration that is not the variable of a function, in document order, an outer one before those inside.
 
     A part that could not be parsed is looked through: what was recognised in it is declared all the same.
     """
@@ -42,10 +51,12 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
     while pending:
         for item in _scan(syntax, pending.pop()):
             if isinstance(item, Declared):
+                if item.is_local and item.shape.construct == "value":
+                    continue
                 found.append(item)
-                if item.shape.inside is not None:
+                if item.shape.inside is not None and len(item.symbol) <= MAX_SYMBOL_CHARACTERS:
                     pending.append(_Container(item.shape.inside, item, ""))
-            else:
+            elif item.depth < MAX_DEPTH:
                 pending.append(item)
     return tuple(sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte)))
 
@@ -65,10 +76,11 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
             if body is None:
                 namespace = inner
             else:
-                yield _Container(body, container.parent, inner)
+                yield _Container(body, container.parent, inner, depth=container.depth + 1)
         elif child.type in syntax.transparent or child.type == "ERROR":
             first_row = None
-            yield _Container(child, container.parent, namespace, start if child.type in syntax.wrappers else None)
+            lead = start if child.type in syntax.wrappers else None
+            yield _Container(child, container.parent, namespace, lead, container.depth + 1)
 
 
 def _with_leading(syntax: Syntax, children: Sequence[Node]) -> Iterator[tuple[Node, int]]:

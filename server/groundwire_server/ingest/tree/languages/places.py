@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from groundwire_server.ingest.tree.languages.outline import Declared
+from groundwire_server.ingest.tree.languages.outline import MAX_SYMBOL_CHARACTERS, Declared
 from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
 
 MIN_MEMBER_LINES = 4
+MIN_GIVEN_LINES = 6
+"""The least lines of a function that is given to a call, such as a test case, for a place of its own."""
+MIN_DATA_LINES = 10
+"""The least lines of a type that has only fields, where types have their outlines with others."""
 MIN_LOCAL_LINES = 10
-MAX_SYMBOL_CHARACTERS = 500
 
 
 @dataclass(slots=True, eq=False)
@@ -70,11 +73,15 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
 def _is_slight(syntax: Syntax, item: Declared) -> bool:
     shape, parent = item.shape, item.parent
     rows = _rows(item)
-    if parent is not None and parent.shape.construct == "callable":
+    if item.node.type in syntax.given:
+        return rows < MIN_GIVEN_LINES
+    if parent is not None and item.is_local:
         return rows < MIN_LOCAL_LINES or 2 * rows > _rows(parent)
     is_short = rows < MIN_MEMBER_LINES
     if shape.construct == "value":
         return is_short
+    if shape.construct == "type" and item.node.type in syntax.data_types:
+        return rows < MIN_DATA_LINES and not syntax.has_methods(item.node)
     if shape.construct == "type" and parent is not None:
         return rows < MIN_LOCAL_LINES and syntax.is_slight(item.node, shape)
     if shape.construct != "callable":

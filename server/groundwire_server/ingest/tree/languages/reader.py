@@ -11,6 +11,7 @@ from groundwire_server.ingest.tree.chunking import lines_of
 from groundwire_server.ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
 from groundwire_server.ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_server.ingest.tree.languages.chunks import ChunkCutter
+from groundwire_server.ingest.tree.languages.messages import topics
 from groundwire_server.ingest.tree.languages.migrations import table_changes
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
@@ -61,6 +62,8 @@ class CodeReader:
             routes=tuple(item for item in routes if isinstance(item, Route)),
             mounts=tuple(item for item in routes if isinstance(item, Mount)),
             requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
+            registrations=tuple(syntax.registrations(found, places)),
+            topics=tuple(topics(syntax, found, places)),
             mappings=tuple(syntax.mappings(found, places)),
             table_changes=tuple(table_changes(syntax, found, places)),
         )

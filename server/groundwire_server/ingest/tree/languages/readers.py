@@ -10,6 +10,7 @@ from groundwire_server.ingest.tree.languages.go import GoSyntax
 from groundwire_server.ingest.tree.languages.java import JavaSyntax
 from groundwire_server.ingest.tree.languages.kotlin import KotlinSyntax
 from groundwire_server.ingest.tree.languages.php import PhpSyntax
+from groundwire_server.ingest.tree.languages.prisma import PrismaReader
 from groundwire_server.ingest.tree.languages.python import PythonSyntax
 from groundwire_server.ingest.tree.languages.reader import CodeReader
 from groundwire_server.ingest.tree.languages.ruby import RubySyntax
@@ -39,7 +40,10 @@ class CodeReaders:
             CSyntax(),
             CppSyntax(),
         )
-        self._readers = {syntax.language: CodeReader(syntax) for syntax in syntaxes}
+        self._readers: dict[str, CodeReader | PrismaReader] = {
+            syntax.language: CodeReader(syntax) for syntax in syntaxes
+        }
+        self._readers["prisma"] = PrismaReader()
         self._tsx = CodeReader(TsxSyntax())
 
     def read(self, file: SourceFile) -> CodeAnalysis:

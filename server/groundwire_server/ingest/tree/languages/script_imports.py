@@ -10,6 +10,8 @@ from tree_sitter import Node
 from groundwire_server.ingest.tree.facts import Import
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Syntax, first_child, text_of
 
+_MAX_WRAPPERS = 8
+
 
 def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
     """Imports, re-exports, renamed and default exports, and `require` in all its positions."""
@@ -23,6 +25,7 @@ def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
         module = _required(node)
         if module:
             yield Import(module, "", "", _line(node))
+            yield Import(module, "default", imported_path(node), _line(node))
     for node in nodes["assignment_expression"]:
         yield from _assigned_export(syntax, node)
 
@@ -57,9 +60,18 @@ def _export_statement(node: Node) -> Iterator[Import]:
     if "default" in clauses:
         declaration = node.child_by_field_name("declaration")
         value = node.child_by_field_name("value")
-        named = declaration.child_by_field_name("name") if declaration else value
+        named = declaration.child_by_field_name("name") if declaration else _wrapped(value)
         if named is not None and named.type in ("identifier", "type_identifier"):
             yield Import("", text_of(named), "default", line)
+
+
+def _wrapped(value: Node | None) -> Node | None:
+    """`Page` of `Page`, `observer(Page)`, `connect(state)(Page)`."""
+    for _ in range(_MAX_WRAPPERS):
+        if value is None or value.type != "call_expression":
+            return value
+        value = first_child(value.child_by_field_name("arguments"))
+    return None
 
 
 def _specifiers(clause: Node, module: str, line: int) -> Iterator[Import]:
@@ -116,6 +128,12 @@ def _required(node: Node | None) -> str:
     if arguments is None or function is None or text_of(function) not in ("require", "import"):
         return ""
     return _quoted(first_child(arguments))
+
+
+def imported_path(node: Node | None) -> str:
+    """The alias under which the file knows what an expression `require("m")` or `import("m")` brings; else empty."""
+    module = _required(node)
+    return f"import:{module.replace('.', ':')}" if module else ""
 
 
 def _quoted(node: Node | None) -> str:

@@ -15,6 +15,8 @@ _SIGNATURE_END = " {:;=,"
 def signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
     """The declaration up to its body on one line, without annotations."""
     start = _after_adornments(syntax, declared.node).start_byte
+    if declared.node.type in syntax.given:
+        start = source.rfind(b"\n", 0, start) + 1
     end = _end(declared)
     text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
     return " ".join(text.split()).removesuffix("=>").rstrip(_SIGNATURE_END)[:MAX_SIGNATURE_CHARACTERS]

@@ -18,6 +18,7 @@ from groundwire_server.ingest.tree.facts import (
     Mount,
     Parameter,
     Reference,
+    Registration,
     Route,
     TableMapping,
     Trait,
@@ -84,6 +85,14 @@ class Places(ABC):
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
 
+    @abstractmethod
+    def declared(self, node: Node) -> int:
+        """The index of the definition that the node declares; 0 where it declares none."""
+
+    @abstractmethod
+    def around(self, node: Node) -> int:
+        """The index of the definition around what the node declares, or around a node that declares nothing."""
+
 
 Nodes = Mapping[str, Sequence[Node]]
 """The nodes of a file by type, each in document order."""
@@ -110,6 +119,9 @@ class Syntax(ABC):
     # What stands for a body that is left out.
     elided: ClassVar[str] = " { ... }"
     constructors: ClassVar[frozenset[str]] = frozenset()
+    # Types that may be there for their fields alone, and what declares a function that has no name but a call's.
+    data_types: ClassVar[frozenset[str]] = frozenset()
+    given: ClassVar[frozenset[str]] = frozenset()
     # The statements that a constructor consists of when it only keeps what it is given.
     assignments: ClassVar[frozenset[str]] = frozenset()
     # Dotted paths: (object field, name field) of a member access, first segments, what means nothing, and `a?.b`.
@@ -179,6 +191,10 @@ class Syntax(ABC):
         """What a declaration says of itself; `parent` is the declaration around it."""
         return frozenset()
 
+    def has_methods(self, node: Node) -> bool:
+        """Whether a type of `data_types` says how it behaves."""
+        return False
+
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
 
@@ -228,6 +244,10 @@ class Syntax(ABC):
 
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
+        return iter(())
+
+    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+        """What containers are told to hand out under a name, beside calls that name an interface and a type."""
         return iter(())
 
     def table_of_model(self, key: str, model: str) -> str:
@@ -392,13 +412,15 @@ def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
     Iterates, so depth costs no stack.
     """
     found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
-    cursor = root.walk()
+    cursor, depth = root.walk(), 0
     while True:
         node = cursor.node
         if node is not None and node.is_named and node.type in types:
             found[node.type].append(node)
-        if cursor.depth < MAX_DEPTH and cursor.goto_first_child():
+        if depth < MAX_DEPTH and cursor.goto_first_child():
+            depth += 1
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return found
+            depth -= 1

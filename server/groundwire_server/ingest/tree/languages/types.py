@@ -5,7 +5,7 @@ type that is something stands for all.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 _TOKEN = re.compile(r"""[^\W\d][\w$]*(?:(?:\.|::)[^\W\d][\w$]*)*|\[\]|[<>\[\],|()=]""")
 _MODIFIERS = frozenset(
@@ -53,6 +53,11 @@ def arguments(type_name: str) -> tuple[str, ...]:
 def names_in(type_name: str) -> Iterator[str]:
     """Every type that a type is made of, the outermost first, without type arguments."""
     yield from filter(None, re.split("[<>,]", type_name))
+
+
+def substituted(type_name: str, given: Mapping[str, str]) -> str:
+    """A type with some of the names in it replaced."""
+    return re.sub("[^<>,]+", lambda match: given.get(match[0], match[0]), type_name)
 
 
 def value_type(type_name: str) -> str:

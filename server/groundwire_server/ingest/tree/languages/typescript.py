@@ -7,34 +7,56 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node
 
-from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Trait
+from groundwire_server.ingest.tree.facts import (
+    Binding,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Registration,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_server.ingest.tree.languages.script_bindings import BINDING, script_bindings
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
+from groundwire_server.ingest.tree.languages.script_members import (
+    has_methods,
+    is_method,
+    is_overload,
+    script_bases,
+    script_parameters,
+    script_result,
+    script_traits,
+)
+from groundwire_server.ingest.tree.languages.script_references import REFERENCING, script_references
+from groundwire_server.ingest.tree.languages.script_routes import script_routes
 from groundwire_server.ingest.tree.languages.script_shapes import (
     CLASS_NODES,
+    given_shape,
+    is_chained,
+    pattern_shape,
     plain_name,
     shape_of_value,
     value_or_self,
     variable_shape,
 )
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    text_of,
-    type_name,
-)
+from groundwire_server.ingest.tree.languages.script_tables import script_tables
+from groundwire_server.ingest.tree.languages.script_types import object_types, script_type
+from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
+from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of
 
-_TRAITS: tuple[Trait, ...] = ("abstract", "static")
+_PATTERNS = frozenset({"object_pattern", "array_pattern"})
+_SIGNATURES = frozenset({"function_signature", "method_signature"})
 
 
 class TypeScriptSyntax(Syntax):
     """TypeScript without JSX; the base of its relatives.
 
-    A variable is a function when its value is one, and a type when its value is a class or an object with
-    functions in it; otherwise it counts as a value when it is long.
+    A variable of a file is a function when its value is one, and a type when its value is a class or an object with
+    functions in it. A function that is given to a call with a string, such as the handler of a route or a test case, is
+    named by both.
     """
 
     kind = "ts"
@@ -42,9 +64,16 @@ class TypeScriptSyntax(Syntax):
     grammar = Language(tree_sitter_typescript.language_typescript())
     declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys(
-            (*CLASS_NODES, "interface_declaration", "enum_declaration", "internal_module", "module"), "type"
+            (
+                *CLASS_NODES,
+                "interface_declaration",
+                "enum_declaration",
+                "internal_module",
+                "module",
+                "type_alias_declaration",
+            ),
+            "type",
         ),
-        "type_alias_declaration": "value",
         "function_declaration": "callable",
         "generator_function_declaration": "callable",
         "function_signature": "callable",
@@ -57,10 +86,13 @@ class TypeScriptSyntax(Syntax):
             "export_statement",
             "lexical_declaration",
             "variable_declaration",
+            "variable_declarator",
             "ambient_declaration",
             "expression_statement",
             "assignment_expression",
+            "await_expression",
             "call_expression",
+            "member_expression",
             "parenthesized_expression",
             "unary_expression",
             "function_expression",
@@ -70,13 +102,25 @@ class TypeScriptSyntax(Syntax):
             "else_clause",
             "try_statement",
             "object",
+            *_PATTERNS,
         }
     )
-    wrappers = frozenset({"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"})
+    wrappers = frozenset(
+        {
+            "export_statement",
+            "lexical_declaration",
+            "variable_declaration",
+            "ambient_declaration",
+            "expression_statement",
+            "await_expression",
+        }
+    )
     leading = frozenset({"comment", "decorator"})
     adornments = frozenset({"decorator"})
     headers = frozenset({"import_statement"})
     constructors = frozenset({"constructor"})
+    data_types = frozenset({"interface_declaration", "type_alias_declaration"})
+    given = frozenset({"call_expression", "arguments"})
     assignments = frozenset({"expression_statement"})
     members: ClassVar[Mapping[str, tuple[str, str]]] = {
         "member_expression": ("object", "property"),
@@ -92,36 +136,44 @@ class TypeScriptSyntax(Syntax):
         "jsx_self_closing_element": CallForm("name", ""),
     }
     strings = frozenset({"string", "template_string"})
-    facts = frozenset(
-        {
-            "import_statement",
-            "export_statement",
-            "variable_declarator",
-            "assignment_expression",
-            "required_parameter",
-            "optional_parameter",
-            "public_field_definition",
-            "field_definition",
-            "property_signature",
-        }
-    )
+    facts = frozenset({"import_statement", "export_statement", "object", "class_heritage", *BINDING, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
-        """Declarations, and names given to functions, classes and objects of functions."""
+        """Declarations, names given to values, and functions given to calls."""
         match node.type:
             case "variable_declarator":
                 return variable_shape(node)
+            case "shorthand_property_identifier_pattern" | "pair_pattern" | "object_assignment_pattern":
+                return pattern_shape(node)
+            case "identifier" if node.parent is not None and node.parent.type == "array_pattern":
+                return pattern_shape(node)
             case "pair" | "public_field_definition" | "field_definition":
                 fields = ("key", "name", "property")
                 name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
                 return shape_of_value(plain_name(name), node.child_by_field_name("value"))
+            case "property_signature":
+                name = plain_name(text_of(node.child_by_field_name("name")))
+                return Shape(name, "callable", None) if name and is_method(node) else None
             case "export_statement":
                 return shape_of_value("default", node.child_by_field_name("value"))
             case "expression_statement":
                 return self._assigned(first_child(node))
+            case "call_expression":
+                return None if is_chained(self, node) else given_shape(self, node)
+            case "arguments":
+                return given_shape(self, node.parent) if node.parent is not None else None
+        return self._declared(node)
+
+    def _declared(self, node: Node) -> Shape | None:
+        """A declaration by its node's type, less those that only add a signature to the one that follows."""
         shape = super().shape(node)
         name = plain_name(shape.name) if shape else ""
-        return Shape(name, shape.construct, shape.body, shape.inside) if shape and name else None
+        if shape is None or not name or (node.type in _SIGNATURES and is_overload(node, shape.name)):
+            return None
+        inside = shape.body
+        if node.type == "type_alias_declaration":
+            inside = next(object_types(node.child_by_field_name("value")), None)
+        return Shape(name, shape.construct, shape.body, inside)
 
     def _assigned(self, node: Node | None) -> Shape | None:
         """`exports.f = function ...`, `Foo.prototype.bar = ...`; members of an object given to `module.exports`
@@ -136,30 +188,24 @@ class TypeScriptSyntax(Syntax):
         return shape_of_value(names[-1], value, ".".join(names[:-1])) if names else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
-        """What a class or an interface extends and implements."""
-        declaration = value_or_self(node)
-        names: list[str] = []
-        for heritage in declaration.named_children:
-            if heritage.type not in ("class_heritage", "extends_type_clause"):
-                continue
-            for part in heritage.named_children:
-                clause = part.type in ("extends_clause", "implements_clause")
-                names.extend(type_name(base) for base in (part.named_children if clause else (part,)))
-        return tuple(name for name in names if name)
+        """What a class or an interface extends and implements, and what a type alias is made of."""
+        return tuple(filter(None, script_bases(value_or_self(node))))
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """The parameters of a function, or of the function that a variable is set to."""
-        return super().parameters(value_or_self(node))
+        return script_parameters(value_or_self(node))
+
+    def result(self, node: Node) -> str:
+        """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+        return script_result(node, value_or_self(node))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """Interfaces, abstract classes and members, static members."""
-        words = {child.type for child in node.children}
-        found: set[Trait] = {trait for trait in _TRAITS if trait in words}
-        if node.type == "interface_declaration":
-            found.add("interface")
-        if node.type.startswith("abstract_"):
-            found.add("abstract")
-        return frozenset(found)
+        """By the modifiers; a type alias with methods is an interface."""
+        return script_traits(node, value_or_self(node))
+
+    def has_methods(self, node: Node) -> bool:
+        """Whether an interface or type alias has methods, or has nothing but functions."""
+        return has_methods(node)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
@@ -167,38 +213,34 @@ class TypeScriptSyntax(Syntax):
         is_element = node.type.startswith("jsx_")
         return None if found and is_element and not found[0] and found[1][:1].islower() else found
 
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `f<A, B>()`."""
+        listed = node.child_by_field_name("type_arguments")
+        return tuple(filter(None, map(script_type, listed.named_children))) if listed is not None else ()
+
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Imports and exports of ES modules and of CommonJS."""
         return script_imports(self, nodes)
 
     def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Parameters, variables and fields with a type, or set to `new Type()`."""
-        parameters: dict[tuple[int, str], str] = {}
-        for node in (*nodes["required_parameter"], *nodes["optional_parameter"]):
-            target, stated = node.child_by_field_name("pattern"), _annotation(node)
-            if target is not None and target.type == "identifier" and stated:
-                name = text_of(target)
-                parameters.setdefault((places.scope(node), name), stated)
-                is_field = any(child.type == "accessibility_modifier" for child in node.named_children)
-                yield Binding(places.type_scope(node) if is_field else places.scope(node), name, stated, True)
-        for kind, field in (
-            ("variable_declarator", "name"),
-            ("public_field_definition", "name"),
-            ("property_signature", "name"),
-            ("field_definition", "property"),
-        ):
-            for node in nodes[kind]:
-                name, stated = text_of(node.child_by_field_name(field)), _annotation(node)
-                made = stated or _constructed(node.child_by_field_name("value"))
-                if name and made:
-                    yield Binding(places.scope(node), name, made, bool(stated))
-        for node in nodes["assignment_expression"]:
-            path, value = self.path(node.child_by_field_name("left")), node.child_by_field_name("right")
-            stated = parameters.get((places.scope(node), text_of(value)), "")
-            made = stated or _constructed(value)
-            if made and len(path) == 2 and path[0] == "this":
-                scope = places.type_scope(node) or places.scope(node)
-                yield Binding(scope, path[1], made, bool(stated))
+        """Parameters, variables, fields, items of loops, and what functions return."""
+        return script_bindings(self, nodes, places)
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Routes of servers and of pages."""
+        yield from script_routes(self, nodes, places)
+
+    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+        """What containers are told to hand out."""
+        return script_registrations(self, nodes, places)
+
+    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells libraries for data."""
+        return script_tables(self, nodes, places)
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Types, decorators, and values that are passed on or read."""
+        return script_references(self, nodes, places)
 
 
 class TsxSyntax(TypeScriptSyntax):
@@ -213,12 +255,3 @@ class JavaScriptSyntax(TypeScriptSyntax):
     kind = "js"
     language = "javascript"
     grammar = Language(tree_sitter_javascript.language())
-
-
-def _annotation(node: Node) -> str:
-    annotation = node.child_by_field_name("type")
-    return type_name(first_child(annotation)) if annotation else ""
-
-
-def _constructed(value: Node | None) -> str:
-    return type_name(value.child_by_field_name("constructor")) if value and value.type == "new_expression" else ""

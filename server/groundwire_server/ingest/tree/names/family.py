@@ -7,7 +7,7 @@ from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.callbacks import Callbacks
-from groundwire_server.ingest.tree.names.calls import CallResolution
+from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT, CallResolution
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.handed import HandedOver
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
@@ -17,6 +17,7 @@ from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, 
 from groundwire_server.ingest.tree.names.signals import Signals
 from groundwire_server.ingest.tree.names.table import NOTHING
 from groundwire_server.ingest.tree.names.tested import Tested
+from groundwire_server.ingest.tree.names.topics import Topics
 from groundwire_server.ingest.tree.names.uses import Uses
 from groundwire_server.ingest.tree.names.wiring import Messages, Registrations, is_sending, specialized
 
@@ -31,9 +32,10 @@ class FamilyEdges:
         self._calls = CallResolution(rules, self._lookup)
         self._uses = Uses(self._lookup)
         self._inheritance = Inheritance(self._lookup)
-        self._registrations = Registrations(self._lookup)
+        self._registrations = Registrations(self._lookup, self._uses)
         self._bound = self._joined_bound()
-        self._messages = Messages(self._lookup)
+        self._messages = Messages(self._lookup, self._uses)
+        self._topics = Topics(self._lookup, self._uses)
         self._callbacks = Callbacks(self._lookup)
         self._signals = Signals(self._lookup, self._uses)
         self._tested = Tested(self._table)
@@ -58,6 +60,7 @@ class FamilyEdges:
             self._add_imports(file, edges)
             used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._add_references(file, edges)
             used |= self._variable_types(file)
+            self._add_wiring(file, edges)
             self._add_namespace_imports(file, used, edges)
             self._add_members(file, edges)
             for from_key, to_key, line, confidence in self._callbacks.kept(file):
@@ -138,6 +141,19 @@ class FamilyEdges:
                 edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
         return used
+
+    def _add_wiring(self, file: int, edges: FileEdges) -> None:
+        """Adds what containers hand out and to whom, and from senders of messages with a name to their handlers."""
+        first, facts = self._table.module_of(file), self._table.files[file]
+        for item in facts.registrations:
+            given = self._registrations.given(first + item.scope, item)
+            edge_type = "Injects" if item.asks else "Registers"
+            for number in given if len(given) <= MAX_FAN_OUT else ():
+                confidence = WILDCARD if len(given) == 1 else GUESSED
+                edges.note(item.from_key, self._key(number), edge_type, item.line, confidence)
+        for topic in facts.topics:
+            for number, confidence in self._topics.handlers(first + topic.scope, topic):
+                edges.note(topic.from_key, self._key(number), "Sends", topic.line, confidence)
 
     def _variable_types(self, file: int) -> set[int]:
         first = self._table.module_of(file)

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from groundwire_server.ingest.tree.facts import Definition
 from groundwire_server.ingest.tree.languages.types import arguments, head
@@ -14,6 +15,8 @@ MAX_IMPLEMENTATIONS = 8
 
 MAX_SATISFYING = 64
 """An interface whose methods more types have than this is taken to be satisfied by none of them in particular."""
+MAX_CANDIDATES = 512
+"""So is one with no method whose name fewer types than this know."""
 
 # Libraries that make doubles: mocks, stubs, fakes.
 _DOUBLES = re.compile(
@@ -144,8 +147,9 @@ class Inheritance:
             if "structural" not in table.definitions[number].traits or not wanted:
                 continue
             rarest = min(wanted, key=lambda name: (len(by_name.get(name, ())), name))
-            candidates = by_name.get(rarest, [])
-            satisfying = [other for other in candidates if self._satisfies(methods[other], wanted)]
+            candidates = by_name.get(rarest, []) if len(by_name.get(rarest, ())) <= MAX_CANDIDATES else []
+            fitting = (other for other in candidates if self._satisfies(methods[other], wanted))
+            satisfying = list(islice(fitting, MAX_SATISFYING + 1))
             for other in satisfying if len(satisfying) <= MAX_SATISFYING else ():
                 # One method of a name that many types have says less than several do.
                 confidence = WILDCARD if len(wanted) > 1 or len(satisfying) == 1 else GUESSED

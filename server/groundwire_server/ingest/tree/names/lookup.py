@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_server.ingest.tree.facts import OF_ITEMS, RETURNED, Binding
-from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, value_type
+from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING, Found
 
+_MAX_LINEAGE = 100
+"""How many types are looked at of those that one derives from."""
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
 _SELF_TYPES = frozenset({"Self", "this"})
@@ -78,7 +80,7 @@ class Lookup:
             yield current, confidence
             for found in self.bases(current):
                 for base in found.numbers:
-                    if base not in seen:
+                    if base not in seen and len(seen) < _MAX_LINEAGE:
                         seen.add(base)
                         pending.append((base, min(confidence, found.confidence, WILDCARD)))
 
@@ -112,10 +114,20 @@ class Lookup:
         for ref in found.refs:
             is_type = isinstance(ref, int) and self.table.definitions[ref].construct != "module"
             member = self.of_type(ref, name) if isinstance(ref, int) and is_type else self.rules.member(ref, name)
+            if member is None and isinstance(ref, int):
+                member = self._of_returned(ref, name)
             if member is not None:
                 numbers.extend(member.refs)
                 confidence = min(confidence, member.confidence)
         return Found(tuple(numbers), confidence) if numbers else None
+
+    def _of_returned(self, number: int, name: str) -> Found | None:
+        """What is declared under a name in a function that stands for the object that it returns."""
+        binding = self.table.variable(number, RETURNED)
+        definition = self.table.definitions[number]
+        local = self.table.local(number, name)
+        is_returned = binding is not None and binding.value == definition.name and definition.construct == "callable"
+        return Found((local,), EXACT) if is_returned and local is not None else None
 
     def value(self, scope: int, path: str) -> Value | None:
         """What a path as in `facts.Call.receiver` is; None when nothing is known of it."""
@@ -211,14 +223,15 @@ class Lookup:
                 field = self._field(number, name)
                 if field is not None:
                     declared = self._of_binding(*field)
-                    return declared and self._substituted(declared, value, number)
+                    return declared and self._substituted(declared, value, field[0])
         member = self.step(value.found, name)
         if member is None and is_called and value.is_itself and name == self.rules.maker:
             return replace(value, is_itself=False)
         if member is None and is_called:
             held = self._into(scope, value, name)
-            if held is not None:
-                return self.called(held)
+            given = self.called(held) if held is not None else None
+            if given is not None:
+                return given
             member = self.extension(scope, value, name)
             if member is None:
                 return self._accessed(value, name)
@@ -283,26 +296,34 @@ class Lookup:
         return value and replace(value, found=value.found.at_most(confidence))
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
-        """A value whose type is a type parameter of its owner, as the owner's own type has it."""
+        """A value whose type names type parameters of its owner, as the owner's own type has them."""
         if owner_type < 0 or value.found.refs:
             return value
-        names, given = self.table.definitions[owner_type].type_parameters, self._type_arguments(owner, owner_type)
-        if value.type_name in names and len(names) == len(given):
-            return self._typed(owner.scope, given[names.index(value.type_name)], INFERRED)
-        return value
+        names = self.table.definitions[owner_type].type_parameters
+        scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
+        if not names or len(names) != len(given):
+            return value
+        type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
+        if type_name == value.type_name:
+            return value
+        meant = self._typed(scope, type_name, INFERRED)
+        return replace(meant, is_wrapped=meant.is_wrapped or value.is_wrapped)
 
-    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[str, ...]:
-        """What is given to the type parameters of a value's type, or by that type to those of one it derives from."""
+    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[int, tuple[str, ...]]:
+        """What is given to the type parameters of a value's type, or by that type to those of one it derives from.
+
+        The definition in which it is written comes first.
+        """
         given = arguments(owner.type_name)
         if given or owner_type in owner.found.numbers:
-            return given
+            return owner.scope, given
         for number in owner.found.numbers:
             for part, _ in self.lineage(number):
                 for base in self.table.definitions[part].bases:
                     found = self.type_named(part, base) if "<" in base else None
                     if found is not None and owner_type in found.numbers:
-                        return arguments(base)
-        return ()
+                        return part, arguments(base)
+        return owner.scope, ()
 
     def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
         """A value of the type that is written in a scope."""

@@ -19,15 +19,19 @@ _OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listA
 
 
 class QualifiedNames(NameRules):
-    """A C# type whose declarations are all `partial` is one type; its number is that of the first."""
+    """A C# type whose declarations in one project are all `partial` is one type; its number is that of the first.
+
+    `projects` are the folders of .NET projects: what is declared `global` holds for the files of one.
+    """
 
     self_names = frozenset({"this"})
     implicit_members = True
     # Whether functions stand in namespaces, beside types.
     has_functions: ClassVar[bool] = False
 
-    def __init__(self, table: SymbolTable) -> None:
+    def __init__(self, table: SymbolTable, projects: frozenset[str] = frozenset()) -> None:
         super().__init__(table)
+        self._project_of = [_project_around(facts.path, projects) for facts in table.files]
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._namespace_of = [""] * len(table.definitions)
         for number, definition in enumerate(table.definitions):
@@ -40,16 +44,25 @@ class QualifiedNames(NameRules):
                     self._types[definition.symbol] += (number,)
         self._joined: list[tuple[int, int]] = []
         for symbol, numbers in self._types.items():
-            if len(numbers) > 1 and all("partial" in table.definitions[number].traits for number in numbers):
-                table.join(numbers)
-                self._types[symbol] = numbers[:1]
-                self._joined += [(numbers[0], other) for other in numbers[1:]]
+            if len(numbers) > 1:
+                self._types[symbol] = self._with_parts_joined(numbers)
         self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}
-        self._tree_wide = tuple(item for facts in table.files for item in facts.imports if item.tree_wide)
+        self._project_wide: defaultdict[str, dict[str, Import]] = defaultdict(dict)
+        for file, facts in enumerate(table.files):
+            for item in facts.imports:
+                if item.project_wide and item.name == "*":
+                    self._project_wide[self._project_of[file]].setdefault(item.module, item)
+        self._visible: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[str]] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
+        key = (scope, name)
+        if key not in self._visible:
+            self._visible[key] = self._find_visible(scope, name)
+        return self._visible[key]
+
+    def _find_visible(self, scope: int, name: str) -> Found | None:
         file = self.table.file_of(scope)
         item = self.import_of(file, name)
         if item is not None:
@@ -59,7 +72,7 @@ class QualifiedNames(NameRules):
             if found is not None:
                 in_file = any(self.table.file_of(number) == file for number in found.numbers)
                 return found if in_file else found.at_most(WILDCARD)
-        for item in (*self.wildcards_of(file), *self._tree_wide):
+        for item in self._wildcards_in_force(file):
             members = (member for number in self._types.get(item.module, ()) for member in self._own(number, name))
             numbers = self._types.get(f"{item.module}.{name}", ()) or tuple(members)
             if numbers:
@@ -93,7 +106,7 @@ class QualifiedNames(NameRules):
             own = range(first, first + len(self.table.files[file].definitions))
             around = {outer for inner in own for outer in _with_outer(self._namespace_of[inner])}
             named = {f"{item.module}.{item.name}" for item in imports if item.name != "*"}
-            wide = {item.module for item in (*self.wildcards_of(file), *self._tree_wide)}
+            wide = {item.module for item in self._wildcards_in_force(file)}
             self._seen[file] = frozenset(around | named | wide) - {""}
         type_number = self.table.enclosing_type(number)
         symbol = self.table.definitions[number if type_number is None else type_number].symbol
@@ -107,6 +120,25 @@ class QualifiedNames(NameRules):
     def parts(self) -> Iterator[tuple[int, int]]:
         """The declarations of partial types."""
         return iter(self._joined)
+
+    def _with_parts_joined(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """The declarations of one name, of parts of a type in one project the first alone."""
+        by_project: dict[str, list[int]] = {}
+        for number in numbers:
+            by_project.setdefault(self._project_of[self.table.file_of(number)], []).append(number)
+        kept: list[int] = []
+        for parts in by_project.values():
+            if len(parts) > 1 and all("partial" in self.table.definitions[number].traits for number in parts):
+                self.table.join(parts)
+                self._joined += [(parts[0], other) for other in parts[1:]]
+                kept.append(parts[0])
+            else:
+                kept.extend(parts)
+        return tuple(sorted(kept))
+
+    def _wildcards_in_force(self, file: int) -> tuple[Import, ...]:
+        """The file's own imports of namespaces, and those of its project."""
+        return (*self.wildcards_of(file), *self._project_wide.get(self._project_of[file], {}).values())
 
     def _imported(self, item: Import) -> Found | None:
         """The type, or the static member of a type, that an import names."""
@@ -172,7 +204,15 @@ class JavaNames(QualifiedNames):
         entity = next(iter(arguments(base)), "")
         if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
             return ""
-        return f"Array<{entity}>" if method in _OF_ENTITIES else entity
+        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
+
+
+def _project_around(path: str, projects: frozenset[str]) -> str:
+    """The nearest folder around a file that holds a project; the tree's root where none does."""
+    folder = path.rpartition("/")[0]
+    while folder and folder not in projects:
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def _with_outer(namespace: str) -> list[str]:

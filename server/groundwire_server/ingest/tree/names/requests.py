@@ -1,5 +1,6 @@
 """From URLs that code asks for to what answers them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -18,6 +19,7 @@ MAX_ALIKE = 500
 """A URL that more nodes answer than this is taken to ask for none of them."""
 
 _HOLE, _REST = "{}", "{*}"
+_API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
 
 class RequestMatching:
@@ -64,6 +66,15 @@ class RequestMatching:
         is_telling = any(segment != _HOLE for segment in segments)
         if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
             return [], GUESSED
+        for start in range(_prefix_length(segments) + 1 if request.is_sent else 1):
+            found, sure = self._by_pattern(facts, request, segments[start:])
+            if found:
+                return found, sure if not start else min(sure, INFERRED)
+        endings = self._endings.get(segments, []) if request.is_sent and segments else []
+        return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
+
+    def _by_pattern(self, facts: CodeFacts, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
+        """What has a pattern that the segments fit, and how sure that is."""
         patterns = self._fitting(segments)
         own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
         told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
@@ -74,8 +85,7 @@ class RequestMatching:
             is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or _is_near(facts, fitting)
             if fitting:
                 return fitting, told if is_sure else GUESSED
-        endings = self._endings.get(segments, []) if request.is_sent and segments else []
-        return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
+        return [], GUESSED
 
     def _fitting(self, segments: Sequence[str]) -> list[tuple[str, ...]]:
         """The patterns that a URL fits, those first that say more of it from the left; none that every URL fits."""
@@ -94,6 +104,14 @@ class RequestMatching:
 
 def _segments(url: str) -> list[str]:
     return [segment for segment in url.split("/") if segment]
+
+
+def _prefix_length(segments: Sequence[str]) -> int:
+    """How many segments at the start of a URL say no more than that it is one of an API: `/api/v1`.
+
+    Servers often get such a prefix at a place of its own, or from a proxy before them.
+    """
+    return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
 
 
 def _pattern_segment(segment: str) -> str:

@@ -88,6 +88,8 @@ class Routes:
         confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             definition = self._table.definitions[number]
+            if definition.construct == "module" and not route.handler:
+                yield route.from_key, route.method, confidence
             is_named = not route.handler or definition.name == route.handler.rpartition(".")[2]
             if definition.construct == "type" and not is_named:
                 continue

@@ -1,32 +1,37 @@
 """TypeScript and JavaScript: modules by path."""
 
-import posixpath
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.languages.script_projects import ScriptProject
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.script_modules import ScriptModules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
-
-_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")
-_COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 
 
 class ScriptNames(NameRules):
-    """Relative paths as Node and the TypeScript compiler resolve them. A path that is not relative may start at
-    any folder around the importing file, `@/` standing for that folder's `src`; what bundlers and
-    `tsconfig.json` say beyond that is not read.
-    """
+    """The exports and imports of modules."""
 
-    languages = frozenset({"typescript", "javascript"})
+    languages = frozenset({"typescript", "javascript", "prisma"})
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     implicit_members = False
     common_methods = everyday.SCRIPT
 
-    def __init__(self, table: SymbolTable) -> None:
+    def __init__(self, table: SymbolTable, projects: Mapping[str, ScriptProject]) -> None:
+        """`projects` are the files that say where modules are, by path."""
         super().__init__(table)
-        self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        self._generated: defaultdict[str, list[int]] = defaultdict(list)
+        for file, facts in enumerate(table.files):
+            for name in facts.imported_as:
+                if name.endswith(".ts"):
+                    number_at.setdefault(name, table.module_of(file))
+                else:
+                    self._generated[name].append(table.module_of(file))
+        self._locations = ScriptModules(number_at, projects)
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._exports: dict[tuple[int, str], Found | None] = {}
 
@@ -90,28 +95,7 @@ class ScriptNames(NameRules):
     def _module(self, file: int, specifier: str) -> Found | None:
         key = (file, specifier)
         if key not in self._modules:
-            self._modules[key] = self._find_module(file, specifier)
+            nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
+            found = self._locations.find(self.table.files[file].path, specifier)
+            self._modules[key] = found or (Found(nearest, EXACT) if len(nearest) == 1 else None)
         return self._modules[key]
-
-    def _find_module(self, file: int, specifier: str) -> Found | None:
-        folder = posixpath.dirname(self.table.files[file].path)
-        if specifier.startswith("."):
-            number = self._at(posixpath.normpath(posixpath.join(folder, specifier)))
-            return None if number is None else Found((number,), EXACT)
-        inside = f"src/{specifier[2:]}" if specifier.startswith("@/") else specifier
-        while "/" in inside:
-            number = self._at(posixpath.join(folder, inside))
-            if number is not None:
-                return Found((number,), WILDCARD)
-            if not folder:
-                break
-            folder = posixpath.dirname(folder)
-        return None
-
-    def _at(self, path: str) -> int | None:
-        """The module at a path, with the ending that is written, that a compiler puts, or none."""
-        stem, suffix = posixpath.splitext(path)
-        candidates = [path, *(stem + source for source in _COMPILED.get(suffix, ()))]
-        candidates += [path + ending for ending in _SUFFIXES] + [f"{path}/index{ending}" for ending in _SUFFIXES]
-        found = (self._number_at.get(candidate.removeprefix("./")) for candidate in candidates)
-        return next((number for number in found if number is not None), None)

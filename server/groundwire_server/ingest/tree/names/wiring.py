@@ -4,10 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from groundwire_server.ingest.tree.facts import Call
-from groundwire_server.ingest.tree.languages.types import arguments, head, names_in, value_type
+from groundwire_server.ingest.tree.facts import Call, Registration, Topic
+from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_server.ingest.tree.names.lookup import Lookup
-from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
+from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
+from groundwire_server.ingest.tree.names.table import Found
+from groundwire_server.ingest.tree.names.topics import handlers_of
+from groundwire_server.ingest.tree.names.uses import Uses
 
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""
@@ -16,7 +19,9 @@ SAME_NAME = 0.8
 MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
-_HANDLES = re.compile(r"handle|consum|listen|subscri|observ|react", re.IGNORECASE)
+_HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNORECASE)
+_LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
+_PROVIDES = frozenset({"Bean", "Provides", "Produces"})
 _SENDS = re.compile(
     r"^(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)\w*"
     r"|(?:add|save|push|append|record|store)\w*event\w*|fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$",
@@ -29,30 +34,79 @@ MAX_HANDLERS = 32
 class Registrations:
     """Which types are registered for which interfaces, anywhere in the tree."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._lookup = lookup
+        self._uses = uses
         self._bound: defaultdict[int, set[int]] = defaultdict(set)
+        self._by_name: defaultdict[str, set[int]] = defaultdict(set)
         table = lookup.table
+        self._providers = {
+            table.module_of(file) + reference.scope
+            for file, facts in enumerate(table.files)
+            for reference in facts.references
+            if reference.role == "decorator" and reference.name in _PROVIDES
+        }
         for file, facts in enumerate(table.files):
-            for call in facts.calls:
+            for call in facts.calls if not facts.is_test else ():
                 pair = self.pair(table.module_of(file) + call.scope, call)
-                if pair is not None and not facts.is_test:
+                if pair is not None:
                     self._bound[pair[0]].add(pair[1])
+            for registration in facts.registrations if not facts.is_test else ():
+                self._add(table.module_of(file) + registration.scope, registration)
 
     @property
     def bound(self) -> Mapping[int, frozenset[int]]:
         """The types registered for each interface or base class."""
         return {number: frozenset(types) for number, types in self._bound.items()}
 
+    def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
+        """What a registration hands out, or what those get who ask for its name."""
+        if not registration.asks:
+            found = self._uses.value(scope, registration.given) if registration.given else Found((scope,), EXACT)
+            return found.numbers if found is not None else ()
+        name, asked = self._asked(scope, registration)
+        named = self._by_name.get(name, set()) if name else set[int]()
+        return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
+
+    def _add(self, scope: int, registration: Registration) -> None:
+        """Notes what is handed out for a name; what is not a type stands for the base types of what is handed out."""
+        given = () if registration.asks else self.given(scope, registration)
+        name, asked = self._asked(scope, registration)
+        if name:
+            self._by_name[name].update(given)
+        for number in asked:
+            self._bound[number].update(other for other in given if other != number)
+        is_type = self._lookup.table.is_type
+        for number in given if not any(map(is_type, asked)) else ():
+            for base, _ in self._lookup.lineage(number) if is_type(number) else ():
+                if base != number:
+                    self._bound[base].add(number)
+
+    def _asked(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
+        """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
+        if registration.name:
+            return registration.name, ()
+        found = self._uses.value(scope, registration.path)
+        if found is not None:
+            return "", found.numbers
+        first, _, rest = registration.path.partition(".")
+        constant = self._uses.value(scope, first) if rest else None
+        return (f"{constant.numbers[0]}.{rest}" if constant is not None and len(constant.numbers) == 1 else ""), ()
+
     def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
         """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
 
-        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`.
+        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`, or those of what a
+        callable provides and of what it makes, as in `@Bean I i() { return new T(); }`.
         """
+        if call.constructs and scope in self._providers:
+            return self._derived(scope, self._lookup.table.definitions[scope].result, f"{call.receiver}.{call.name}")
         given = call.type_arguments if len(call.type_arguments) == 2 else call.arguments[:2]
-        if len(given) != 2:
-            return None
-        found = [self._lookup.type_named(scope, name) if name.strip('"') else None for name in given]
+        return self._derived(scope, *given) if len(given) == 2 else None
+
+    def _derived(self, scope: int, *given: str) -> tuple[int, int] | None:
+        """Two types of which the second derives from the first."""
+        found = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
         if found[0] is None or found[1] is None:
             return None
         interface, implementation = found[0].numbers[0], found[1].numbers[0]
@@ -63,14 +117,23 @@ class Registrations:
 class Messages:
     """The handlers of each type that is sent about: commands, requests, notifications, events."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._lookup = lookup
+        self._uses = uses
         self._table = lookup.table
         self._handlers: defaultdict[int, dict[int, float]] = defaultdict(dict)
         for number, definition in enumerate(self._table.definitions):
             for base in definition.bases if definition.construct == "type" else ():
                 if _HANDLES.search(head(base)):
-                    self._add_handlers(number, base)
+                    for written in arguments(base):
+                        self._add_handlers(number, number, written)
+        for file, facts in enumerate(self._table.files):
+            for reference in facts.references:
+                if reference.role == "decorator" and _LISTENS.search(reference.name):
+                    self._add_listener(self._table.module_of(file) + reference.scope)
+            for topic in facts.topics:
+                if topic.handles and topic.path:
+                    self._add_topic(self._table.module_of(file) + topic.scope, topic)
         self._add_same_named()
 
     def handlers(self, message: int) -> Mapping[int, float]:
@@ -102,18 +165,36 @@ class Messages:
         found = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
         return tuple(number for number in found.numbers if number in self._handlers) if found else ()
 
-    def _add_handlers(self, number: int, base: str) -> None:
-        """The members of a type that take what its base says that it handles."""
-        for written in arguments(base):
-            message = self._lookup.type_named(number, value_type(written))
-            if message is None:
-                continue
-            for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
-                definition = self._table.definitions[member]
-                takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
-                is_method = definition.construct == "callable" and definition.name != self._name(number)
-                if is_method and head(value_type(written)) in takes:
-                    self._handlers[message.numbers[0]][member] = message.confidence
+    def _add_handlers(self, number: int, scope: int, written: str) -> None:
+        """The members of a type that take a message, whose type is as it is written in a scope."""
+        message = self._lookup.type_named(scope, value_type(written))
+        if message is None:
+            return
+        for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
+            definition = self._table.definitions[member]
+            takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
+            is_method = definition.construct == "callable" and definition.name != self._name(number)
+            if is_method and head(value_type(written)) in takes:
+                self._handlers[message.numbers[0]][member] = message.confidence
+
+    def _add_topic(self, scope: int, topic: Topic) -> None:
+        """What handles a message that is told by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
+        written = topic.path.removesuffix(".name")
+        message = self._lookup.type_named(scope, written)
+        for number in handlers_of(self._uses, scope, topic) if message is not None else ():
+            if self._table.definitions[number].construct == "type":
+                self._add_handlers(number, scope, written)
+            elif message is not None:
+                self._handlers[message.numbers[0]][number] = message.confidence
+
+    def _add_listener(self, number: int) -> None:
+        """A callable that is marked as one that handles what it takes."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or () if definition.construct == "callable" else ():
+            written = item_type(parameter.type_name) or value_type(parameter.type_name)
+            message = self._lookup.type_named(number, written) if written else None
+            for taken in message.numbers if message is not None else ():
+                self._handlers[taken][number] = WILDCARD
 
     def _add_same_named(self) -> None:
         """What handles a message of one name handles those of other services that are called the same."""

@@ -113,3 +113,21 @@ def test_scripts_of_vue_components(tree: Reader) -> None:
     )
     assert found.of("Calls") == {("App.vue#start", "api.ts#load"): 1.0}
     assert found.nodes["ts::App.vue#start"].start_line == 5
+
+
+def test_global_usings_and_parts_of_a_type_stay_within_their_project(tree: Reader) -> None:
+    project = '<Project Sdk="Microsoft.NET.Sdk"></Project>\n'
+    found = tree(
+        {
+            "a/A.csproj": project,
+            "a/Usings.cs": "global using Lib;\n",
+            "a/Use.cs": "class Use\n{\n    void Run(Tool t) => t.Work();\n}\n",
+            "a/Program.cs": "partial class Program { }\n",
+            "b/B.csproj": project,
+            "b/Use.cs": "class Use\n{\n    void Run(Tool t) => t.Work();\n}\n",
+            "b/Program.cs": "partial class Program { }\n",
+            "lib/Tool.cs": "namespace Lib;\npublic class Tool\n{\n    public void Work() => Go();\n}\n",
+        }
+    )
+    assert found.of("Calls") == {("a/Use.cs#Use.Run", "lib/Tool.cs#Lib.Tool.Work"): 0.9}
+    assert found.of("PartialOf") == {}

@@ -105,7 +105,7 @@ def test_usings_of_every_form(analyse: Analyser) -> None:
         Import("System", "*", "", 1),
         Import("Shop.Util.Text", "*", "", 2),
         Import("Shop.Domain", "Invoice", "Inv", 3),
-        Import("Shop.Data", "*", "", 4, tree_wide=True),
+        Import("Shop.Data", "*", "", 4, project_wide=True),
     )
 
 

@@ -1,15 +1,18 @@
 """Which URLs Go code answers."""
 
+from collections.abc import Callable
+
 import pytest
 
-from groundwire_server.ingest.tree.facts import Route
-from tests.server.ingest.tree.conftest import Analyser
+from groundwire_server.ingest.tree.facts import CodeAnalysis
+
+Analyser = Callable[[str, str], CodeAnalysis]
 
 
 def routes(analyse: Analyser, body: str, imports: str = "") -> list[tuple[str, str, str]]:
     facts = analyse("a.go", f"package a\n\n{imports}\n\nfunc run(r Router) {{\n{body}\n}}\n").facts
     assert facts is not None
-    return [(item.method, item.pattern, item.handler) for item in facts.routes if isinstance(item, Route)]
+    return [(item.method, item.pattern, item.handler) for item in facts.routes]
 
 
 @pytest.mark.parametrize(

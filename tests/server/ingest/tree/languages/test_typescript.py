@@ -57,18 +57,19 @@ export type U = A | B;
 def test_chunks(analyse: Analyser) -> None:
     nodes = analyse("src/service.ts", MODULE).file.nodes
     assert [(node.local_id.partition("#")[2], node.start_line, node.end_line, node.signature) for node in nodes] == [
-        ("", 1, 5, ""),
-        ("Service", 7, 10, "abstract class Service<T> extends Base<T> implements IService, ns.Other"),
+        ("", 1, 46, ""),
+        ("Service", 7, 22, "abstract class Service<T> extends Base<T> implements IService, ns.Other"),
         ("Service.constructor", 11, 13, "constructor(private readonly http: Http)"),
         ("Service.find", 14, 17, "async find(id: string): Promise<void>"),
         ("Service.handle", 18, 20, "handle = (event)"),
+        ("Service.stop", 21, 21, "abstract stop(): void"),
         ("IService", 24, 26, "interface IService extends A, B<C>"),
+        ("IService.find", 25, 25, "find(id: string): Promise<void>"),
         ("run", 28, 31, "run = async (s: Service)"),
-        ("routes", 33, 33, "routes"),
+        ("routes", 33, 36, "routes"),
         ("routes.open", 34, 34, "open()"),
-        ("routes.close", 35, 35, "close: function ()"),
         ("table", 38, 41, "table"),
-        ("Inner", 43, 43, "namespace Inner"),
+        ("Inner", 43, 45, "namespace Inner"),
         ("Inner.deep", 44, 44, "function deep()"),
     ]
     assert {(node.kind, node.language) for node in nodes} == {("ts", "typescript")}
@@ -89,6 +90,7 @@ def test_imports_and_exports(analyse: Analyser) -> None:
         Import("./r", "k", "k", 5),
         Import("./r", "l", "m", 5),
         Import("./r", "", "", 5),
+        Import("./r", "default", "import::/r", 5),
         Import("", "Service", "default", 8),
     }
 
@@ -98,8 +100,8 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
     facts = analysis.facts
     assert facts is not None
     index = {definition.symbol: number for number, definition in enumerate(facts.definitions)}
-    assert facts.definitions[index["Service"]].bases == ("Base", "IService", "ns.Other")
-    assert facts.definitions[index["IService"]].bases == ("A", "B")
+    assert facts.definitions[index["Service"]].bases == ("Base<T>", "IService", "ns.Other")
+    assert facts.definitions[index["IService"]].bases == ("A", "B<C>")
     assert {(call.receiver, call.name) for call in facts.calls if call.scope == index["Service.find"]} == {
         ("this.http", "get"),
         ("this.repo", "load"),
@@ -109,7 +111,7 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
         ("s", "find", False),
     }
     assert {
-        Binding(index["Service"], "repo", "Repo", True),
+        Binding(index["Service"], "repo", "Repo<T>", True),
         Binding(index["Service"], "http", "Http", True),
         Binding(index["run"], "s", "Service", True),
         Binding(index["run"], "made", "Made", False),
@@ -148,12 +150,7 @@ def test_javascript_of_common_js_and_prototypes(analyse: Analyser) -> None:
 
 def test_default_exports_without_a_name(analyse: Analyser) -> None:
     component = "export default {\n  name: 'x',\n  methods: {\n    load() { return 1; },\n  },\n};\n"
-    assert [node.symbol for node in analyse("a.js", component).file.nodes] == [
-        "",
-        "default",
-        "default.methods",
-        "default.methods.load",
-    ]
+    assert [node.symbol for node in analyse("a.js", component).file.nodes] == ["default", "default.methods"]
     function = "export default function () {\n  go();\n}\n"
     assert [node.symbol for node in analyse("b.js", function).file.nodes] == ["", "default"]
 
@@ -163,7 +160,10 @@ def test_names_may_hold_a_dollar_sign(analyse: Analyser) -> None:
     assert analysis.facts is not None
     assert [definition.symbol for definition in analysis.facts.definitions] == ["", "$go"]
     assert analysis.facts.imports == (Import("", "$go", "default", 2),)
-    assert analysis.facts.bindings == (Binding(1, "$el", "Item", True),)
+    assert analysis.facts.bindings == (
+        Binding(1, "$el", "Item", True),
+        Binding(1, "()", "", False, "$el.open()"),
+    )
 
 
 def test_components_of_jsx_are_called_and_tags_are_not(analyse: Analyser) -> None:

@@ -1,14 +1,15 @@
 """From the registration of a route to its handler, and from requests to it, in Go."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODULES = {"": "example.com/shop"}
 HANDLERS = (
-    "package api\n\ntype API struct{}\n\nfunc (a *API) List(c *gin.Context) {}\n\nfunc (a *API) Made() Handler { return nil }\n\n"
+    "package api\n\ntype API struct{}\n\nfunc (a *API) List(c *gin.Context) {}\n\n"
+    "func (a *API) Made() Handler { return nil }\n\n"
     "func Health(w W, r *R) {}\n\nfunc Auth(next Handler) Handler { return next }\n\n"
     "type Page struct{}\n\nfunc (p Page) ServeHTTP(w W, r *R) {}\n"
 )
@@ -29,7 +30,9 @@ MAIN = "main.go#main"
     ],
 )
 def test_a_route_leads_to_its_handler(edges_of: EdgesOf, statement: str, handler: str | None) -> None:
-    main = f'package main\n\nimport "example.com/shop/api"\n\nfunc main() {{\nhandlers := api.API{{}}\n{statement}\n}}\n'
+    main = (
+        f'package main\n\nimport "example.com/shop/api"\n\nfunc main() {{\nhandlers := api.API{{}}\n{statement}\n}}\n'
+    )
     found = edges_of("Routes", {"main.go": main, "api/api.go": HANDLERS}, MODULES)
     assert {end for start, end in found if start == MAIN} == ({handler} if handler else set())
 
@@ -43,7 +46,11 @@ USERS = "package users\n\nfunc List(c *gin.Context) {}\n\n"
     [
         ('r.GET("/users/:id", users.List)', "", "/users/7"),
         ('g := r.Group("/api")\ng.GET("/users", users.List)', "", "/api/users"),
-        ('users.Register(r.Group("/api"))', 'func Register(r *gin.RouterGroup) { r.GET("/users", List) }', "/api/users"),
+        (
+            'users.Register(r.Group("/api"))',
+            'func Register(r *gin.RouterGroup) { r.GET("/users", List) }',
+            "/api/users",
+        ),
         (
             'g := r.Group("/api")\nv1 := g.Group("/v1")\nusers.Register(db, v1)',
             'func Register(db *DB, r gin.IRouter) { r.GET("/users", List) }',

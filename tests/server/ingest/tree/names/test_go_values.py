@@ -1,10 +1,10 @@
 """What the values of Go code lead to, across files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.server.ingest.tree.names.conftest import EdgesOf
+EdgesOf = Callable[..., dict[tuple[str, str], float]]
 
 MODULES = {"": "example.com/shop"}
 STORE = """package store
@@ -36,16 +36,11 @@ const Limit = 3
 """
 
 
-@pytest.fixture
-def from_main(edges_of: EdgesOf) -> object:
-    """The edges of a type from a function whose body is given, less the folder of the package that it uses."""
-
-    def found(edge_type: str, body: str) -> dict[str, float]:
-        main = f'package main\n\nimport "example.com/shop/store"\n\nfunc main() {{\n{body}\n}}\n'
-        edges = edges_of(edge_type, {"main.go": main, "store/store.go": STORE}, MODULES)
-        return {end.partition("#")[2]: sure for (start, end), sure in edges.items() if start == "main.go#main"}
-
-    return found
+def from_main(edges_of: EdgesOf, edge_type: str, body: str) -> dict[str, float]:
+    """The edges of a type from a function whose body is given, by the names that they lead to."""
+    main = f'package main\n\nimport "example.com/shop/store"\n\nfunc main() {{\n{body}\n}}\n'
+    edges = edges_of(edge_type, {"main.go": main, "store/store.go": STORE}, MODULES)
+    return {end.partition("#")[2]: sure for (start, end), sure in edges.items() if start == "main.go#main"}
 
 
 @pytest.mark.parametrize(
@@ -67,9 +62,8 @@ def from_main(edges_of: EdgesOf) -> object:
         ("item, err := store.Gone()\nitem.Ship()", {}),
     ],
 )
-def test_calls(from_main: object, body: str, called: Mapping[str, float]) -> None:
-    assert callable(from_main)
-    assert from_main("Calls", body) == called
+def test_calls(edges_of: EdgesOf, body: str, called: Mapping[str, float]) -> None:
+    assert from_main(edges_of, "Calls", body) == called
 
 
 @pytest.mark.parametrize(
@@ -85,15 +79,15 @@ def test_calls(from_main: object, body: str, called: Mapping[str, float]) -> Non
         ("x := Command{NewRepo: 1}", set[str]()),
     ],
 )
-def test_references(from_main: object, body: str, named: set[str]) -> None:
-    assert callable(from_main)
-    assert from_main("References", body).keys() == named
+def test_references(edges_of: EdgesOf, body: str, named: set[str]) -> None:
+    assert from_main(edges_of, "References", body).keys() == named
 
 
 def test_a_variable_of_the_package_is_seen_in_all_its_files(edges_of: EdgesOf) -> None:
     files = {
         "a/vars.go": "package a\n\nvar repo = NewRepo()\n\nvar limits = Limits{\n\tA: 1,\n\tB: 2,\n}\n",
-        "a/repo.go": "package a\n\ntype Repo struct{}\n\nfunc NewRepo() *Repo { return nil }\n\nfunc (r Repo) Run() {}\n",
+        "a/repo.go": "package a\n\ntype Repo struct{}\n\nfunc NewRepo() *Repo { return nil }\n\n"
+        "func (r Repo) Run() {}\n",
         "a/use.go": "package a\n\nfunc use() {\n\trepo.Run()\n\tcheck(limits)\n}\n",
     }
     assert edges_of("Calls", files)["a/use.go#use", "a/repo.go#Repo.Run"] == 0.8

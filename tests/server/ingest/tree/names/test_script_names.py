@@ -49,10 +49,10 @@ def test_calls(edges_of: EdgesOf) -> None:
 
 def test_imports_and_bases(edges_of: EdgesOf) -> None:
     assert edges_of("Imports", APP) == {
-        ("src/app.ts", "src/service.ts"): 1.0,
-        ("src/app.ts", "src/tools/index.ts"): 1.0,
-        ("src/app.ts", "src/barrel.ts"): 1.0,
-        ("src/app.ts", "src/side.ts"): 1.0,
+        ("src/app.ts#App", "src/service.ts"): 1.0,
+        ("src/app.ts#App", "src/tools/index.ts"): 1.0,
+        ("src/app.ts#App", "src/barrel.ts"): 1.0,
+        ("src/app.ts#App", "src/side.ts"): 1.0,
         ("src/barrel.ts", "src/more.ts"): 1.0,
     }
     assert edges_of("Inherits", APP) == {("src/app.ts#App", "src/service.ts#Service"): 1.0}
