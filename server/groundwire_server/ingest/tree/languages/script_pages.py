@@ -11,6 +11,7 @@ from groundwire_server.ingest.tree.languages.script_routes import route_pattern
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS
 from groundwire_server.ingest.tree.languages.strings import string_value
 from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.urls import url_path
 
 # Next.js: `app/users/[id]/route.ts`, `app/users/page.tsx`, `pages/api/users.ts`; SvelteKit: `routes/users/+server.ts`.
 _FILE = re.compile(
@@ -28,9 +29,8 @@ def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route
     if match is not None:
         yield from _by_file(nodes, places, next(filter(None, match.groups()), ""))
     for node in nodes["object"]:
-        members = {
-            text_of(pair.child_by_field_name("key")): pair for pair in node.named_children if pair.type == "pair"
-        }
+        pairs = (pair for pair in node.named_children if pair.type == "pair")
+        members = {text_of(pair.child_by_field_name("key")): pair for pair in pairs}
         shown = next((members[name].child_by_field_name("value") for name in _SHOWN if name in members), None)
         written = _string(syntax, members["path"].child_by_field_name("value")) if "path" in members else None
         if shown is not None and written is not None:
@@ -44,16 +44,15 @@ def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route
 def _by_file(nodes: Nodes, places: Places, folder: str) -> Iterator[Route]:
     """The exports of a file that are named after methods of HTTP, and its default export."""
     segments = (_segment(part) for part in folder.removesuffix("/index").split("/"))
-    pattern = route_pattern("/".join(segment for segment in segments if segment))
+    pattern = url_path("/".join(segment for segment in segments if segment))
     for node in nodes["export_statement"]:
         line, key = node.start_point.row + 1, places.key(node)
         if any(child.type == "default" for child in node.children):
             yield Route(key, 0, pattern, "default", line)
         declaration = node.child_by_field_name("declaration")
-        inner = (
-            first_child(declaration) if declaration is not None and declaration.type == "lexical_declaration" else None
-        )
-        name = text_of((inner or declaration or node).child_by_field_name("name"))
+        is_variable = declaration is not None and declaration.type == "lexical_declaration"
+        named = first_child(declaration) if is_variable else declaration
+        name = text_of(named.child_by_field_name("name")) if named is not None else ""
         if name in _METHODS:
             yield Route(key, 0, pattern, name, line, "", name)
 
@@ -98,12 +97,8 @@ def _shown(syntax: Syntax, value: Node | None) -> str:
         elif value.type == "call_expression":
             function = value.child_by_field_name("function")
             arguments = value.child_by_field_name("arguments")
-            is_chained = function is not None and function.type == "member_expression"
-            value = (
-                function.child_by_field_name("object")
-                if function is not None and is_chained
-                else first_child(arguments)
-            )
+            before = function.child_by_field_name("object") if function is not None else None
+            value = before or first_child(arguments)
         else:
             return ".".join(syntax.path(value))
     return ""
