@@ -69,6 +69,9 @@ class CallForm:
 class Places(ABC):
     """Where in the file's chunks a syntax node stands."""
 
+    path: str
+    """The path of the file."""
+
     @abstractmethod
     def key(self, node: Node) -> str:
         """The key of the chunk that holds the node's first line."""
