@@ -2,7 +2,8 @@
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})

@@ -19,6 +19,8 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_bindings import BINDING, script_bindings
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.script_members import (
@@ -45,7 +47,7 @@ from groundwire_server.ingest.tree.languages.script_shapes import (
 from groundwire_server.ingest.tree.languages.script_tables import script_tables
 from groundwire_server.ingest.tree.languages.script_types import object_types, script_type
 from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
 _SIGNATURES = frozenset({"function_signature", "method_signature"})
