@@ -8,13 +8,11 @@ from groundwire_server.ingest.records import SourceNode
 from groundwire_server.ingest.scip.documents import Document
 from groundwire_server.ingest.scip.positions import Occurrence, SourceText, Span, innermost
 from groundwire_server.ingest.scip.symbols import CONSTRUCTOR_NAMES, is_module, plain_name
-from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Trait
+from groundwire_server.ingest.tree.facts import CodeFacts, Definition
 from groundwire_server.ingest.tree.walk import ListedFile
 
 LEAST_FITTING_SHARE = 0.9
 """How much of what an index defines in a file must stand where it says; less means that the file has changed since."""
-
-_ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _uses(facts: CodeFacts) -> Iterator[tuple[int, str]]:
 
 def _abstract(definitions: Sequence[Definition]) -> frozenset[str]:
     """The nodes of interfaces, of abstract types and members, and of types with an abstract member."""
-    abstract = [definition for definition in definitions if not _ABSTRACT.isdisjoint(definition.traits)]
+    abstract = [definition for definition in definitions if definition.is_abstract]
     owners = (definitions[member.parent] for member in abstract if member.parent > 0)
     return frozenset(definition.key for definition in (*abstract, *owners))
 

@@ -27,6 +27,8 @@ called; `property` a callable that is read like a field; `variadic` one that tak
 `local` what is declared inside a callable and known only there; `declared` a callable whose body stands elsewhere.
 """
 
+_ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -45,7 +47,8 @@ class Definition:
     qualified by types and namespaces, `parent` an index into the file's definitions (-1 for the file itself). Types are
     in the form of `languages.types`: `bases` those that a type derives from, `result` what a callable returns or a
     value is. `parameters` is None where nothing is known of them. `owner` names the type of a member that stands
-    outside of it and is in another file (Go).
+    outside of it and is in another file (Go). With `stands_for`, the index of another definition of the file or -1, it
+    is but a further name of that one.
     """
 
     key: str
@@ -61,6 +64,11 @@ class Definition:
     type_parameters: tuple[str, ...] = ()
     stands_for: int = -1
     traits: frozenset[Trait] = frozenset()
+
+    @property
+    def is_abstract(self) -> bool:
+        """Whether it says of itself that it is there to be implemented."""
+        return not self.traits.isdisjoint(_ABSTRACT)
 
 
 @dataclass(frozen=True, slots=True)

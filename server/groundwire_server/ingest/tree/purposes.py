@@ -72,7 +72,7 @@ class Purposes:
 def is_test_project(project: ProjectFacts) -> bool:
     """Whether an MSBuild project says that it is one of tests, or uses a test SDK."""
     says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
-    return says_so or any(_TEST_PACKAGE.match(package.name) for package in project.packages)
+    return says_so or any(map(_TEST_PACKAGE.match, project.packages))
 
 
 def is_generated(path: str, text: str) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from groundwire_server.ingest.records import SkippedFile, SourceNode
-from groundwire_server.ingest.tree.as_code.components import Component, ComponentReader, split_component
+from groundwire_server.ingest.tree.as_code.component import Component, split_component
+from groundwire_server.ingest.tree.as_code.components import ComponentReader
 from groundwire_server.ingest.tree.as_code.protobuf import with_generated
 from groundwire_server.ingest.tree.as_code.xaml import xaml_facts
 from groundwire_server.ingest.tree.edges import TreeEdges
@@ -15,6 +16,7 @@ from groundwire_server.ingest.tree.files.paths import path_edges
 from groundwire_server.ingest.tree.files.proto_edges import proto_edges
 from groundwire_server.ingest.tree.files.readers import FILE_READERS
 from groundwire_server.ingest.tree.files.reading import FileReading, PathReference
+from groundwire_server.ingest.tree.folders import folder_of
 from groundwire_server.ingest.tree.languages.go import module_path
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
 from groundwire_server.ingest.tree.languages.rust import crate_name
@@ -80,7 +82,7 @@ class TreeReading:
             if project is not None:
                 self._script_projects[file.path] = project
         if PurePosixPath(file.path).name == "Cargo.toml" and crate_name(file.text):
-            self._crates[_folder(file.path)] = crate_name(file.text)
+            self._crates[folder_of(file.path)] = crate_name(file.text)
         if file.language in FILE_READERS:
             return self._other_file(file, FILE_READERS[file.language](file))
         match file.language:
@@ -89,7 +91,7 @@ class TreeReading:
             case "markdown":
                 return markdown_analysis(file)
             case "gomod":
-                self._go_modules[_folder(file.path)] = module_path(file.text)
+                self._go_modules[folder_of(file.path)] = module_path(file.text)
                 why = "read for its module path only; it has no node"
                 return FileAnalysis(skipped=(SkippedFile(file.path, why),))
         analysis = self._readers.read(file)
@@ -124,7 +126,7 @@ class TreeReading:
             )
             for item in self._facts
         ]
-        packages = frozenset(_folder(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
+        packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = frozenset(self._root_namespaces)
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
         resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout)
@@ -154,7 +156,7 @@ class TreeReading:
             case XamlFacts() as facts if any(keys):
                 self._keep_facts(xaml_facts(file.path, facts, keys))
             case ProjectFacts() as facts if file.path.endswith("proj"):
-                folder, stem = _folder(file.path), PurePosixPath(file.path).stem
+                folder, stem = folder_of(file.path), PurePosixPath(file.path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.note_test_folder(folder)
@@ -163,7 +165,3 @@ class TreeReading:
                 self._components.append(component)
                 return rest
         return reading.analysis
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]

@@ -1,7 +1,7 @@
 """A folder of source code as something that can be indexed."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from groundwire_server.ingest.records import SkippedFile, SourceRecord
@@ -9,6 +9,7 @@ from groundwire_server.ingest.scip.indexes import CompilerIndexes
 from groundwire_server.ingest.spool import NodeSpool
 from groundwire_server.ingest.tree.decoding import read_source
 from groundwire_server.ingest.tree.deploy import DeployAnalysis, deploy_analysis
+from groundwire_server.ingest.tree.folders import folder_of
 from groundwire_server.ingest.tree.model import FileAnalysis
 from groundwire_server.ingest.tree.reading import TreeReading
 from groundwire_server.ingest.tree.services.catalog import ServiceCatalog
@@ -43,7 +44,7 @@ class TreeSource:
         deployments = self._deployments(files)
         services = ServiceCatalog(
             (part for deployment in deployments.values() for part in deployment.parts),
-            (_folder(item.path) for item in files if item.language == "dockerfile"),
+            (folder_of(item.path) for item in files if item.language == "dockerfile"),
         )
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
@@ -81,7 +82,3 @@ class TreeSource:
     def _analysis(self, item: ListedFile, reading: TreeReading) -> FileAnalysis:
         source = read_source(self._root, item)
         return FileAnalysis(skipped=(source,)) if isinstance(source, SkippedFile) else reading.analyse(source)
-
-
-def _folder(path: str) -> str:
-    return str(PurePosixPath(path).parent) if "/" in path else ""

@@ -70,21 +70,14 @@ class ComponentFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class PackageReference:
-    """A package that a project uses; the version is "" where another file states it."""
-
-    name: str
-    version: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class ProjectFacts:
-    """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting."""
+    """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting.
 
-    sdk: str
+    `packages` are the names of those that it uses.
+    """
+
     properties: tuple[tuple[str, str], ...]
-    packages: tuple[PackageReference, ...]
+    packages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +87,6 @@ class Rpc:
     name: str
     request: str
     response: str
-    client_streaming: bool
-    server_streaming: bool
     line: int
     key: str
 
@@ -118,7 +109,6 @@ class ProtoType:
     """
 
     name: str
-    is_enum: bool
     line: int
     key: str
     references: tuple[tuple[str, int], ...] = ()
@@ -150,7 +140,7 @@ class XamlFacts:
     """A XAML file: its class (`x:Class`), namespaces by prefix, data types, bindings, handlers and elements used.
 
     `handlers` are attribute values that name a method of the class (`Clicked="OnAdd"`). `elements` are those with a
-    prefix of their own (`templates:OrderTemplate`). `resources` are the keys that are asked for by name.
+    prefix of their own (`templates:OrderTemplate`).
     """
 
     class_name: str
@@ -159,4 +149,3 @@ class XamlFacts:
     bindings: tuple[Binding, ...]
     handlers: tuple[tuple[str, int], ...]
     elements: tuple[tuple[str, int], ...]
-    resources: tuple[tuple[str, int], ...]

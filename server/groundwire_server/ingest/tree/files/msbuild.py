@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_server.ingest.records import SkippedFile
 from groundwire_server.ingest.tree.chunking import lines_of
-from groundwire_server.ingest.tree.files.facts import PackageReference, ProjectFacts
+from groundwire_server.ingest.tree.files.facts import ProjectFacts
 from groundwire_server.ingest.tree.files.parts import write_parts
 from groundwire_server.ingest.tree.files.reading import FileReading, PathReference
 from groundwire_server.ingest.tree.files.xml_files import as_text, element_parts, elements_of
@@ -80,7 +80,7 @@ def _central(path: str) -> Iterator[PathReference]:
 
 def _facts(elements: Sequence[Element]) -> ProjectFacts:
     properties: dict[str, str] = {}
-    packages: list[PackageReference] = []
+    packages: list[str] = []
     for element in elements:
         above = elements[element.parent].local_name if element.parent >= 0 else ""
         if above == "PropertyGroup":
@@ -88,6 +88,5 @@ def _facts(elements: Sequence[Element]) -> ProjectFacts:
         elif element.local_name in {"PackageReference", "GlobalPackageReference", "PackageVersion"}:
             name = element.attributes.get("Include") or element.attributes.get("Update", "")
             if name:
-                packages.append(PackageReference(name, element.attributes.get("Version", ""), element.line))
-    sdk = elements[0].attributes.get("Sdk", "")
-    return ProjectFacts(sdk, tuple(properties.items()), tuple(packages))
+                packages.append(name)
+    return ProjectFacts(tuple(properties.items()), tuple(packages))

@@ -4,9 +4,11 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.files.reading import PathReference
+from groundwire_server.ingest.tree.folders import folder_of, folders_above
 
 RELATIVE_CONFIDENCE = 1.0
 FOLDER_CONFIDENCE = 0.9
@@ -50,13 +52,12 @@ class TreePaths:
         plain = re.split(r"[?#]", written, maxsplit=1)[0].strip().replace("\\", "/")
         is_rooted = plain.startswith(("/", "~/"))
         plain = plain.removeprefix("~").lstrip("/")
-        folder = path.rpartition("/")[0]
         if plain.rpartition("/")[2].lower() not in self._by_name:
             return ()
-        relative = self._existing(folder, plain)
+        relative = self._existing(folder_of(path), plain)
         if relative is not None and not is_rooted:
             return ((relative, RELATIVE_CONFIDENCE),)
-        above = next(self._above(folder, plain), None)
+        above = next(self._above(path, plain), None)
         if above is not None:
             return ((above, FOLDER_CONFIDENCE),)
         return self._ending(path, plain)
@@ -65,18 +66,15 @@ class TreePaths:
         path = posixpath.normpath(posixpath.join(folder, plain))
         return path if path in self._paths else None
 
-    def _above(self, folder: str, plain: str) -> Iterator[str]:
+    def _above(self, path: str, plain: str) -> Iterator[str]:
         """What stands there as seen from each folder above, the nearest first, and from the usual folders in it."""
         if plain.startswith(".."):
             return
-        for _ in range(MAX_LEVELS):
+        for folder in islice(folders_above(path), MAX_LEVELS):
             for inner in ("", *_RESOURCE_FOLDERS):
                 found = self._existing(posixpath.join(folder, inner), plain)
                 if found is not None:
                     yield found
-            if not folder:
-                return
-            folder = folder.rpartition("/")[0]
 
     def _ending(self, path: str, plain: str) -> tuple[tuple[str, float], ...]:
         """The files whose paths end so, `..` and `.` at the front left out; none by a bare name that is common."""

@@ -170,7 +170,7 @@ def _rpc(statement: Sequence[Token]) -> Rpc | None:
     client, server = request[:1] == ["stream"] and len(request) > 1, response[:1] == ["stream"] and len(response) > 1
     if not request or not response:
         return None
-    return Rpc(words[1], request[int(client)], response[int(server)], client, server, statement[0].line, "")
+    return Rpc(words[1], request[int(client)], response[int(server)], statement[0].line, "")
 
 
 def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:
@@ -181,7 +181,7 @@ def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:
         if block.keyword == "service"
     )
     types = tuple(
-        ProtoType(block.name, block.keyword == "enum", block.line, keys[block.line - 1], tuple(block.references))
+        ProtoType(block.name, block.line, keys[block.line - 1], tuple(block.references))
         for block in blocks
         if block.keyword != "service"
     )
@@ -189,6 +189,4 @@ def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:
 
 
 def _keyed(rpc: Rpc, keys: Sequence[str]) -> Rpc:
-    return Rpc(
-        rpc.name, rpc.request, rpc.response, rpc.client_streaming, rpc.server_streaming, rpc.line, keys[rpc.line - 1]
-    )
+    return Rpc(rpc.name, rpc.request, rpc.response, rpc.line, keys[rpc.line - 1])

@@ -15,7 +15,6 @@ _MARKUP = re.compile(r"\{\s*(Binding|x:Bind|CompiledBinding|ReflectionBinding|Te
 _MEMBER = re.compile(r"\s*(?:Path\s*=\s*)?([A-Za-z_][\w.]*(?:\[[^\],]{1,60}\][\w.]*)?)\s*(?:,|$)")
 _NAMED_PATH = re.compile(r",\s*Path\s*=\s*([A-Za-z_][\w.]*)")
 _OWN_TYPE = re.compile(r"x:DataType\s*=\s*(?:\{x:Type\s+)?([\w:.]+)")
-_RESOURCE = re.compile(r"\{\s*(?:StaticResource|DynamicResource|ThemeResource)\s+(?:ResourceKey\s*=\s*)?([\w.]+)")
 _TYPE = re.compile(r"\s*(?:\{\s*x:Type\s+)?([\w:.]+)\s*\}?\s*")
 _HANDLER = re.compile(r"[A-Za-z_]\w*")
 _EVENT = re.compile(
@@ -78,9 +77,6 @@ def _facts(elements: Sequence[Element], types: Sequence[str]) -> XamlFacts:
             if _EVENT.fullmatch(name) and _HANDLER.fullmatch(value) and value not in {"True", "False"}
         ),
         elements=tuple((element.name, element.line) for element in elements if _has_own_prefix(element)),
-        resources=tuple(
-            (match.group(1), element.line) for element, _, _, value in values for match in _RESOURCE.finditer(value)
-        ),
     )
 
 

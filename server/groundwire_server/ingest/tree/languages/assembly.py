@@ -11,9 +11,10 @@ from groundwire_server.domain.scope import node_key
 from groundwire_server.ingest.records import SourceEdge, SourceNode
 from groundwire_server.ingest.tree.facts import Definition, Trait
 from groundwire_server.ingest.tree.languages.chunks import Chunk
+from groundwire_server.ingest.tree.languages.nodes import end_row
 from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.signatures import signature
-from groundwire_server.ingest.tree.languages.syntax import Places, Syntax, end_row
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.model import SourceFile
 
 

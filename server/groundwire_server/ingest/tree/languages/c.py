@@ -18,15 +18,9 @@ from groundwire_server.ingest.tree.languages.c_declarators import (
 from groundwire_server.ingest.tree.languages.c_macros import without_macros
 from groundwire_server.ingest.tree.languages.c_references import REFERENCING, c_references
 from groundwire_server.ingest.tree.languages.c_values import VALUES, c_bindings
-from groundwire_server.ingest.tree.languages.syntax import (
-    FIRST,
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    text_of,
-)
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
 

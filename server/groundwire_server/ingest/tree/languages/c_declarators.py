@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of, type_of
 
 NAMES = frozenset(
     {

@@ -6,7 +6,8 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
 from groundwire_server.ingest.tree.languages.c_declarators import dotted_name
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _VALUED = ("argument_list", "initializer_list")
 _SET: dict[str, str] = {

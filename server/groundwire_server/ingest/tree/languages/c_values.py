@@ -11,7 +11,8 @@ from groundwire_server.ingest.tree.languages.c_declarators import (
     name_of,
     written_type,
 )
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 VALUES = frozenset({"field_declaration", "parameter_declaration", "declaration"})
 CPP_VALUES = VALUES | {"optional_parameter_declaration", "for_range_loop"}

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, split_lines, trimmed_span
+from groundwire_server.ingest.tree.languages.nodes import end_row
 from groundwire_server.ingest.tree.languages.outline import Declared
 from groundwire_server.ingest.tree.languages.places import Place
 from groundwire_server.ingest.tree.languages.signatures import signature_row, signature_text
-from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 
 
 @dataclass(frozen=True, slots=True)

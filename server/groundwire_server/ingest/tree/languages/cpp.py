@@ -11,16 +11,9 @@ from groundwire_server.ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_server.ingest.tree.languages.c import CSyntax
 from groundwire_server.ingest.tree.languages.c_declarators import declarators, dotted_name, function_of, written_type
 from groundwire_server.ingest.tree.languages.c_values import CPP_VALUES
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    count_children,
-    last_child,
-    text_of,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape
 
 _CPP_ONLY = re.compile(
     r"^[ \t]*(?:class\s+\w|namespace(?:\s+[\w:]+)?\s*\{|template\s*<|using\s+\w|(?:public|private|protected)\s*:)", re.M
@@ -78,7 +71,7 @@ class CppSyntax(CSyntax):
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a member that does nothing, or nothing but to set fields before its body."""
-        is_empty = shape.construct == "callable" and shape.body is not None and count_children(shape.body) == 0
+        is_empty = shape.construct == "callable" and shape.body is not None and first_child(shape.body) is None
         return is_empty or super().is_slight(node, shape)
 
     def is_raw(self, prefix: str, quote: str) -> bool:

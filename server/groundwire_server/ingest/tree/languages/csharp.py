@@ -26,18 +26,9 @@ from groundwire_server.ingest.tree.languages.entity_framework import (
     base_types,
     entity_framework_mappings,
 )
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_name,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 from groundwire_server.ingest.tree.languages.types import head
 
 _TRAITS: Mapping[str, Trait] = {

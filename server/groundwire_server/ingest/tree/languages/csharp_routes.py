@@ -6,16 +6,9 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Mount, Route
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import (
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_name,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import url_path
 
 _MAP = re.compile(r"Map(Get|Post|Put|Delete|Patch|Methods|Fallback)?")

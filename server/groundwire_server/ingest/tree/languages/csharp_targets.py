@@ -3,7 +3,8 @@
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import OF_ITEMS, OF_TARGET
-from groundwire_server.ingest.tree.languages.syntax import Syntax, type_of
+from groundwire_server.ingest.tree.languages.nodes import type_of
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 from groundwire_server.ingest.tree.languages.types import value_type
 
 _MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})

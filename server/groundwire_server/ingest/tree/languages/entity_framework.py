@@ -5,15 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableMapping
-from groundwire_server.ingest.tree.languages.syntax import (
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_name,
-)
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 DB_SET_CONFIDENCE = 0.8
 """Entity Framework names the table of a `DbSet<Entity> Name` property after the property unless told otherwise."""

@@ -18,6 +18,7 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.expressions import CallForm
 from groundwire_server.ingest.tree.languages.go_references import REFERENCING, go_references
 from groundwire_server.ingest.tree.languages.go_routes import go_routes
 from groundwire_server.ingest.tree.languages.go_tables import go_mappings
@@ -31,16 +32,8 @@ from groundwire_server.ingest.tree.languages.go_types import (
     spec_of,
 )
 from groundwire_server.ingest.tree.languages.go_values import VALUED, go_bindings, made_type
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    text_of,
-    type_name,
-)
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")

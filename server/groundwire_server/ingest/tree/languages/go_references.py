@@ -6,7 +6,8 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
 from groundwire_server.ingest.tree.languages.go_types import go_type
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.types import names_in
 
 _TYPED = {

@@ -7,8 +7,9 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Mount, Route
 from groundwire_server.ingest.tree.languages.go_types import go_type
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import url_path
 
 _VERBS = frozenset("get post put patch delete head options connect trace".split())

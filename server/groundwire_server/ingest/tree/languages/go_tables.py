@@ -7,8 +7,9 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableMapping
 from groundwire_server.ingest.tree.languages.go_types import embedded, go_parameters
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 CONVENTION_CONFIDENCE = 0.8
 """GORM names the table of a model after it, in small letters with underscores and in the plural, unless told."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Parameter
-from groundwire_server.ingest.tree.languages.syntax import first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of
 
 SPECS = frozenset({"type_spec", "type_alias", "var_spec", "const_spec"})
 

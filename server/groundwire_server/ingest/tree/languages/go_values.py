@@ -6,7 +6,8 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import RETURNED, Binding
 from groundwire_server.ingest.tree.languages.go_types import SPECS, go_type
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, last_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 VALUED = frozenset(
     {

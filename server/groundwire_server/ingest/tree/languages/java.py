@@ -16,21 +16,14 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.expressions import CallForm
 from groundwire_server.ingest.tree.languages.java_annotations import annotations
 from groundwire_server.ingest.tree.languages.java_references import REFERENCING, java_references
 from groundwire_server.ingest.tree.languages.java_routes import java_routes
 from groundwire_server.ingest.tree.languages.java_tables import java_mappings
 from groundwire_server.ingest.tree.languages.java_values import VALUED, java_bindings
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _TYPES = (
     "class_declaration",

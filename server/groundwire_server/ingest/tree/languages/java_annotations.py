@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from groundwire_server.ingest.tree.languages.nodes import text_of
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Syntax, text_of
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 
 _ANNOTATIONS = frozenset({"annotation", "marker_annotation"})
 _LISTS = frozenset({"element_value_array_initializer", "parenthesized_expression"})

@@ -5,16 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
-from groundwire_server.ingest.tree.languages.syntax import (
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_name,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.types import names_in
 
 _TYPED = {

@@ -7,7 +7,8 @@ from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Route
 from groundwire_server.ingest.tree.languages.java_annotations import annotations, strings, values
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import url_path
 
 _MAPPING = re.compile(r"(Get|Post|Put|Delete|Patch|Request)Mapping")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from groundwire_server.ingest.tree.facts import TableMapping
 from groundwire_server.ingest.tree.languages.java_annotations import annotations, strings
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 CONVENTION_CONFIDENCE = 0.8
 """An entity's table has its name, in small letters with underscores under Spring, unless told otherwise."""

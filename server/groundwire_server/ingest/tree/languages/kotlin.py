@@ -7,20 +7,11 @@ import tree_sitter_kotlin
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_server.ingest.tree.languages.expressions import CallForm
 from groundwire_server.ingest.tree.languages.kotlin_references import REFERENCING, kotlin_references
 from groundwire_server.ingest.tree.languages.kotlin_values import VALUES, kotlin_bindings
-from groundwire_server.ingest.tree.languages.syntax import (
-    FIRST,
-    LAST,
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    text_of,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _BODIES = frozenset({"class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate"})
 _TYPE_NODES = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type"})

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference, Role
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, last_child, type_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.types import head
 
 _VALUED = ("navigation_expression", "value_argument", "return_expression", "callable_reference")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Topic
+from groundwire_server.ingest.tree.languages.nodes import Nodes
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _SENDS = re.compile(
     r"(?:emit|publish|send|dispatch|broadcast|trigger|produce|enqueue|fire|raise|notify|invoke)\w*", re.IGNORECASE

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableChange
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, last_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _CREATES = re.compile(r"create_?(?:table|model)", re.IGNORECASE)
 _CHANGES = re.compile(

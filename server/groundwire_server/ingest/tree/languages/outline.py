@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import MAX_DEPTH, Shape, Syntax, end_row
+from groundwire_server.ingest.tree.languages.nodes import MAX_DEPTH, end_row
+from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax
 
 MAX_SYMBOL_CHARACTERS = 500
 """What stands within something whose symbol is longer than this is not looked for."""

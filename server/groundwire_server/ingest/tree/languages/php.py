@@ -7,21 +7,13 @@ import tree_sitter_php
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, last_child, text_of
 from groundwire_server.ingest.tree.languages.php_names import php_name, php_type
 from groundwire_server.ingest.tree.languages.php_references import REFERENCING, php_references
 from groundwire_server.ingest.tree.languages.php_values import VALUES, php_bindings
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import (
-    FIRST,
-    LAST,
-    CallForm,
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _TYPES = ("class_declaration", "interface_declaration", "trait_declaration", "enum_declaration")
 _BASES = frozenset({"base_clause", "class_interface_clause"})

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import text_of
+from groundwire_server.ingest.tree.languages.nodes import text_of
 from groundwire_server.ingest.tree.languages.types import type_text
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.languages.nodes import Nodes, last_child, text_of
 from groundwire_server.ingest.tree.languages.php_names import documented_type, php_type
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, last_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 VALUES = frozenset(
     {

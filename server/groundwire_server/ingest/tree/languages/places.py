@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from groundwire_server.ingest.tree.languages.nodes import end_row
 from groundwire_server.ingest.tree.languages.outline import MAX_SYMBOL_CHARACTERS, Declared
-from groundwire_server.ingest.tree.languages.syntax import Syntax, end_row
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 
 MIN_MEMBER_LINES = 4
 MIN_GIVEN_LINES = 6

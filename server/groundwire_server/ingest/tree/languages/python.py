@@ -19,6 +19,8 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
 from groundwire_server.ingest.tree.languages.python_calls import implied_calls
 from groundwire_server.ingest.tree.languages.python_declarations import (
     class_traits,
@@ -33,16 +35,7 @@ from groundwire_server.ingest.tree.languages.python_models import django_applica
 from groundwire_server.ingest.tree.languages.python_references import REFERENCING, python_references
 from groundwire_server.ingest.tree.languages.python_routes import ROUTING, imports_of_routes, python_routes
 from groundwire_server.ingest.tree.languages.python_values import VALUED, python_bindings, value_of
-from groundwire_server.ingest.tree.languages.syntax import (
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    text_of,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 from groundwire_server.ingest.tree.languages.types import arguments, head
 
 _GENERIC = frozenset({"Generic", "Protocol"})

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import OF_ITEMS, Call
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 
 def implied_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Parameter, Trait
-from groundwire_server.ingest.tree.languages.syntax import Syntax, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 from groundwire_server.ingest.tree.languages.types import arguments, head
 
 _PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter", "hybrid_property"})

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableMapping
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.types import head
 
 CONVENTION = 0.8

@@ -7,8 +7,9 @@ from typing import Literal
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 REFERENCING = frozenset({"identifier", "attribute", "decorator", "type", "call"})
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")

@@ -5,16 +5,9 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import RETURNED, Binding
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
 from groundwire_server.ingest.tree.languages.python_declarations import YIELDING, decorators, parameter_of
-from groundwire_server.ingest.tree.languages.syntax import (
-    Nodes,
-    Places,
-    Syntax,
-    first_child,
-    last_child,
-    text_of,
-    type_of,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.types import head
 
 VALUED = frozenset(

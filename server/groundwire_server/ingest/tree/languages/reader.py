@@ -13,10 +13,11 @@ from groundwire_server.ingest.tree.languages.assembly import contains_edges, nod
 from groundwire_server.ingest.tree.languages.chunks import ChunkCutter
 from groundwire_server.ingest.tree.languages.messages import topics
 from groundwire_server.ingest.tree.languages.migrations import table_changes
+from groundwire_server.ingest.tree.languages.nodes import Nodes, collect
 from groundwire_server.ingest.tree.languages.outline import Declared, outline
 from groundwire_server.ingest.tree.languages.places import assign_places
 from groundwire_server.ingest.tree.languages.strings import string_literals
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, collect
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import requests
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 

@@ -7,19 +7,12 @@ import tree_sitter_ruby
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Call, Construct, Import, Parameter, Reference, Trait
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import FIRST, Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.ruby_references import REFERENCING, ruby_calls, ruby_references
 from groundwire_server.ingest.tree.languages.ruby_values import VALUES, ruby_bindings
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import (
-    FIRST,
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    first_child,
-    text_of,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 from groundwire_server.ingest.tree.languages.types import type_text
 
 _TYPES = frozenset({"class", "module"})

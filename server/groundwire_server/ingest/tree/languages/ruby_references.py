@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Call, Reference
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 REFERENCING = frozenset({"constant", "scope_resolution", "identifier", "simple_symbol", "superclass"})
 _DECLARING = frozenset({"attr_reader", "attr_writer", "attr_accessor", "autoload", "attribute", "define_method"})

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import RETURNED, Binding
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _PARAMETERS = ("method_parameters", "block_parameters", "lambda_parameters")
 VALUES = frozenset(

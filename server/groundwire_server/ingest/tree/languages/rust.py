@@ -8,19 +8,13 @@ import tree_sitter_rust
 from tree_sitter import Language, Node
 
 from groundwire_server.ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import FIRST, Nodes, text_of
 from groundwire_server.ingest.tree.languages.rust_imports import rust_imports
 from groundwire_server.ingest.tree.languages.rust_references import REFERENCING, rust_references
 from groundwire_server.ingest.tree.languages.rust_types import rust_type
 from groundwire_server.ingest.tree.languages.rust_values import VALUES, rust_bindings
-from groundwire_server.ingest.tree.languages.syntax import (
-    FIRST,
-    CallForm,
-    Nodes,
-    Places,
-    Shape,
-    Syntax,
-    text_of,
-)
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
 _MEMBERS = frozenset({"function_item", "function_signature_item"})

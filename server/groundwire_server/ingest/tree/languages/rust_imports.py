@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Import
-from groundwire_server.ingest.tree.languages.syntax import Nodes, first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 
 
 def rust_imports(nodes: Nodes) -> Iterator[Import]:

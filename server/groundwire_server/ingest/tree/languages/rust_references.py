@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference, Role
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 REFERENCING = frozenset({"type_identifier", "scoped_type_identifier", "scoped_identifier", "arguments"})
 _DECLARING = frozenset(

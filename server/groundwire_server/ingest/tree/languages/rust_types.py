@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import text_of
+from groundwire_server.ingest.tree.languages.nodes import text_of
 from groundwire_server.ingest.tree.languages.types import type_text
 
 _LEFT_OUT = re.compile(r"'\w+\s*,?|\b(?:dyn|impl|mut)\b|[?]")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import RETURNED, Binding
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, arguments_of, called_name
 from groundwire_server.ingest.tree.languages.script_types import script_type
 from groundwire_server.ingest.tree.languages.script_values import (
@@ -16,7 +17,7 @@ from groundwire_server.ingest.tree.languages.script_values import (
     known_value,
     stated,
 )
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
 _FIELDS = {"public_field_definition": "name", "field_definition": "property", "property_signature": "name"}

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Import
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 
 _MAX_WRAPPERS = 8
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Parameter, Trait
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of, type_name
 from groundwire_server.ingest.tree.languages.script_types import alternatives, object_types, script_type, with_arguments
-from groundwire_server.ingest.tree.languages.syntax import first_child, text_of, type_name
 
 _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
 _CLAUSES = frozenset({"extends_clause", "implements_clause"})

@@ -6,9 +6,10 @@ from typing import Literal
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Reference
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
 from groundwire_server.ingest.tree.languages.script_imports import imported_path, script_imports
 from groundwire_server.ingest.tree.languages.script_shapes import arguments_of
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 # Where a name is declared, imported, or used by what is a call of its own.
 _NOT_USES = frozenset(

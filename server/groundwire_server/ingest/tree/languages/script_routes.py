@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Mount, Route
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_imports import imported_path
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, HTTP_VERBS, arguments_of, called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import url_path
 
 _ROUTER_NAME = re.compile(r"(?:app|router|server|fastify|api|routes?|\w*(?:Router|Routes|App|Server))")

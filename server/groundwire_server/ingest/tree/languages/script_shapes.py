@@ -2,7 +2,8 @@
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
@@ -76,11 +77,25 @@ def shape_of_value(name: str, value: Node | None, owner: str = "") -> Shape | No
     return None
 
 
+def assigned_shape(syntax: Syntax, assignment: Node | None) -> Shape | None:
+    """`exports.f = function ...`, `Foo.prototype.bar = ...`.
+
+    Members of an object given to `module.exports` are declared by themselves.
+    """
+    if assignment is None or assignment.type != "assignment_expression":
+        return None
+    path = syntax.path(assignment.child_by_field_name("left"))
+    value = assignment.child_by_field_name("right")
+    if path == ("module", "exports"):
+        return None if value and value.type == "object" else shape_of_value("default", value)
+    names = [name for name in path if name not in ("module", "exports", "prototype", "this")]
+    return shape_of_value(names[-1], value, ".".join(names[:-1])) if names else None
+
+
 def given_shape(syntax: Syntax, call: Node) -> Shape | None:
     """A function that is given to a call with a string, named by both: `GET /users`, `it: refuses an empty name`."""
     path = syntax.path(call.child_by_field_name("function"))
-    listed = call.child_by_field_name("arguments")
-    arguments = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+    arguments = arguments_of(call)
     function = _function_among(arguments[1:])
     if not path or function is None:
         return None

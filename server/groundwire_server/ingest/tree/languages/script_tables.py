@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import TableMapping
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_shapes import called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 CONVENTION = 0.8
 """The table's name follows from the class's by what the library does when it is told none."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import first_child, last_child, type_name, type_of
+from groundwire_server.ingest.tree.languages.nodes import first_child, last_child, type_name, type_of
 
 _MAX_BYTES = 300
 _MAX_MEMBERS = 50

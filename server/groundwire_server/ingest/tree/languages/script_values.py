@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Binding
+from groundwire_server.ingest.tree.languages.nodes import first_child, last_child, text_of, type_name
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS, is_import
 from groundwire_server.ingest.tree.languages.script_types import object_types, script_type, with_arguments
-from groundwire_server.ingest.tree.languages.syntax import Syntax, first_child, last_child, text_of, type_name
+from groundwire_server.ingest.tree.languages.syntax import Syntax
 from groundwire_server.ingest.tree.languages.types import head
 
 _MAX_STEPS = 8

@@ -6,9 +6,10 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Registration
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_shapes import arguments_of, called_name
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _NAMES = frozenset({"provide", "token"})
 _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")

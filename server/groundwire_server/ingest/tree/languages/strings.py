@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
+from groundwire_server.ingest.tree.languages.nodes import Nodes
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.model import StringLiteral
 
 _OPENING = re.compile(r"""([A-Za-z@$]*)("+|'+|`)""")

@@ -19,6 +19,8 @@ from groundwire_server.ingest.tree.facts import (
     TableMapping,
     Trait,
 )
+from groundwire_server.ingest.tree.languages.expressions import CallForm
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_bindings import BINDING, script_bindings
 from groundwire_server.ingest.tree.languages.script_imports import script_imports
 from groundwire_server.ingest.tree.languages.script_members import (
@@ -35,6 +37,7 @@ from groundwire_server.ingest.tree.languages.script_references import REFERENCIN
 from groundwire_server.ingest.tree.languages.script_routes import script_routes
 from groundwire_server.ingest.tree.languages.script_shapes import (
     CLASS_NODES,
+    assigned_shape,
     given_shape,
     is_chained,
     pattern_shape,
@@ -46,7 +49,7 @@ from groundwire_server.ingest.tree.languages.script_shapes import (
 from groundwire_server.ingest.tree.languages.script_tables import script_tables
 from groundwire_server.ingest.tree.languages.script_types import object_types, script_type
 from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
-from groundwire_server.ingest.tree.languages.syntax import CallForm, Nodes, Places, Shape, Syntax, first_child, text_of
+from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
@@ -149,7 +152,7 @@ class TypeScriptSyntax(Syntax):
             case "export_statement":
                 return shape_of_value("default", node.child_by_field_name("value"))
             case "expression_statement":
-                return self._assigned(first_child(node))
+                return assigned_shape(self, first_child(node))
             case "call_expression":
                 return None if is_chained(self, node) else given_shape(self, node)
             case "arguments":
@@ -166,18 +169,6 @@ class TypeScriptSyntax(Syntax):
         if node.type == "type_alias_declaration":
             inside = next(object_types(node.child_by_field_name("value")), None)
         return Shape(name, shape.construct, shape.body, inside)
-
-    def _assigned(self, node: Node | None) -> Shape | None:
-        """`exports.f = function ...`, `Foo.prototype.bar = ...`; members of an object given to `module.exports`
-        are declared by themselves."""
-        if node is None or node.type != "assignment_expression":
-            return None
-        path = self.path(node.child_by_field_name("left"))
-        value = node.child_by_field_name("right")
-        if path == ("module", "exports"):
-            return None if value and value.type == "object" else shape_of_value("default", value)
-        names = [name for name in path if name not in ("module", "exports", "prototype", "this")]
-        return shape_of_value(names[-1], value, ".".join(names[:-1])) if names else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """What a class or an interface extends and implements, and what a type alias is made of."""

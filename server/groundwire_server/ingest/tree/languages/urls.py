@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Request
+from groundwire_server.ingest.tree.languages.nodes import Nodes
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 
 _MAX_URL_BYTES = 300
 _MAX_ARGUMENT_BYTES = 2000

@@ -79,7 +79,7 @@ class CallResolution:
         if value is not None and value.is_itself and call.name in self._rules.deferring:
             callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
             return value.found.at_most(INFERRED) if callables else None
-        extension = lookup.extension(scope, value, call.name)
+        extension = lookup.extensions.fitting(scope, value.found if value else None, call.name)
         if extension is not None or value is not None:
             return extension
         return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None

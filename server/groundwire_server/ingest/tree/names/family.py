@@ -3,17 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT, CallResolution
+from groundwire_server.ingest.tree.names.declared import declared_edges
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.handed import HandedOver
 from groundwire_server.ingest.tree.names.inheritance import Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
-from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
+from groundwire_server.ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.signals import Signals
 from groundwire_server.ingest.tree.names.table import NOTHING
 from groundwire_server.ingest.tree.names.tested import Tested
@@ -69,12 +69,7 @@ class FamilyEdges:
                 edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
             yield from edges.sorted()
             yield from self._mappings(file)
-        for owner, member in self._rules.adopted():
-            yield self._between(owner, member, CONTAINS)
-        yield from self._bodies()
-        for first, other in self._rules.parts():
-            yield self._between(first, other, "PartialOf")
-            yield self._between(other, first, "PartialOf")
+        yield from declared_edges(self._rules)
 
     def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The key of each member that implements or overrides others, and their names with their types'."""
@@ -231,25 +226,6 @@ class FamilyEdges:
                 found[place] = max(found.get(place, 0.0), mapping.confidence)
         for (key, table), confidence in sorted(found.items()):
             yield EntityMapping(key, table, confidence)
-
-    def _bodies(self) -> Iterator[SourceEdge]:
-        """Between declarations without a body and the definitions that have it."""
-        seen: set[tuple[str, str]] = set()
-        for number in range(len(self._table.definitions)):
-            bodies = self._rules.bodies(number)
-            for body in bodies:
-                ends = (self._key(number), self._key(body))
-                if ends[0] != ends[1] and ends not in seen:
-                    seen.add(ends)
-                    confidence = EXACT if len(bodies) == 1 else GUESSED
-                    yield self._between(number, body, "ImplementedBy", confidence)
-                    yield self._between(body, number, "Implements", confidence)
-
-    def _between(self, start: int, end: int, edge_type: str, confidence: float = EXACT) -> SourceEdge:
-        """An edge that the declarations themselves make."""
-        line = self._table.definitions[start].line
-        origin = f"{self._table.path_of(start)}:{line}"
-        return SourceEdge(self._key(start), self._key(end), edge_type, origin, line=line)
 
     def _key(self, number: int) -> str:
         return self._table.definitions[number].key

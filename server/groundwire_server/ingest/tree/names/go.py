@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.folders import folder_of
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, NameRules
 from groundwire_server.ingest.tree.names.table import Found, Ref, SymbolTable
@@ -26,12 +27,12 @@ class GoNames(NameRules):
         self._folders: dict[str, str | None] = {}
         self._packages: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for number, definition in enumerate(table.definitions):
-            package = self._packages[self._folder(table.file_of(number))]
+            package = self._packages[folder_of(table.path_of(number))]
             if definition.parent == 0 and not definition.owner:
                 package[definition.name] = (*package.get(definition.name, ()), number)
         self._adopted: list[tuple[int, int]] = []
         for number, definition in enumerate(table.definitions):
-            owners = self._packages[self._folder(table.file_of(number))].get(definition.owner, ())
+            owners = self._packages[folder_of(table.path_of(number))].get(definition.owner, ())
             if definition.owner and owners:
                 table.add_member(owners[0], number)
                 self._adopted.append((owners[0], number))
@@ -39,7 +40,7 @@ class GoNames(NameRules):
     def visible(self, scope: int, name: str) -> Found | None:
         """A name of the same package, of a package imported with a dot, or an imported package."""
         file = self.table.file_of(scope)
-        found = self.member(self._folder(file), name)
+        found = self.member(folder_of(self.table.files[file].path), name)
         if found is not None:
             return found
         item = self.import_of(file, name)
@@ -63,12 +64,12 @@ class GoNames(NameRules):
 
     def sees(self, file: int, number: int) -> bool:
         """Whether a definition is in the same package or in one that is imported."""
-        folder = self._folder(self.table.file_of(number))
-        return folder == self._folder(file) or self.namespace_import(file, number) is not None
+        folder = folder_of(self.table.path_of(number))
+        return folder == folder_of(self.table.files[file].path) or self.namespace_import(file, number) is not None
 
     def namespace_import(self, file: int, number: int) -> Import | None:
         """The import of the package that holds a definition."""
-        folder = self._folder(self.table.file_of(number))
+        folder = folder_of(self.table.path_of(number))
         return next((item for item in self.table.files[file].imports if self._folder_of(item.module) == folder), None)
 
     def adopted(self) -> Iterator[tuple[int, int]]:
@@ -78,9 +79,6 @@ class GoNames(NameRules):
     def constructor_name(self, type_number: int) -> str:
         """None: what makes a value is a composite literal or a function."""
         return ""
-
-    def _folder(self, file: int) -> str:
-        return self.table.files[file].path.rpartition("/")[0]
 
     def _folder_of(self, import_path: str) -> str | None:
         """The folder of a package: below the go.mod whose module path is the longest that the import path has."""

@@ -24,8 +24,6 @@ _DOUBLES = re.compile(
     r"|FakeItEasy|unittest\.mock|mock$|go\.uber\.org/mock|github\.com/(?:golang/mock|stretchr/testify/mock))"
 )
 
-_ABSTRACT = frozenset({"interface", "abstract", "structural"})
-
 
 class Inheritance:
     """Overriding members by the members that they override, over all types of one language family."""
@@ -56,7 +54,7 @@ class Inheritance:
     def is_abstract(self, number: int) -> bool:
         """Whether a type or member is there to be implemented."""
         definitions = self._table.definitions
-        if not _ABSTRACT.isdisjoint(definitions[number].traits):
+        if definitions[number].is_abstract:
             return True
         members = self._table.members_of(number) if definitions[number].construct == "type" else ()
         return any("abstract" in definitions[member].traits for member in members)

@@ -1,17 +1,15 @@
 """Following a dotted expression from the place where it stands to what it refers to."""
 
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_server.ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_server.ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_server.ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
+from groundwire_server.ingest.tree.names.extensions import Extensions
+from groundwire_server.ingest.tree.names.members import MemberLookup
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import NOTHING, Found
 
-_MAX_LINEAGE = 100
-"""How many types are looked at of those that one derives from."""
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
 _SELF_TYPES = frozenset({"Self", "this"})
@@ -35,99 +33,14 @@ class Value:
     is_wrapped: bool = False
 
 
-class Lookup:
-    """Answers for one table. A scope is the number of the definition in which a name stands."""
+class Lookup(MemberLookup):
+    """Follows expressions as well, from segment to segment."""
 
     def __init__(self, rules: NameRules) -> None:
-        self.rules = rules
-        self.table = rules.table
-        self._types: dict[tuple[int, str], Found | None] = {}
-        self._bases: dict[int, tuple[Found, ...]] = {}
+        super().__init__(rules)
+        self.extensions = Extensions(self)
         self._values: dict[tuple[int, str], Value | None] = {}
         self._steps = 0
-        self._extensions: defaultdict[str, list[int]] = defaultdict(list)
-        for number, definition in enumerate(self.table.definitions):
-            if "extension" in definition.traits and definition.parameters:
-                self._extensions[definition.name].append(number)
-
-    def type_named(self, scope: int, type_name: str) -> Found | None:
-        """The type that a name stands for, type arguments aside; also a JavaScript function that has members."""
-        dotted = head(type_name)
-        key = (scope, dotted)
-        if key not in self._types:
-            found = self.dotted(scope, dotted.split("."))
-            numbers = tuple(filter(self.table.is_type, found.numbers)) if found else ()
-            numbers = self.table.nearest(self.table.file_of(scope), numbers)
-            self._types[key] = Found(numbers, found.confidence) if found and numbers else None
-        return self._types[key]
-
-    def bases(self, number: int) -> tuple[Found, ...]:
-        """The base types of a type, as far as they stand in the tree, in the order in which they are written."""
-        if number not in self._bases:
-            named = [
-                self.type_named(part, name)
-                for part in self.table.parts(number)
-                for name in self.table.definitions[part].bases
-            ]
-            self._bases[number] = tuple(found for found in named if found and number not in found.refs)
-        return self._bases[number]
-
-    def lineage(self, number: int) -> Iterator[tuple[int, float]]:
-        """A type and its base types, the nearest first, with the confidence of each."""
-        pending, seen = deque([(number, EXACT)]), {number}
-        while pending:
-            current, confidence = pending.popleft()
-            yield current, confidence
-            for found in self.bases(current):
-                for base in found.numbers:
-                    if base not in seen and len(seen) < _MAX_LINEAGE:
-                        seen.add(base)
-                        pending.append((base, min(confidence, found.confidence, WILDCARD)))
-
-    def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
-        """What a dotted name stands for, variables aside."""
-        found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
-        for segment in segments[1:]:
-            found = self.step(found, segment) if found else None
-        return found
-
-    def unqualified(self, scope: int, name: str) -> Found | None:
-        """What a name without a receiver stands for where it is called."""
-        for around in self._types_around(scope) if self.rules.implicit_members else ():
-            found = self.of_type(around, name)
-            if found is not None:
-                return found
-        return self._visible(scope, name)
-
-    def of_type(self, number: int, name: str, inherited: bool = False) -> Found | None:
-        """A member of a type or else of its base types; of the latter only when `inherited`."""
-        for owner, confidence in self.lineage(number):
-            members = () if inherited and owner == number else self.table.members(owner, name)
-            if members:
-                return Found(members, confidence)
-        return None
-
-    def step(self, found: Found, name: str) -> Found | None:
-        """The member `name` of whatever has been found so far."""
-        numbers: list[int | str] = []
-        confidence = found.confidence
-        for ref in found.refs:
-            is_type = isinstance(ref, int) and self.table.definitions[ref].construct != "module"
-            member = self.of_type(ref, name) if isinstance(ref, int) and is_type else self.rules.member(ref, name)
-            if member is None and isinstance(ref, int):
-                member = self._of_returned(ref, name)
-            if member is not None:
-                numbers.extend(member.refs)
-                confidence = min(confidence, member.confidence)
-        return Found(tuple(numbers), confidence) if numbers else None
-
-    def _of_returned(self, number: int, name: str) -> Found | None:
-        """What is declared under a name in a function that stands for the object that it returns."""
-        binding = self.table.variable(number, RETURNED)
-        definition = self.table.definitions[number]
-        local = self.table.local(number, name)
-        is_returned = binding is not None and binding.value == definition.name and definition.construct == "callable"
-        return Found((local,), EXACT) if is_returned and local is not None else None
 
     def value(self, scope: int, path: str) -> Value | None:
         """What a path as in `facts.Call.receiver` is; None when nothing is known of it."""
@@ -149,43 +62,6 @@ class Lookup:
             return self._result(value.found, None, is_called=True)
         entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
         return self._result(entered, value, is_called=True) if entered else None
-
-    def local_variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
-        """The variable that a name is inside of a callable; None for those of the file, a module or a type."""
-        variable = self.variable(scope, name)
-        return variable if variable and self.table.definitions[variable[0]].construct == "callable" else None
-
-    def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
-        """The variable that a name is in a scope, with the definition that it stands in."""
-        number = scope
-        while number >= 0:
-            is_type = self.table.definitions[number].construct == "type"
-            binding = None if is_type else self.table.variable(number, name)
-            if binding is not None:
-                return number, binding
-            parent, owner = self.table.parent_of(number), self.table.owner_of(number)
-            # A member that is defined outside of its type sees the fields of it as well.
-            around = number if is_type else owner if owner != parent else -1
-            field = self._field(around, name) if around >= 0 and self.rules.implicit_members else None
-            if field is not None:
-                return field
-            number = parent
-        return None
-
-    def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
-        """The types that have a field of that name, which has no definition of its own."""
-        fields = (self._field(number, name) for number in found.numbers)
-        return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
-
-    def extension(self, scope: int, value: Value | None, name: str) -> Found | None:
-        """The extension methods of that name that the file of `scope` sees and that fit what stands before the dot."""
-        file = self.table.file_of(scope)
-        seen = [number for number in self._extensions.get(name, ()) if self.rules.sees(file, number)]
-        fitting = tuple(number for number in seen if self._extends(number, value))
-        if not fitting:
-            return None
-        is_known = value is not None and bool(value.found.refs)
-        return Found(fitting, WILDCARD if is_known else INFERRED)
 
     def item(self, value: Value) -> Value | None:
         """What a collection, or something else that holds a value, gives to those who go through it."""
@@ -220,7 +96,7 @@ class Lookup:
             return self._into_outside(scope, value, name, is_called)
         if not is_called:
             for number in value.found.numbers:
-                field = self._field(number, name)
+                field = self.field(number, name)
                 if field is not None:
                     declared = self._of_binding(*field)
                     return declared and self._substituted(declared, value, field[0])
@@ -232,7 +108,7 @@ class Lookup:
             given = self.called(held) if held is not None else None
             if given is not None:
                 return given
-            member = self.extension(scope, value, name)
+            member = self.extensions.fitting(scope, value.found, name)
             if member is None:
                 return self._accessed(value, name)
         return self._result(member, value, is_called) if member else None
@@ -243,7 +119,7 @@ class Lookup:
         if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
             return value
         for number in value.found.numbers:
-            fields = (self._field(number, field) for field in self.rules.accessed(name))
+            fields = (self.field(number, field) for field in self.rules.accessed(name))
             field = next(filter(None, fields), None)
             if field is not None:
                 declared = self._of_binding(*field)
@@ -264,7 +140,7 @@ class Lookup:
             return self.item(value)
         if plain in GIVE_THE_SAME:
             return value
-        found = self.extension(scope, value, name)
+        found = self.extensions.fitting(scope, value.found, name)
         return self._result(found, value, is_called) if found else None
 
     def _result(self, found: Found, owner: Value | None, is_called: bool) -> Value | None:
@@ -360,53 +236,7 @@ class Lookup:
             value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
         return self.item(value) if value and binding.is_item else value
 
-    def _visible(self, scope: int, name: str) -> Found | None:
-        local = self.table.local(scope, name)
-        return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
-
-    def _field(self, number: int, name: str) -> tuple[int, Binding] | None:
-        """The field of a type or of its base types, with the part of the type that it stands in."""
-        for owner, _ in self.lineage(number):
-            for part in self.table.parts(owner):
-                binding = self.table.variable(part, name)
-                if binding is not None:
-                    return part, binding
-        return None
-
-    def _extends(self, number: int, value: Value | None) -> bool:
-        """Whether an extension method takes a value: of any type where the tree does not tell which it is."""
-        parameters = self.table.definitions[number].parameters
-        extended = self.type_named(number, parameters[0].type_name) if parameters else None
-        if value is None:
-            return True
-        if not value.found.refs:
-            return extended is None
-        if extended is None:
-            return parameters is not None and _is_anything(parameters[0].type_name)
-        lineage = {base for ref in value.found.numbers for base, _ in self.lineage(ref)}
-        return not lineage.isdisjoint(extended.numbers)
-
-    def _types_around(self, scope: int) -> Iterator[int]:
-        around = self.table.enclosing_type(scope)
-        while around is not None:
-            yield around
-            parent = self.table.parent_of(around)
-            around = self.table.enclosing_type(parent) if parent >= 0 else None
-
-    def _nested_type(self, scope: int, name: str) -> Found | None:
-        """A type declared in one of the types around a place."""
-        for around in self._types_around(scope) if self.rules.implicit_members else ():
-            numbers = tuple(filter(self.table.is_type, self.table.members(around, name)))
-            if numbers:
-                return Found(numbers, EXACT)
-        return None
-
 
 def _plain(name: str) -> str:
     """A method's name as `common_methods` has it."""
     return name.removesuffix("Async").replace("_", "").lower()
-
-
-def _is_anything(type_name: str) -> bool:
-    """Whether a parameter takes every type: `object`, or by its name a type parameter."""
-    return type_name in ("object", "dynamic") or (type_name[:1] == "T" and not type_name[1:2].islower())

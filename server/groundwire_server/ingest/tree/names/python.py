@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.folders import folders_above
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.python_fixtures import Fixtures
 from groundwire_server.ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
@@ -34,7 +35,7 @@ class PythonNames(NameRules):
         super().__init__(table)
         self._packages = packages
         self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
-        self._folders = {folder for facts in table.files for folder in _folders_around(facts.path)}
+        self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
         self._root_of = [self._outermost(facts.path) for facts in table.files]
         self._roots_with: defaultdict[str, set[str]] = defaultdict(set)
         for facts, root in zip(table.files, self._root_of, strict=True):
@@ -138,7 +139,7 @@ class PythonNames(NameRules):
     def _absolute(self, file: int, dotted: str) -> Found | None:
         parts = dotted.split(".")
         root = self._root_of[file]
-        near = [self._located(folder, parts) for folder in (root, *_folders_around(root))]
+        near = [self._located(folder, parts) for folder in (root, *folders_above(root))]
         found = [item for item in near if item is not None]
         modules = [item for item in found if item.numbers]
         if modules:
@@ -163,16 +164,4 @@ class PythonNames(NameRules):
 
         The tree's root when that is a package itself, since what is around it is unknown.
         """
-        folder = path.rpartition("/")[0]
-        while folder and folder in self._packages:
-            folder = folder.rpartition("/")[0]
-        return folder
-
-
-def _folders_around(path: str) -> list[str]:
-    """The folders above a path, from the innermost to the tree's root, which is empty."""
-    folders: list[str] = []
-    while path:
-        path = path.rpartition("/")[0]
-        folders.append(path)
-    return folders
+        return next((folder for folder in folders_above(path) if folder not in self._packages), "")

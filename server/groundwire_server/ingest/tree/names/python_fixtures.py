@@ -1,5 +1,6 @@
 """Which fixture of pytest a test gets as a parameter."""
 
+from groundwire_server.ingest.tree.folders import folders_above
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
 _CONFTEST = "conftest.py"
@@ -40,9 +41,6 @@ class Fixtures:
     def _owners(self, number: int) -> list[int]:
         """The definitions that may hold a fixture for a test, the nearest first."""
         owners = [self._table.owner_of(number), self._table.module_of(self._table.file_of(number))]
-        folder = self._table.path_of(number)
-        while folder:
-            folder = folder.rpartition("/")[0]
-            if folder in self._conftests:
-                owners.append(self._conftests[folder])
+        folders = folders_above(self._table.path_of(number))
+        owners.extend(self._conftests[folder] for folder in folders if folder in self._conftests)
         return owners

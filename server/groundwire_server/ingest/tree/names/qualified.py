@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from groundwire_server.ingest.tree.facts import Import
+from groundwire_server.ingest.tree.folders import folder_of, folders_above
 from groundwire_server.ingest.tree.languages.types import arguments
 from groundwire_server.ingest.tree.names import common_methods as everyday
 from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
@@ -164,17 +165,14 @@ class CSharpNames(QualifiedNames):
         """Also a file of top-level statements and the partial `Program` beside it, which they are compiled into."""
         yield from super().parts()
         programs = {
-            self._folder(self.table.file_of(number)): number
+            folder_of(self.table.path_of(number)): number
             for number, definition in enumerate(self.table.definitions)
             if definition.symbol == "Program" and "partial" in definition.traits
         }
         for file in range(len(self.table.files)):
-            module, folder = self.table.module_of(file), self._folder(file)
+            module, folder = self.table.module_of(file), folder_of(self.table.files[file].path)
             if "partial" in self.table.definitions[module].traits and folder in programs:
                 yield module, programs[folder]
-
-    def _folder(self, file: int) -> str:
-        return self.table.files[file].path.rpartition("/")[0]
 
 
 class JavaNames(QualifiedNames):
@@ -209,10 +207,7 @@ class JavaNames(QualifiedNames):
 
 def _project_around(path: str, projects: frozenset[str]) -> str:
     """The nearest folder around a file that holds a project; the tree's root where none does."""
-    folder = path.rpartition("/")[0]
-    while folder and folder not in projects:
-        folder = folder.rpartition("/")[0]
-    return folder
+    return next((folder for folder in folders_above(path) if folder in projects), "")
 
 
 def _with_outer(namespace: str) -> list[str]:

@@ -141,11 +141,6 @@ class Messages:
         found = self._handlers.get(message, {})
         return found if len(found) <= MAX_HANDLERS else {}
 
-    @property
-    def handled(self) -> Iterator[int]:
-        """The types of messages that something handles."""
-        return iter(self._handlers)
-
     def sent(self, scope: int, call: Call, *, sends_beside: bool) -> Iterator[tuple[int, float]]:
         """The types of messages that a call sends or makes; `sends_beside` when its node sends something as well."""
         if call.constructs:

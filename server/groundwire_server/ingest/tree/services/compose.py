@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator
 
+from groundwire_server.ingest.tree.folders import folder_of
 from groundwire_server.ingest.tree.services.addresses import HOLE, with_defaults
 from groundwire_server.ingest.tree.services.statements import ComposeService, Variable
 from groundwire_server.ingest.tree.services.yaml_values import YamlValue, below, entries, items, plain_name, scalar
@@ -10,7 +11,7 @@ from groundwire_server.ingest.tree.services.yaml_values import YamlValue, below,
 
 def compose_services(document: YamlValue, path: str) -> tuple[ComposeService, ...]:
     """The services of a Compose file, in order; `path` is the file's. A service whose key is no plain name is none."""
-    project = path.rpartition("/")[0]
+    project = folder_of(path)
     return tuple(
         ComposeService(
             name,

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_server.ingest.tree.folders import folder_of
 from groundwire_server.ingest.tree.services.statements import (
     ComposeService,
     DeployedPart,
@@ -106,4 +107,4 @@ class _Workloads:
 
 def _folder(path: str) -> str:
     """The folder of a file, with a trailing slash."""
-    return path.rpartition("/")[0] + "/"
+    return f"{folder_of(path)}/"

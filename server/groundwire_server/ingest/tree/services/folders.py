@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from groundwire_server.ingest.tree.folders import folders_above
 from groundwire_server.ingest.tree.services.declarations import Declaration
 from groundwire_server.ingest.tree.services.statements import ComposeService
 
@@ -37,12 +38,7 @@ class ServiceFolders:
 
     def service_of(self, path: str) -> str:
         """The service that the file belongs to; "" for none."""
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
-            if folder in self._services:
-                return self._services[folder]
-        return ""
+        return next((self._services[folder] for folder in folders_above(path) if folder in self._services), "")
 
 
 def _loose(name: str) -> str:

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from groundwire_server.ingest.tree.folders import folders_above
+
 Item = TypeVar("Item")
 
 
@@ -41,7 +43,5 @@ class NameTable(Generic[Item]):
 def _places(path: str) -> Iterator[str]:
     """`path` and the folders around it, innermost first; each folder with a trailing slash, the root empty."""
     yield path
-    while path:
-        path = path.rstrip("/").rpartition("/")[0]
-        path = path and f"{path}/"
-        yield path
+    for folder in folders_above(path.rstrip("/")):
+        yield folder and f"{folder}/"

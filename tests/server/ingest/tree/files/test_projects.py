@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.files.facts import PackageReference, ProjectFacts, Setting
+from groundwire_server.ingest.tree.files.facts import ProjectFacts, Setting
 from groundwire_server.ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
@@ -31,9 +31,8 @@ PROJECT = """\
 
 def test_what_a_project_consists_of(read: Read) -> None:
     assert read("src/Shop/Shop.csproj", PROJECT).facts == ProjectFacts(
-        "Microsoft.NET.Sdk.Web",
         (("RootNamespace", "Shop"), ("IsTestProject", "true")),
-        (PackageReference("xunit", "2.0", 7), PackageReference("Dapper", "", 8)),
+        ("xunit", "Dapper"),
     )
 
 

@@ -79,20 +79,17 @@ def test_the_model(read: Read) -> None:
     assert facts.options == (("csharp_namespace", "Shop.Grpc"), ("java_multiple_files", "true"))
     (service,) = facts.services
     assert (service.name, service.line, service.key) == ("Basket", 10, "proto::shop/basket.proto#Basket")
-    assert [
-        (rpc.name, rpc.request, rpc.response, rpc.client_streaming, rpc.server_streaming, rpc.line)
-        for rpc in service.rpcs
-    ] == [
-        ("Get", "GetRequest", "Reply", False, True, 13),
-        ("Put", ".shop.v1.GetRequest", "Empty", True, False, 16),
-        ("Del", "GetRequest", "shop.common.Money", False, False, 17),
+    assert [(rpc.name, rpc.request, rpc.response, rpc.line) for rpc in service.rpcs] == [
+        ("Get", "GetRequest", "Reply", 13),
+        ("Put", ".shop.v1.GetRequest", "Empty", 16),
+        ("Del", "GetRequest", "shop.common.Money", 17),
     ]
     assert service.rpcs[0].key == "proto::shop/basket.proto#Basket.Get"
-    assert [(item.name, item.is_enum, item.key.partition("#")[2]) for item in facts.types] == [
-        ("GetRequest", False, "GetRequest"),
-        ("GetRequest.Item", False, "GetRequest"),
-        ("Kind", True, "Kind"),
-        ("Reply", False, "Reply"),
+    assert [(item.name, item.key.partition("#")[2]) for item in facts.types] == [
+        ("GetRequest", "GetRequest"),
+        ("GetRequest.Item", "GetRequest"),
+        ("Kind", "Kind"),
+        ("Reply", "Reply"),
     ]
     assert facts.types[0].references == (("Item", 22), ("Kind", 23), ("Reply", 25))
 

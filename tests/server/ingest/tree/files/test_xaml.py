@@ -49,7 +49,6 @@ def test_what_a_view_says_of_code(read: Read) -> None:
     )
     assert facts.handlers == (("OnPay", 15),)
     assert facts.elements == (("v:Cart", 16),)
-    assert facts.resources == (("Big", 16),)
 
 
 def test_parts_are_named_by_their_keys(chunks: Chunks) -> None:
