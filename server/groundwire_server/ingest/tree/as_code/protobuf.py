@@ -17,15 +17,16 @@ _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"}
 
 
 def with_generated(
-    protos: Iterable[ProtoFacts], code: Iterable[CodeFacts], go_modules: Mapping[str, str]
+    protos: Iterable[ProtoFacts], code: Sequence[CodeFacts], go_modules: Mapping[str, str]
 ) -> tuple[CodeFacts, ...]:
     """The facts of a tree's code, and what is generated from its .proto files, by language and path.
 
     Where the tree has generated code, these facts stand for it; of several .proto files of the name, those of the one
     whose path shares the most folders. Otherwise C# and Java find generated names by namespace or package, Python by
-    the module beside the .proto file, and Go by `go_package`, below the go.mod whose module path that begins with
-    (`go_modules` has the module path of each folder with one).
+    the module beside the .proto file, and Go in packages that code imports from the tree's own modules and that have no
+    file (`go_modules` has the module path of each folder with a go.mod).
     """
+    packages = _absent_go_packages(code, go_modules)
     facts = {(item.language, item.path): item for item in code}
     protos = sorted(protos, key=lambda item: item.path)
     by_stem: defaultdict[str, list[ProtoFacts]] = defaultdict(list)
@@ -45,7 +46,7 @@ def with_generated(
         ]
         for path in written:
             del facts[maker.language, path]
-        for path in written if maker.by_file and written else maker.places(proto, go_modules):
+        for path in written if maker.by_file and written else maker.places(proto, packages):
             facts[maker.language, path] = maker.make(proto, path)
     return tuple(facts[key] for key in sorted(facts))
 
@@ -112,18 +113,52 @@ def _python_modules(proto: ProtoFacts, _: Mapping[str, str]) -> tuple[str, ...]:
     return f"{stem}_pb2.py", f"{stem}_pb2_grpc.py"
 
 
-def _go_files(proto: ProtoFacts, modules: Mapping[str, str]) -> tuple[str, ...]:
-    """The files of messages, of gRPC and of Connect, whose package is in a folder of its own."""
-    path, _, name = dict(proto.options).get("go_package", "").partition(";")
-    name = name or path.rpartition("/")[2]
-    for root, module in sorted(modules.items(), key=lambda item: (-len(item[1]), item[0])):
-        inside = path.removeprefix(module)
-        if inside != path and inside[:1] in ("", "/"):
-            folder = "/".join(filter(None, (root, inside.strip("/"))))
-            stem = f"{folder}/{_stem(proto)}".lstrip("/")
-            connect = f"{folder}/{name}connect/{_stem(proto)}.connect.go".lstrip("/")
-            return f"{stem}.pb.go", f"{stem}_grpc.pb.go", connect
-    return ()
+def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of messages and of gRPC in the package that the file states, and of Connect in a package of its own.
+
+    Where no such package is imported, as when a build tool chooses it, the file is in those whose folders end most like
+    its own.
+    """
+    stated = dict(proto.options).get("go_package", "").partition(";")[0]
+    folder = packages.get(stated)
+    folders = [folder] if folder is not None else []
+    if folder is None:
+        own = proto.path.split("/")[-2::-1]
+        alike = {path: common_length(own, _without_connect(path).split("/")[::-1]) for path in packages.values()}
+        most = max(alike.values(), default=0)
+        folders = [path for path, length in alike.items() if length == most > 0 and path == _without_connect(path)]
+    connects = [
+        path for path in packages.values() if path != _without_connect(path) and _without_connect(path) in folders
+    ]
+    stem = _stem(proto)
+    names = [(folder, end) for folder in folders for end in (".pb.go", "_grpc.pb.go")]
+    return tuple(f"{folder}/{stem}{end}" for folder, end in (*names, *((path, ".connect.go") for path in connects)))
+
+
+def _without_connect(folder: str) -> str:
+    """The folder of the messages that a package of Connect is about: `v1` of `v1/apiv1connect`."""
+    outer, _, name = folder.rpartition("/")
+    return outer if name.endswith("connect") and outer else folder
+
+
+def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, str]) -> dict[str, str]:
+    """The packages of the tree's Go modules that code imports and no file of the tree is in: folders by import path."""
+    files = [item for item in code if item.language == "go"]
+    present = {item.path.rpartition("/")[0] for item in files}
+    imported = sorted({name.module for item in files for name in item.imports})
+    longest_first = sorted(modules.items(), key=lambda item: (-len(item[1]), item[0]))
+    found: dict[str, str] = {}
+    for path in imported:
+        for root, module in longest_first:
+            inside = path.removeprefix(module)
+            if inside != path and inside[:1] in ("", "/"):
+                folder = "/".join(filter(None, (root, inside.strip("/"))))
+                if folder not in present:
+                    found[path] = folder
+                    if _without_connect(folder) != folder:
+                        found.setdefault(path.rpartition("/")[0], _without_connect(folder))
+                break
+    return found
 
 
 def _go(proto: ProtoFacts, path: str) -> CodeFacts:

@@ -103,11 +103,20 @@ CONNECT = {
 }
 
 
-def test_go_finds_what_is_generated_by_the_package_that_the_file_states(tree: Reader) -> None:
-    proto = PROTO.replace("service", 'option go_package = "x/gen/v1";\nservice', 1)
-    found = tree({"proto/basket.proto": proto, **CONNECT})
-    assert found.of("ImplementedBy")[RPC, "server/server.go#Server.AddItem"] >= 0.8
-    assert found.of("Calls")["client/client.go#Run", RPC] >= 0.8
+@pytest.mark.parametrize(
+    ("path", "option"),
+    [("proto/basket.proto", 'option go_package = "x/gen/v1";\n'), ("proto/shop/v1/basket.proto", "")],
+)
+def test_go_finds_what_is_generated_by_the_stated_package_or_the_folder(tree: Reader, path: str, option: str) -> None:
+    found = tree({path: PROTO.replace("service", f"{option}service", 1), **CONNECT})
+    rpc = f"{path}#Basket.AddItem"
+    assert found.of("ImplementedBy")[rpc, "server/server.go#Server.AddItem"] >= 0.8
+    assert found.of("Calls")["client/client.go#Run", rpc] >= 0.8
+
+
+def test_go_packages_that_nothing_in_the_tree_is_made_for_are_left_alone(tree: Reader) -> None:
+    found = tree({"proto/other/v2/basket.proto": PROTO, **CONNECT})
+    assert not [start for start, _ in found.of("ImplementedBy") if start.startswith("proto/")]
 
 
 def test_of_two_files_of_one_name_the_nearer_is_what_code_was_generated_from(tree: Reader) -> None:
