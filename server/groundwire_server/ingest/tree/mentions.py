@@ -9,6 +9,7 @@ from groundwire_server.ingest.tree.facts import Reference
 from groundwire_server.ingest.tree.files.facts import Setting
 from groundwire_server.ingest.tree.files.paths import TreePaths
 from groundwire_server.ingest.tree.model import StringLiteral
+from groundwire_server.ingest.tree.nearness import nearest
 
 SETTING_PATH = 0.9
 SETTING_NAME = 0.8
@@ -69,10 +70,11 @@ class Mentions:
         for path, literal in self._files:
             for target, confidence in paths.find(path, literal.text.strip()):
                 yield _edge(path, literal, first_keys[target], "References", min(confidence, SETTING_PATH))
+        settings = {name: sorted(found) for name, found in self._settings.items()}
         for path, literal in self._keys:
-            found = _nearest(path, self._settings[self._wanted(literal.text.strip())])
+            found = nearest(path, settings[self._wanted(literal.text.strip())], _path_of)
             confidence = SETTING_PATH if _KEY.fullmatch(literal.text.strip()) else SETTING_NAME
-            for key in found if len(found) <= MAX_SETTINGS else ():
+            for _, key in found if len(found) <= MAX_SETTINGS else ():
                 yield _edge(path, literal, key, "ReadsSetting", confidence)
 
     def _wanted(self, text: str) -> str:
@@ -95,12 +97,5 @@ def _edge(path: str, literal: StringLiteral, to_key: str, edge_type: str, confid
     return SourceEdge(literal.from_key, to_key, edge_type, f"{path}:{literal.line}", confidence, literal.line)
 
 
-def _nearest(path: str, found: Mapping[tuple[str, str], None]) -> list[str]:
-    """The nodes whose files share the most folders with a path."""
-    folders = path.split("/")[:-1]
-    shared = [_common(folders, other.split("/")[:-1]) for other, _ in found]
-    return [key for (_, key), length in zip(found, shared, strict=True) if length == max(shared)]
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+def _path_of(setting: tuple[str, str]) -> str:
+    return setting[0]

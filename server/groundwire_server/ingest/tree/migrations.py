@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeFacts, TableChange
 from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_server.ingest.tree.nearness import nearest
 
 CREATED = 0.9
 CHANGED = 0.7
@@ -23,10 +25,13 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
     for facts in files:
         for change in facts.table_changes:
             changes[_plain(change.table)].append((facts.path, change))
+    for of_table in changes.values():
+        of_table.sort(key=_path_of)
     for mapping in mappings:
-        near = _nearest(mapping.from_key, changes.get(_plain(mapping.table), []))
-        created = [item for item in near if item[1].creates]
-        for path, change in near if len(near) <= MAX_CHANGES else created[:MAX_CHANGES]:
+        entity_path = mapping.from_key.partition("::")[2].partition("#")[0]
+        near = nearest(entity_path, changes.get(_plain(mapping.table), []), _path_of)
+        created = (item for item in near if item[1].creates)
+        for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
             confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)
             yield SourceEdge(mapping.from_key, change.from_key, "MapsTo", f"{path}:{change.line}", confidence, 0)
 
@@ -35,13 +40,5 @@ def _plain(table: str) -> str:
     return table.replace("[", "").replace("]", "").replace('"', "").rpartition(".")[2].lower()
 
 
-def _nearest(key: str, found: list[tuple[str, TableChange]]) -> list[tuple[str, TableChange]]:
-    if not found:
-        return []
-    folders = key.partition("::")[2].partition("#")[0].split("/")[:-1]
-    shared = [_common(folders, path.split("/")[:-1]) for path, _ in found]
-    return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
-
-
-def _common(left: list[str], right: list[str]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+def _path_of(change: tuple[str, TableChange]) -> str:
+    return change[0]

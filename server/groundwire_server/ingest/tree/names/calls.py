@@ -9,7 +9,7 @@ MAX_FAN_OUT = 3
 """A call that could be to more definitions than this is taken to be to none of them."""
 
 MAX_SAME_NAMED = 64
-"""A method name that more definitions than this carry is never guessed."""
+"""A method name that more definitions than this carry is never guessed, nor are so many overloads told apart."""
 
 _MAX_VARIABLES = 5
 
@@ -123,7 +123,7 @@ class CallResolution:
         named = (number for ref in found.numbers for number in self._entered(ref))
         entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
-        if len(numbers) > 1 and self._rules.has_overloads:
+        if 1 < len(numbers) <= MAX_SAME_NAMED and self._rules.has_overloads:
             numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers
             numbers = self._best_by_types(scope, numbers, call)
         if not 0 < len(numbers) <= MAX_FAN_OUT:
@@ -149,7 +149,8 @@ class CallResolution:
         if not any(types):
             return numbers
         fits = [self._fitting_types(number, call, types) for number in numbers]
-        return tuple(number for number, fit in zip(numbers, fits, strict=True) if fit == max(fits))
+        best = max(fits)
+        return tuple(number for number, fit in zip(numbers, fits, strict=True) if fit == best)
 
     def _fitting_types(self, number: int, call: Call, types: list[frozenset[int]]) -> int:
         definition = self._table.definitions[number]

@@ -10,7 +10,7 @@ from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.routes import Served
 from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
-from groundwire_server.ingest.tree.names.table import common_length
+from groundwire_server.ingest.tree.nearness import nearest
 
 REQUESTS = "Requests"
 MAX_SEGMENTS = 12
@@ -146,8 +146,10 @@ def _is_within(key: str, outer: str) -> bool:
 
 def _likely(facts: CodeFacts, request: Request, found: Sequence[Served]) -> list[Served]:
     """Of several that would answer those nearest to the file, and those that state the method."""
-    folders = facts.path.split("/")
-    shared = [common_length(folders, item.path.split("/")) for item in found]
-    near = [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
+    near = list(nearest(facts.path, sorted(found, key=_path_of), _path_of))
     stating = [item for item in near if item.method and item.method == request.method]
     return stating or near
+
+
+def _path_of(served: Served) -> str:
+    return served.path

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from groundwire_server.ingest.tree.facts import Binding, CodeFacts, Definition
+from groundwire_server.ingest.tree.nearness import nearest
 
 Ref: TypeAlias = int | str
 """A definition by its number in the table, or a namespace, package or folder by its name."""
@@ -33,7 +34,7 @@ NOTHING = Found((), 1.0)
 
 
 class SymbolTable:
-    """Definitions by number. A file's own definition, the module, has the number `module_of(file)`."""
+    """Definitions by number, of files sorted by path. A file's own definition, the module, is `module_of(file)`."""
 
     def __init__(self, files: Sequence[CodeFacts]) -> None:
         self.files = tuple(files)
@@ -145,14 +146,5 @@ class SymbolTable:
         """Of several definitions those in the file itself, or whose paths share the most folders with the file's."""
         if len(numbers) < 2:
             return numbers
-        folders = self.files[file].path.split("/")
-        shared = [common_length(folders, self.path_of(number).split("/")) for number in numbers]
-        return tuple(number for number, length in zip(numbers, shared, strict=True) if length == max(shared))
-
-
-def common_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many of their first items two sequences share."""
-    for length, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return length
-    return min(len(left), len(right))
+        near = frozenset(nearest(self.files[file].path, sorted(numbers), self.path_of))
+        return tuple(number for number in numbers if number in near)
