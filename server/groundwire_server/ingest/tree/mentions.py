@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.facts import Reference
 from groundwire_server.ingest.tree.files.facts import Setting
 from groundwire_server.ingest.tree.files.paths import TreePaths
 from groundwire_server.ingest.tree.model import StringLiteral
@@ -17,6 +18,7 @@ MAX_SETTINGS = 4
 _PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
 _KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
 _SEPARATOR = re.compile(r":|\.|__")
 _CONNECTIONS = "connectionstrings"
 
@@ -48,6 +50,13 @@ class Mentions:
                 self._files.append((path, literal))
             elif self._wanted(text) in self._settings:
                 self._keys.append((path, literal))
+
+    def add_variables(self, path: str, references: Iterable[Reference]) -> None:
+        """Notes variables of the environment that code reads as members, `process.env.DB_HOST`."""
+        for reference in references:
+            name = reference.name.rpartition(".")[2]
+            if _ENVIRONMENT.fullmatch(reference.name) and name.lower() in self._settings:
+                self._keys.append((path, StringLiteral(reference.from_key, name, reference.line)))
 
     def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
         """`References` to the first node of a file that is named, `ReadsSetting` to the node that holds a setting.

@@ -97,6 +97,7 @@ class TreeReading:
         analysis = self._readers.read(file)
         if analysis.facts is not None:
             self._keep_facts(analysis.facts)
+            self._mentions.add_variables(file.path, analysis.facts.references)
         self._edges.add(literal_edges(self._catalog, analysis.literals))
         self._mentions.add(file.path, analysis.literals)
         return analysis.file
@@ -128,7 +129,7 @@ class TreeReading:
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = frozenset(self._root_namespaces)
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
-        resolution = resolve(with_generated(self._protos, facts), layout)
+        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout)
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))

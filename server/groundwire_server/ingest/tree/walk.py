@@ -60,8 +60,8 @@ CODE_LANGUAGES = frozenset("""python csharp typescript javascript java go kotlin
 class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
-    `language` is `python`, `csharp`, `typescript`, `javascript`, `java`, `go`, `prisma`, `sql`, `markdown`, `yaml`,
-    `helm` or `dockerfile`, `gomod` for a go.mod, which is read for its module path only, or one of `files.languages`;
+    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which
+    is read for its module path only, or one of `files.languages`;
     `scip` is a compiler's index of other files.
     """
 

@@ -10,6 +10,7 @@ import pytest
 from groundwire_server.ingest.records import SourceEdge
 from groundwire_server.ingest.tree.facts import CodeAnalysis
 from groundwire_server.ingest.tree.languages.readers import CodeReaders
+from groundwire_server.ingest.tree.languages.rust import crate_name
 from groundwire_server.ingest.tree.languages.script_projects import is_project_file, script_project
 from groundwire_server.ingest.tree.model import EntityMapping, SourceFile
 from groundwire_server.ingest.tree.purposes import Purposes
@@ -60,11 +61,14 @@ def resolved(analyse: Analyser) -> Resolver:
         packages: frozenset[str] | None = None,
     ) -> list[SourceEdge | EntityMapping]:
         projects = {path: script_project(path, text) for path, text in files.items() if is_project_file(path)}
-        facts = [analyse(path, text).facts for path, text in files.items() if path not in projects]
+        manifests = {path: text for path, text in files.items() if path.endswith("Cargo.toml")}
+        code = {path: text for path, text in files.items() if path not in projects and path not in manifests}
+        facts = [analyse(path, text).facts for path, text in code.items()]
         inits = (path.rpartition("/") for path in files if path.endswith("__init__.py"))
         layout = TreeLayout(
             packages or frozenset(folder for folder, _, _ in inits),
             go_modules or {},
+            crates={path.rpartition("/")[0]: crate_name(text) for path, text in manifests.items()},
             script_projects={path: project for path, project in projects.items() if project is not None},
         )
         purposes = Purposes()

@@ -45,6 +45,11 @@ def mentioned(make_tree: TreeMaker, path: str, text: str) -> dict[tuple[str, str
         ("api/A.cs", 'class A { string F() => Get("orders"); }\n', ("ReadsSetting", "json::api/appsettings.json", 0.8)),
         ("app/a.py", "def f():\n    return os.environ['DB_HOST']\n", ("ReadsSetting", "ini::.env.example", 0.8)),
         (
+            "web/a.ts",
+            "export function f() {\n  return open(process.env.DB_HOST)\n}\n",
+            ("ReadsSetting", "ini::.env.example", 0.8),
+        ),
+        (
             "app/a.py",
             "def f():\n    return render('mail/welcome.html')\n",
             ("References", "html::app/templates/mail/welcome.html", 0.9),

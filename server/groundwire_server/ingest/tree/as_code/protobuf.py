@@ -4,9 +4,10 @@ A call to a generated client, or a class that derives from a generated base, so 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from os.path import commonprefix
 
 from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_server.ingest.tree.files.facts import ProtoFacts, ProtoService
@@ -15,26 +16,48 @@ _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})
 
 
-def with_generated(protos: Iterable[ProtoFacts], code: Iterable[CodeFacts]) -> tuple[CodeFacts, ...]:
+def with_generated(
+    protos: Iterable[ProtoFacts], code: Iterable[CodeFacts], go_modules: Mapping[str, str]
+) -> tuple[CodeFacts, ...]:
     """The facts of a tree's code, and what is generated from its .proto files, by language and path.
 
-    C# and Java find generated names by namespace or package, Python by the module beside the .proto file or where the
-    tree has it, Go where the tree has the generated files. Where the tree has generated code, these facts stand for it.
+    Where the tree has generated code, these facts stand for it; of several .proto files of the name, those of the one
+    whose path shares the most folders. Otherwise C# and Java find generated names by namespace or package, Python by
+    the module beside the .proto file, and Go by `go_package`, below the go.mod whose module path that begins with
+    (`go_modules` has the module path of each folder with one).
     """
     facts = {(item.language, item.path): item for item in code}
+    protos = sorted(protos, key=lambda item: item.path)
+    by_stem: defaultdict[str, list[ProtoFacts]] = defaultdict(list)
+    for proto in protos:
+        by_stem[_stem(proto).lower()].append(proto)
     generated: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for language, path in sorted(facts):
         if facts[language, path].is_generated:
             generated[language, path.rpartition("/")[2].lower()].append(path)
-    for proto in sorted(protos, key=lambda item: item.path):
-        stem = proto.path.rpartition("/")[2].removesuffix(".proto")
-        for maker in _MAKERS:
-            written = [path for name in maker.names for path in generated[maker.language, name.format(stem).lower()]]
-            for path in written:
-                del facts[maker.language, path]
-            for path in written if maker.by_file and written else maker.places(proto.path):
-                facts[maker.language, path] = maker.make(proto, path)
+    for proto, maker in product(protos, _MAKERS):
+        stem = _stem(proto).lower()
+        written = [
+            path
+            for name in maker.names
+            for path in generated[maker.language, name.format(stem).lower()]
+            if _nearest(path, by_stem[stem]) is proto
+        ]
+        for path in written:
+            del facts[maker.language, path]
+        for path in written if maker.by_file and written else maker.places(proto, go_modules):
+            facts[maker.language, path] = maker.make(proto, path)
     return tuple(facts[key] for key in sorted(facts))
+
+
+def _stem(proto: ProtoFacts) -> str:
+    return proto.path.rpartition("/")[2].removesuffix(".proto")
+
+
+def _nearest(path: str, protos: Sequence[ProtoFacts]) -> ProtoFacts:
+    """The first of the .proto files whose paths share the most folders with a path."""
+    folders = path.split("/")[:-1]
+    return max(protos, key=lambda proto: len(commonprefix([folders, proto.path.split("/")[:-1]])))
 
 
 def _csharp(proto: ProtoFacts, path: str) -> CodeFacts:
@@ -80,9 +103,27 @@ def _python(proto: ProtoFacts, path: str) -> CodeFacts:
     return writer.facts()
 
 
-def _python_modules(path: str) -> tuple[str, ...]:
-    stem = path.removesuffix(".proto")
+def _beside(proto: ProtoFacts, _: Mapping[str, str]) -> tuple[str, ...]:
+    return (proto.path,)
+
+
+def _python_modules(proto: ProtoFacts, _: Mapping[str, str]) -> tuple[str, ...]:
+    stem = proto.path.removesuffix(".proto")
     return f"{stem}_pb2.py", f"{stem}_pb2_grpc.py"
+
+
+def _go_files(proto: ProtoFacts, modules: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of messages, of gRPC and of Connect, whose package is in a folder of its own."""
+    path, _, name = dict(proto.options).get("go_package", "").partition(";")
+    name = name or path.rpartition("/")[2]
+    for root, module in sorted(modules.items(), key=lambda item: (-len(item[1]), item[0])):
+        inside = path.removeprefix(module)
+        if inside != path and inside[:1] in ("", "/"):
+            folder = "/".join(filter(None, (root, inside.strip("/"))))
+            stem = f"{folder}/{_stem(proto)}".lstrip("/")
+            connect = f"{folder}/{name}connect/{_stem(proto)}.connect.go".lstrip("/")
+            return f"{stem}.pb.go", f"{stem}_grpc.pb.go", connect
+    return ()
 
 
 def _go(proto: ProtoFacts, path: str) -> CodeFacts:
@@ -173,13 +214,13 @@ class _Maker:
     language: str
     names: tuple[str, ...]
     make: Callable[[ProtoFacts, str], CodeFacts]
-    places: Callable[[str], Sequence[str]]
+    places: Callable[[ProtoFacts, Mapping[str, str]], Sequence[str]]
     by_file: bool
 
 
 _MAKERS = (
-    _Maker("csharp", ("{}.cs", "{}Grpc.cs"), _csharp, lambda path: (path,), False),
-    _Maker("java", ("{}Grpc.java",), _java, lambda path: (path,), False),
+    _Maker("csharp", ("{}.cs", "{}Grpc.cs"), _csharp, _beside, False),
+    _Maker("java", ("{}Grpc.java",), _java, _beside, False),
     _Maker("python", ("{}_pb2.py", "{}_pb2_grpc.py"), _python, _python_modules, True),
-    _Maker("go", ("{}.pb.go", "{}_grpc.pb.go", "{}.connect.go"), _go, lambda path: (), True),
+    _Maker("go", ("{}.pb.go", "{}_grpc.pb.go", "{}.connect.go"), _go, _go_files, True),
 )

@@ -25,6 +25,7 @@ class RowPlaces(Places):
     `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
     """
 
+    path: str
     keys: Sequence[str]
     scopes: Sequence[int]
     definitions: tuple[Definition, ...]
@@ -108,7 +109,7 @@ def row_places(
     first_keys.setdefault(0, first)
     definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
-    return RowPlaces(keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
+    return RowPlaces(file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
 
 
 def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[_Range]:

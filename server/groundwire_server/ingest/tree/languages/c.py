@@ -1,6 +1,5 @@
 """C: types, functions with the declarations of headers, and macros that take arguments."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from groundwire_server.ingest.tree.languages.c_declarators import (
     returned_type,
     written_type,
 )
+from groundwire_server.ingest.tree.languages.c_macros import without_macros
 from groundwire_server.ingest.tree.languages.c_references import REFERENCING, c_references
 from groundwire_server.ingest.tree.languages.c_values import VALUES, c_bindings
 from groundwire_server.ingest.tree.languages.expressions import CallForm
@@ -23,13 +23,6 @@ from groundwire_server.ingest.tree.languages.nodes import FIRST, Nodes, text_of
 from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
-# A macro between `class` and the name, and one that stands by itself where a declaration could.
-_EXPORT = re.compile(
-    rb"\b(?:class|struct|union)[ \t]+([A-Z][A-Z0-9_]+(?:\([^()\n]{0,100}\))?)[ \t]+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{])"
-)
-_ALONE = re.compile(
-    rb"(?:\A|[;{}:][ \t]*\r?\n|^[ \t]*\r?\n)[ \t]*([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,100}\))?)[ \t]*\r?$", re.MULTILINE
-)
 
 
 class CSyntax(Syntax):
@@ -60,10 +53,8 @@ class CSyntax(Syntax):
     facts = frozenset({"preproc_include", *VALUES, *REFERENCING})
 
     def prepared(self, source: bytes) -> bytes:
-        """The source with blanks for macros that stand where the grammar has no place for a name."""
-        for pattern in (_EXPORT, _ALONE):
-            source = pattern.sub(_blanked, source)
-        return source
+        """The source with blanks for macros that hide declarations."""
+        return without_macros(source)
 
     def shape(self, node: Node) -> Shape | None:
         """Types with a body, functions with or without one, and macros that take arguments."""
@@ -156,8 +147,3 @@ class CSyntax(Syntax):
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Only members: a function of C is worth a node however short it is."""
         return shape.construct == "callable" and super().is_slight(node, shape)
-
-
-def _blanked(match: re.Match[bytes]) -> bytes:
-    start, end = match.start(1) - match.start(), match.end(1) - match.start()
-    return match[0][:start] + b" " * (end - start) + match[0][end:]

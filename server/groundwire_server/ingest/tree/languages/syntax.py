@@ -47,6 +47,9 @@ class Shape:
 class Places(ABC):
     """Where in the file's chunks a syntax node stands."""
 
+    path: str
+    """The path of the file."""
+
     @abstractmethod
     def key(self, node: Node) -> str:
         """The key of the chunk that holds the node's first line."""

@@ -32,6 +32,7 @@ from groundwire_server.ingest.tree.languages.script_members import (
     script_result,
     script_traits,
 )
+from groundwire_server.ingest.tree.languages.script_pages import script_pages
 from groundwire_server.ingest.tree.languages.script_references import REFERENCING, script_references
 from groundwire_server.ingest.tree.languages.script_routes import script_routes
 from groundwire_server.ingest.tree.languages.script_shapes import (
@@ -50,6 +51,7 @@ from groundwire_server.ingest.tree.languages.script_types import object_types, s
 from groundwire_server.ingest.tree.languages.script_wiring import script_registrations
 from groundwire_server.ingest.tree.languages.syntax import Places, Shape, Syntax
 
+_TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
 _SIGNATURES = frozenset({"function_signature", "method_signature"})
 
@@ -66,17 +68,7 @@ class TypeScriptSyntax(Syntax):
     language = "typescript"
     grammar = Language(tree_sitter_typescript.language_typescript())
     declarations: ClassVar[Mapping[str, Construct]] = {
-        **dict.fromkeys(
-            (
-                *CLASS_NODES,
-                "interface_declaration",
-                "enum_declaration",
-                "internal_module",
-                "module",
-                "type_alias_declaration",
-            ),
-            "type",
-        ),
+        **dict.fromkeys((*CLASS_NODES, *_TYPES), "type"),
         "function_declaration": "callable",
         "generator_function_declaration": "callable",
         "function_signature": "callable",
@@ -220,6 +212,7 @@ class TypeScriptSyntax(Syntax):
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Routes of servers and of pages."""
         yield from script_routes(self, nodes, places)
+        yield from script_pages(self, nodes, places)
 
     def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
         """What containers are told to hand out."""

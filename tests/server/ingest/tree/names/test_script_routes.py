@@ -90,3 +90,50 @@ def test_clients_are_no_routers(edges_of: EdgesOf) -> None:
     assert edges_of("Routes", files) == {}
     assert asked(edges_of, files, "/comments") == {"mocks.ts#handlers": 0.9}
     assert asked(edges_of, files, "/app/comments") == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "url", "verb", "symbol"),
+    [
+        ("src/app/(shop)/users/[id]/route.ts", "export async function GET() {\n  go();\n}\n", "/users/7", "get", "GET"),
+        ("app/users/route.ts", "export const POST = async () => {\n  go();\n};\n", "/users", "post", "POST"),
+        ("app/users/route.ts", "export const POST = async () => {\n  go();\n};\n", "/users", "get", None),
+        ("app/users/page.tsx", "export default function Users() {\n  return <b />;\n}\n", "/users", "goto", "Users"),
+        (
+            "pages/api/users/[...all].js",
+            "export default function all() {\n  go();\n}\n",
+            "/api/users/a/b",
+            "get",
+            "all",
+        ),
+        ("src/routes/users/+server.ts", "export function GET() {\n  go();\n}\n", "/users", "get", "GET"),
+        ("src/pages/users.tsx", "export default function Users() {\n  return <b />;\n}\n", "/users", "goto", None),
+        ("lib/route.ts", "export function GET() {\n  go();\n}\n", "/lib", "get", None),
+    ],
+)
+def test_routes_by_the_names_of_files(
+    edges_of: EdgesOf, path: str, text: str, url: str, verb: str, symbol: str | None
+) -> None:
+    assert asked(edges_of, {path: text}, url, verb) == ({f"{path}#{symbol}": 0.9} if symbol else {})
+
+
+def test_routers_in_browsers(edges_of: EdgesOf) -> None:
+    files = {
+        "pages.tsx": "export function Home() {\n  return <b />;\n}\nexport function Team() {\n  return <b />;\n}\n",
+        "late.tsx": "export default function Late() {\n  return <b />;\n}\n",
+        "router.tsx": (
+            "import { Home, Team } from './pages';\n"
+            "export const routes = [\n  { path: '/home', component: Home },\n"
+            "  { path: '/teams', children: [{ path: ':id', element: <Team /> }] },\n"
+            "  { path: '/late', lazy: () => import('./late').then(convert) },\n"
+            "  { path: './file', name: 'no route' },\n];\n"
+            "export const tree = () => (\n  <Switch>\n    <Route path='/old' component={Home} />\n  </Switch>\n);\n"
+        ),
+    }
+    assert edges_of("Routes", files) == {
+        ("router.tsx#routes", "pages.tsx#Home"): 0.9,
+        ("router.tsx#routes", "pages.tsx#Team"): 0.9,
+        ("router.tsx#routes", "late.tsx#Late"): 0.9,
+        ("router.tsx#tree", "pages.tsx#Home"): 0.9,
+    }
+    assert asked(edges_of, files, "/teams/7", "goto") == {"pages.tsx#Team": 0.9}
