@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from os.path import commonprefix
 
 from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_server.ingest.tree.files.facts import ProtoFacts, ProtoService
+from groundwire_server.ingest.tree.names.table import common_length
 
 _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})
@@ -57,7 +57,7 @@ def _stem(proto: ProtoFacts) -> str:
 def _nearest(path: str, protos: Sequence[ProtoFacts]) -> ProtoFacts:
     """The first of the .proto files whose paths share the most folders with a path."""
     folders = path.split("/")[:-1]
-    return max(protos, key=lambda proto: len(commonprefix([folders, proto.path.split("/")[:-1]])))
+    return max(protos, key=lambda proto: common_length(folders, proto.path.split("/")[:-1]))
 
 
 def _csharp(proto: ProtoFacts, path: str) -> CodeFacts:
