@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_server.ingest.tree.facts import Route
-from groundwire_server.ingest.tree.languages.nodes import first_child, text_of
+from groundwire_server.ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_server.ingest.tree.languages.script_imports import imported_path
 from groundwire_server.ingest.tree.languages.script_routes import route_pattern
 from groundwire_server.ingest.tree.languages.script_shapes import FUNCTIONS
 from groundwire_server.ingest.tree.languages.strings import string_value
-from groundwire_server.ingest.tree.languages.syntax import Nodes, Places, Syntax
+from groundwire_server.ingest.tree.languages.syntax import Places, Syntax
 from groundwire_server.ingest.tree.languages.urls import url_path
 
 # Next.js: `app/users/[id]/route.ts`, `app/users/page.tsx`, `pages/api/users.ts`; SvelteKit: `routes/users/+server.ts`.
