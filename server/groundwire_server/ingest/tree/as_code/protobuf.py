@@ -6,11 +6,12 @@ A call to a generated client, or a class that derives from a generated base, so 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
+from operator import attrgetter
 
 from groundwire_server.ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_server.ingest.tree.files.facts import ProtoFacts, ProtoService
-from groundwire_server.ingest.tree.names.table import common_length
+from groundwire_server.ingest.tree.nearness import nearest
 
 _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})
@@ -42,7 +43,7 @@ def with_generated(
             path
             for name in maker.names
             for path in generated[maker.language, name.format(stem).lower()]
-            if _nearest(path, by_stem[stem]) is proto
+            if nearest(path, by_stem[stem], attrgetter("path"))[0] is proto
         ]
         for path in written:
             del facts[maker.language, path]
@@ -53,12 +54,6 @@ def with_generated(
 
 def _stem(proto: ProtoFacts) -> str:
     return proto.path.rpartition("/")[2].removesuffix(".proto")
-
-
-def _nearest(path: str, protos: Sequence[ProtoFacts]) -> ProtoFacts:
-    """The first of the .proto files whose paths share the most folders with a path."""
-    folders = path.split("/")[:-1]
-    return max(protos, key=lambda proto: common_length(folders, proto.path.split("/")[:-1]))
 
 
 def _csharp(proto: ProtoFacts, path: str) -> CodeFacts:
@@ -123,8 +118,8 @@ def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]
     folder = packages.get(stated)
     folders = [folder] if folder is not None else []
     if folder is None:
-        own = proto.path.split("/")[-2::-1]
-        alike = {path: common_length(own, _without_connect(path).split("/")[::-1]) for path in packages.values()}
+        own = proto.path.rpartition("/")[0]
+        alike = {path: _equal_at_the_end(own, _without_connect(path)) for path in packages.values()}
         most = max(alike.values(), default=0)
         folders = [path for path, length in alike.items() if length == most > 0 and path == _without_connect(path)]
     connects = [
@@ -133,6 +128,12 @@ def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]
     stem = _stem(proto)
     names = [(folder, end) for folder in folders for end in (".pb.go", "_grpc.pb.go")]
     return tuple(f"{folder}/{stem}{end}" for folder, end in (*names, *((path, ".connect.go") for path in connects)))
+
+
+def _equal_at_the_end(left: str, right: str) -> int:
+    """How many folders at the ends of two paths are the same."""
+    pairs = zip(reversed(left.split("/")), reversed(right.split("/")), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _without_connect(folder: str) -> str:
