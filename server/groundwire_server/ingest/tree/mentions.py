@@ -21,6 +21,7 @@ _KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
 _SEPARATOR = re.compile(r":|\.|__")
+_BETWEEN = "\0"
 _CONNECTIONS = "connectionstrings"
 
 
@@ -30,7 +31,7 @@ class Mentions:
     def __init__(self, paths: Iterable[str]) -> None:
         self._names = {path.rpartition("/")[2].lower() for path in paths}
         self._files: list[tuple[str, StringLiteral]] = []
-        self._keys: list[tuple[str, StringLiteral]] = []
+        self._keys: list[tuple[str, str, str, int]] = []
         self._settings: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
 
     def add_settings(self, path: str, settings: Iterable[Setting], keys: Sequence[str]) -> None:
@@ -49,15 +50,15 @@ class Mentions:
             text = literal.text.strip()
             if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
                 self._files.append((path, literal))
-            elif self._wanted(text) in self._settings:
-                self._keys.append((path, literal))
+            else:
+                self._note(path, self._wanted(text), literal.from_key, literal.line)
 
     def add_variables(self, path: str, references: Iterable[Reference]) -> None:
         """Notes variables of the environment that code reads as members, `process.env.DB_HOST`."""
         for reference in references:
             name = reference.name.rpartition(".")[2]
-            if _ENVIRONMENT.fullmatch(reference.name) and name.lower() in self._settings:
-                self._keys.append((path, StringLiteral(reference.from_key, name, reference.line)))
+            if _ENVIRONMENT.fullmatch(reference.name):
+                self._note(path, name.lower(), reference.from_key, reference.line)
 
     def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
         """`References` to the first node of a file that is named, `ReadsSetting` to the node that holds a setting.
@@ -69,13 +70,18 @@ class Mentions:
         paths = TreePaths(first_keys)
         for path, literal in self._files:
             for target, confidence in paths.find(path, literal.text.strip()):
-                yield _edge(path, literal, first_keys[target], "References", min(confidence, SETTING_PATH))
+                at_most = min(confidence, SETTING_PATH)
+                yield _edge(path, literal.line, literal.from_key, first_keys[target], "References", at_most)
         settings = {name: sorted(found) for name, found in self._settings.items()}
-        for path, literal in self._keys:
-            found = nearest(path, settings[self._wanted(literal.text.strip())], _path_of)
-            confidence = SETTING_PATH if _KEY.fullmatch(literal.text.strip()) else SETTING_NAME
+        for path, name, from_key, line in self._keys:
+            found = nearest(path, settings[name], _path_of)
+            confidence = SETTING_PATH if _BETWEEN in name else SETTING_NAME
             for _, key in found if len(found) <= MAX_SETTINGS else ():
-                yield _edge(path, literal, key, "ReadsSetting", confidence)
+                yield _edge(path, line, from_key, key, "ReadsSetting", confidence)
+
+    def _note(self, path: str, setting: str, from_key: str, line: int) -> None:
+        if setting in self._settings:
+            self._keys.append((path, setting, from_key, line))
 
     def _wanted(self, text: str) -> str:
         """The setting that a string may name, empty when it has no such form."""
@@ -90,11 +96,11 @@ class Mentions:
 
 
 def _joined(names: Iterable[str]) -> str:
-    return "\0".join(names)
+    return _BETWEEN.join(names)
 
 
-def _edge(path: str, literal: StringLiteral, to_key: str, edge_type: str, confidence: float) -> SourceEdge:
-    return SourceEdge(literal.from_key, to_key, edge_type, f"{path}:{literal.line}", confidence, literal.line)
+def _edge(path: str, line: int, from_key: str, to_key: str, edge_type: str, confidence: float) -> SourceEdge:
+    return SourceEdge(from_key, to_key, edge_type, f"{path}:{line}", confidence, line)
 
 
 def _path_of(setting: tuple[str, str]) -> str:

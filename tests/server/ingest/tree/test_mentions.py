@@ -17,7 +17,7 @@ SETTINGS = (
 FILES = {
     "api/appsettings.json": SETTINGS,
     "web/appsettings.json": SETTINGS,
-    ".env.example": "DB_HOST=localhost\nDB_PORT=5432\n",
+    ".env.example": "DB_HOST=localhost\nDB_PORT=5432\nPORT=80\n",
     "app/templates/mail/welcome.html": "<p>\n  Hello and welcome\n</p>\n",
 }
 
@@ -44,6 +44,11 @@ def mentioned(make_tree: TreeMaker, path: str, text: str) -> dict[tuple[str, str
         ),
         ("api/A.cs", 'class A { string F() => Get("orders"); }\n', ("ReadsSetting", "json::api/appsettings.json", 0.8)),
         ("app/a.py", "def f():\n    return os.environ['DB_HOST']\n", ("ReadsSetting", "ini::.env.example", 0.8)),
+        (
+            "web/b.ts",
+            "export function f() {\n  return listen(process.env.PORT)\n}\n",
+            ("ReadsSetting", "ini::.env.example", 0.8),
+        ),
         (
             "web/a.ts",
             "export function f() {\n  return open(process.env.DB_HOST)\n}\n",
