@@ -1,4 +1,4 @@
-"""From an index back to the JSONL that makes it (design §7)."""
+"""From an index back to the JSONL that makes it."""
 
 import sys
 from collections.abc import Iterator

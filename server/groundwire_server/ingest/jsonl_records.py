@@ -1,4 +1,4 @@
-"""One line of JSONL as a node or an edge (design §7): every rule that a line can break by itself."""
+"""One line of JSONL as a node or an edge: every rule that a line can break by itself."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Nodes and edges as lines of JSONL, for exports (design §7)."""
+"""Nodes and edges as lines of JSONL, for exports."""
 
 import json
 from collections.abc import Iterator

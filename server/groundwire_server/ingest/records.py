@@ -14,7 +14,7 @@ class StatedAccess:
     """Access data exactly as the source states it; None means that the source is silent on it.
 
     Silence and "stated as public" differ: a source that states a field on one node must state it
-    on every node (design §4).
+    on every node.
     """
 
     tenant_id: str | None = None

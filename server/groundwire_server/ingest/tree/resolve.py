@@ -1,4 +1,4 @@
-"""Edges across a source tree: which definition each import, base type and call refers to.
+"""Edges across a source tree: what the names in code, and the strings that it shares with other code, refer to.
 
 Names are resolved within what a file's imports admit. An edge's confidence says how sure that is, and a
 chain of steps (a call on a field of an imported type) is as sure as its weakest:
@@ -6,13 +6,17 @@ chain of steps (a call on a field of an imported type) is as sure as its weakest
 1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of
      the type that `self` or `this` is;
 0.9  it comes from a wildcard import, the same namespace, a base type, a variable or field whose type the source
-     states, or a module found below another folder than the importing file's own;
-0.8  the receiver is a variable whose type is that of the expression it was set to;
-0.5  two or three definitions fit, such as overloads, or the receiver is unknown and just one type among the
-     file's own and its imports has a method of that name.
+     states, or a module found below another folder than the importing file's own; of a call through an
+     interface, the implementation that is registered for it;
+0.8  the receiver is a variable whose type is that of the expression it was set to; of a call through an
+     interface, the only implementation; both ends have the same telling name, such as a test and its type;
+0.6  what is likely by a weaker sign: a message that is made and perhaps sent, a field known by its name alone;
+0.5  two or three definitions fit, such as overloads, or several implementations; or the receiver is unknown and
+     just one type among the file's own and its imports has a method of that name.
 
-There is no edge where more than three definitions fit, where the receiver is known to come from outside the
-tree, or for a guess by a name that collections and strings of the language have too.
+There is no edge where more than three definitions fit, to what overrides a member that more than eight others
+override, where the receiver is known to come from outside the tree, or for a guess by a name that collections and
+strings of the language have too.
 
 `Imports` edges lead from file to file. An import of a whole namespace or package (C#, Java, Go) leads to those
 of its files whose types and functions the importing file names.

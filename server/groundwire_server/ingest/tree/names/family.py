@@ -212,7 +212,7 @@ class FamilyEdges:
             for interface in found.numbers:
                 bound = self._bound.get(interface, frozenset())
                 for other in sorted(bound):
-                    confidence = WILDCARD if len(bound) == 1 else 0.5
+                    confidence = WILDCARD if len(bound) == 1 else GUESSED
                     edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
 
     def _mappings(self, file: int) -> Iterator[EntityMapping]:
