@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
-from groundwire_server.ingest.tree.names.rules import NameRules
+from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, NameRules
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
 
@@ -24,15 +24,17 @@ def _bodies(rules: NameRules) -> Iterator[SourceEdge]:
     table = rules.table
     seen: set[tuple[str, str]] = set()
     for number, definition in enumerate(table.definitions):
-        for body in rules.bodies(number):
+        bodies = rules.bodies(number)
+        confidence = EXACT if len(bodies) == 1 else GUESSED
+        for body in bodies:
             ends = (definition.key, table.definitions[body].key)
             if ends[0] != ends[1] and ends not in seen:
                 seen.add(ends)
-                yield _edge(table, number, body, "ImplementedBy")
-                yield _edge(table, body, number, "Implements")
+                yield _edge(table, number, body, "ImplementedBy", confidence)
+                yield _edge(table, body, number, "Implements", confidence)
 
 
-def _edge(table: SymbolTable, start: int, end: int, edge_type: str) -> SourceEdge:
-    """An edge that the declarations themselves make, which is therefore sure."""
+def _edge(table: SymbolTable, start: int, end: int, edge_type: str, confidence: float = EXACT) -> SourceEdge:
+    """An edge that the declarations themselves make, which is sure unless several fit."""
     first, last = table.definitions[start], table.definitions[end]
-    return SourceEdge(first.key, last.key, edge_type, f"{table.path_of(start)}:{first.line}", line=first.line)
+    return SourceEdge(first.key, last.key, edge_type, f"{table.path_of(start)}:{first.line}", confidence, first.line)

@@ -143,3 +143,12 @@ def test_references(edges_of: EdgesOf) -> None:
         ("src/shop.c#shop_open", "include/shop.h#service_t"): 0.9,
         ("src/shop.c#shop_open", "src/shop.c#run"): 1.0,
     }
+
+
+def test_of_several_bodies_of_one_declaration_none_is_sure(edges_of: EdgesOf) -> None:
+    files = {
+        "io.h": "int load(int x);\n",
+        "posix.c": '#include "io.h"\nint load(int x) {\n  return x + 1;\n}\n',
+        "windows.c": '#include "io.h"\nint load(int x) {\n  return x + 2;\n}\n',
+    }
+    assert set(edges_of("ImplementedBy", files).values()) == {0.5}
