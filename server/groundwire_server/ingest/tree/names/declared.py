@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS
 from groundwire_server.ingest.tree.names.rules import EXACT, GUESSED, NameRules
 from groundwire_server.ingest.tree.names.table import SymbolTable
 
@@ -26,7 +27,7 @@ def _bodies(rules: NameRules) -> Iterator[SourceEdge]:
     for number, definition in enumerate(table.definitions):
         bodies = rules.bodies(number)
         confidence = EXACT if len(bodies) == 1 else GUESSED
-        for body in bodies:
+        for body in bodies if len(bodies) <= MAX_IMPLEMENTATIONS else ():
             ends = (definition.key, table.definitions[body].key)
             if ends[0] != ends[1] and ends not in seen:
                 seen.add(ends)

@@ -10,7 +10,7 @@ from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT, CallResolutio
 from groundwire_server.ingest.tree.names.declared import declared_edges
 from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.handed import HandedOver
-from groundwire_server.ingest.tree.names.inheritance import Inheritance
+from groundwire_server.ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
@@ -211,7 +211,7 @@ class FamilyEdges:
             found = self._lookup.type_named(number, parameter.type_name) or NOTHING
             for interface in found.numbers:
                 bound = self._bound.get(interface, frozenset())
-                for other in sorted(bound):
+                for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
                     confidence = WILDCARD if len(bound) == 1 else GUESSED
                     edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
 

@@ -85,12 +85,14 @@ class Inheritance:
     def _add_bases_of(self, number: int) -> None:
         """Notes what a type's members override in the types that it derives from."""
         table = self._table
+        if table.parts(number)[0] != number:
+            return
         members = [member for part in table.parts(number) for member in table.members_of(part)]
         for base, confidence in self._lookup.lineage(number):
             if base == number:
                 continue
-            if number in self._stating(number, base):
-                self._implementing[base][number] = confidence
+            for part in self._stating(number, base):
+                self._implementing[base][part] = confidence
             for member in members:
                 self._add_member(member, base, confidence)
 
@@ -134,6 +136,8 @@ class Inheritance:
     def _add_structural(self, types: list[int]) -> None:
         """Notes which types have all methods of an interface that is satisfied without being named."""
         table = self._table
+        if not any("structural" in table.definitions[number].traits for number in types):
+            return
         methods = {number: self._methods(number) for number in types}
         by_name: defaultdict[str, list[int]] = defaultdict(list)
         for number, found in methods.items():

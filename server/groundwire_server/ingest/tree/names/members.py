@@ -8,8 +8,10 @@ from groundwire_server.ingest.tree.languages.types import head
 from groundwire_server.ingest.tree.names.rules import EXACT, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.table import Found
 
-_MAX_LINEAGE = 100
+_MAX_LINEAGE = 40
 """How many types are looked at of those that one derives from."""
+_MAX_ALIKE = 256
+"""Of more definitions of one name than this the nearest are meant, or none where these are still as many."""
 
 
 class MemberLookup:
@@ -34,6 +36,7 @@ class MemberLookup:
 
     def bases(self, number: int) -> tuple[Found, ...]:
         """The base types of a type, as far as they stand in the tree, in the order in which they are written."""
+        number = self.table.parts(number)[0]
         if number not in self._bases:
             named = [
                 self.type_named(part, name)
@@ -95,7 +98,7 @@ class MemberLookup:
     def field(self, number: int, name: str) -> tuple[int, Binding] | None:
         """The field of a type or of its base types, with the part of the type that it stands in."""
         for owner, _ in self.lineage(number):
-            for part in self.table.parts(owner):
+            for part in self.table.parts_with(owner, name):
                 binding = self.table.variable(part, name)
                 if binding is not None:
                     return part, binding
@@ -138,7 +141,13 @@ class MemberLookup:
 
     def _visible(self, scope: int, name: str) -> Found | None:
         local = self.table.local(scope, name)
-        return self.rules.visible(scope, name) if local is None else Found((local,), EXACT)
+        if local is not None:
+            return Found((local,), EXACT)
+        found = self.rules.visible(scope, name)
+        if found is None or len(found.refs) <= _MAX_ALIKE:
+            return found
+        near = self.table.nearest(self.table.file_of(scope), found.numbers)
+        return Found(near, found.confidence) if len(near) <= _MAX_ALIKE else None
 
     def _types_around(self, scope: int) -> Iterator[int]:
         around = self.table.enclosing_type(scope)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import islice
 from typing import ClassVar
 
 from groundwire_server.ingest.tree.facts import Import
@@ -21,6 +22,9 @@ DISPATCHED = 0.8
 
 GUESSED = 0.5
 """Several overloads or implementations fit, or a method's name alone is unique among what the file imports."""
+
+MAX_WILDCARDS = 256
+"""Of more imports of everything in a file than this the first ones count: each is asked for each name."""
 
 MAX_IMPORT_STEPS = 10
 """How many re-exports are followed before a name is given up."""
@@ -47,7 +51,8 @@ class NameRules(ABC):
     def __init__(self, table: SymbolTable) -> None:
         self.table = table
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
-        self._wildcards = [tuple(item for item in facts.imports if item.name == "*") for facts in table.files]
+        wildcards = ((item for item in facts.imports if item.name == "*") for facts in table.files)
+        self._wildcards = [tuple(islice(of_file, MAX_WILDCARDS)) for of_file in wildcards]
 
     @abstractmethod
     def visible(self, scope: int, name: str) -> Found | None:

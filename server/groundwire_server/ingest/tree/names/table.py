@@ -46,6 +46,7 @@ class SymbolTable:
         self._variables: defaultdict[int, dict[str, Binding]] = defaultdict(dict)
         self._owners: dict[int, int] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
+        self._parts_with: dict[int, defaultdict[str, dict[int, None]]] = {}
         for number, facts in enumerate(self.files):
             first = len(self.definitions)
             self._first.append(first)
@@ -110,6 +111,7 @@ class SymbolTable:
     def _name(self, owner: int, member: int, name: str) -> None:
         members = self._members[owner]
         members[name] = (*members.get(name, ()), member)
+        self._note_part(owner, name)
 
     def members_of(self, number: int) -> tuple[int, ...]:
         """Every member of one declaration, by name in the order of their first ones."""
@@ -125,7 +127,7 @@ class SymbolTable:
 
     def members(self, number: int, name: str) -> tuple[int, ...]:
         """The members of that name, of all parts of a type; overloads are several, a joined type is its first part."""
-        parts = self.parts(number)
+        parts = self.parts_with(number, name)
         found = (one for part in parts if part in self._members for one in self._members[part].get(name, ()))
         return tuple(dict.fromkeys(self.parts(one)[0] for one in found))
 
@@ -135,12 +137,27 @@ class SymbolTable:
 
     def join(self, parts: Sequence[int]) -> None:
         """Makes several declarations one type."""
-        for part in parts:
-            self._parts[part] = tuple(parts)
+        joined = tuple(parts)
+        by_name: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for part in joined:
+            self._parts[part] = joined
+            self._parts_with[part] = by_name
+            for name in (*self._members.get(part, ()), *self._variables.get(part, ())):
+                self._note_part(part, name)
+
+    def _note_part(self, part: int, name: str) -> None:
+        if part in self._parts_with:
+            self._parts_with[part][name][part] = None
 
     def parts(self, number: int) -> tuple[int, ...]:
         """The declarations of one type; just the definition itself unless it was joined with others."""
         return self._parts.get(number, (number,))
+
+    def parts_with(self, number: int, name: str) -> tuple[int, ...]:
+        """The declarations of one type that may have a member or a field of that name."""
+        if number not in self._parts_with:
+            return (number,)
+        return tuple(self._parts_with[number][name]) if name in self._parts_with[number] else ()
 
     def nearest(self, file: int, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """Of several definitions those in the file itself, or whose paths share the most folders with the file's."""
