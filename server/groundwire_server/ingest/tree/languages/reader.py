@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from tree_sitter import Node, Parser
 
@@ -22,6 +23,15 @@ from groundwire_server.ingest.tree.languages.urls import requests
 from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_ERROR_SHARE = 0.5
+BYTES_A_STEP = 4
+LEAST_STEPS = 1000
+"""A parser that takes more steps than this, and more than one for every BYTES_A_STEP bytes, is stopped.
+
+A step is a report of the parser's progress, after a hundred of its operations or so. Real code takes one for 50 bytes;
+some texts that are no code at all make it try ever more ways to understand them.
+"""
+
+_PIECE_BYTES = 1 << 16
 
 
 class CodeReader:
@@ -38,7 +48,10 @@ class CodeReader:
         A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
         """
         syntax, source = self._syntax, file.text.encode()
-        root = self._parser.parse(syntax.prepared(source)).root_node
+        root = self._root(syntax.prepared(source))
+        if root is None:
+            why = f"cannot be parsed as {file.language} in the steps that its length allows"
+            return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         declared = outline(syntax, root)
         errors = _errors(root)
         if _error_bytes(errors, declared) + _lost_bytes(root, source) > MAX_ERROR_SHARE * len(source):
@@ -70,6 +83,21 @@ class CodeReader:
         )
         literals = tuple(string_literals(syntax, found, source, places))
         return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
+
+    def _root(self, source: bytes) -> Node | None:
+        """The syntax tree of a source; None where it takes too many steps."""
+        steps = count()
+        most = max(LEAST_STEPS, len(source) // BYTES_A_STEP)
+
+        def piece(offset: int, _: object) -> bytes:
+            return source[offset : offset + _PIECE_BYTES]
+
+        try:
+            return self._parser.parse(piece, progress_callback=lambda *_: next(steps) >= most).root_node
+        except ValueError:
+            # It would go on with this source otherwise.
+            self._parser.reset()
+            return None
 
 
 def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:

@@ -98,3 +98,9 @@ def test_fragments_are_read_or_named(analyse: Analyser, path: str, text: str) ->
 def test_a_string_of_nothing_but_quotes_is_read_in_one_pass(analyse: Analyser) -> None:
     text = 'class A { string B = @"' + '""' * 200_000 + '"; string C = @"a ""b"""; string D = """a "b" c"""; }\n'
     assert [literal.text for literal in analyse("A.cs", text).literals] == ['"' * 200_000, 'a "b"', 'a "b" c']
+
+
+def test_a_parser_that_tries_ever_more_ways_is_stopped_and_reads_the_next_file(analyse: Analyser) -> None:
+    refused = [path for path in PATHS if "steps" in "".join(s.why for s in analyse(path, "<!--" * 4_000).file.skipped)]
+    assert {"a.rb", "a.go", "A.cs", "a.py"} <= set(refused)
+    assert [node.symbol for node in analyse("a.rb", "def run\n  start(1)\nend\n").file.nodes][-1] == "run"
