@@ -92,8 +92,11 @@ class CodeReader:
         def piece(offset: int, _: object) -> bytes:
             return source[offset : offset + _PIECE_BYTES]
 
+        def is_enough(_offset: int, _has_error: bool) -> bool:
+            return next(steps) >= most
+
         try:
-            return self._parser.parse(piece, progress_callback=lambda *_: next(steps) >= most).root_node
+            return self._parser.parse(piece, progress_callback=is_enough).root_node
         except ValueError:
             # It would go on with this source otherwise.
             self._parser.reset()
