@@ -51,6 +51,7 @@ class Routes:
         self._lookup = lookup
         self._uses = uses
         self._table = lookup.table
+        self._known_prefixes: dict[tuple[Holder, int], tuple[str, ...]] = {}
         self._mounts: defaultdict[Holder, list[tuple[int, Mount]]] = defaultdict(list)
         for file, facts in enumerate(self._table.files):
             for mount in facts.mounts:
@@ -123,6 +124,12 @@ class Routes:
 
     def _prefixes_of(self, holder: Holder, steps: int) -> tuple[str, ...]:
         """The prefixes under which the routes of an object are found; an empty one where it is mounted nowhere."""
+        key = (holder, steps)
+        if key not in self._known_prefixes:
+            self._known_prefixes[key] = self._find_prefixes(holder, steps)
+        return self._known_prefixes[key]
+
+    def _find_prefixes(self, holder: Holder, steps: int) -> tuple[str, ...]:
         mounts = self._mounts.get(holder, []) if steps else []
         own = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
         found: list[str] = []

@@ -148,3 +148,13 @@ def test_what_a_test_serves_is_for_that_test_alone(edges_of: EdgesOf) -> None:
 def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
     files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
     assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
+
+
+def test_routers_within_routers_many_times_over_cost_no_more_than_their_mounts(edges_of: EdgesOf) -> None:
+    routers = "".join(f"r{number} = APIRouter()\n" for number in range(12))
+    mounts = "".join(
+        f"r{number}.include_router(r{number + 1}, prefix='/a')\n" for number in range(11) for _ in range(8)
+    )
+    text = f"from fastapi import APIRouter\n\n{routers}{mounts}\n\n@r11.get('/x')\ndef shown():\n    pass\n"
+    found = requests(edges_of, {"a.py": text}, f"client.get('{'/a' * 10}/x')")
+    assert found == {"a.py#shown": 0.9}
