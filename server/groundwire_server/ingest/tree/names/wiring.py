@@ -200,7 +200,8 @@ class Messages:
         for message, handlers in list(self._handlers.items()):
             definition = self._table.definitions[message]
             bases = {head(base).rpartition(".")[2] for base in definition.bases}
-            for other in by_name[definition.name]:
+            same = by_name[definition.name]
+            for other in same if len(same) <= MAX_HANDLERS else ():
                 alike = bases & {head(base).rpartition(".")[2] for base in self._table.definitions[other].bases}
                 if other != message and (alike or not bases):
                     for member, confidence in handlers.items():
