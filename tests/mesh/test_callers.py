@@ -126,7 +126,15 @@ def test_json_answers_the_same(post: "Post", expected: bytes) -> None:
     assert answer.status == 200
     assert answer.json == {
         "hits": [
-            {"id": hit.id, "score": hit.score, "rank": hit.rank, "legs": [], "matchedTokens": []}
+            {
+                "id": hit.id,
+                "score": hit.score,
+                "rank": hit.rank,
+                "legs": [],
+                "matchedTokens": [],
+                "isTest": False,
+                "isGenerated": False,
+            }
             for hit in response.hits
         ],
         "index": "v2",

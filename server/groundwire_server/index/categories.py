@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from groundwire_server.domain.nodes import Node
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
-from groundwire_server.index.row_tests import RowTest, Selection
+from groundwire_server.index.row_conditions import RowTest, Selection
 from groundwire_server.index.segment import Parts, Segment
 from groundwire_server.index.strings import StringColumn
 from groundwire_server.index.term_runs import TermRun, merged_vocabulary

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import map_array, write_array
-from groundwire_server.index.row_tests import RowTest
+from groundwire_server.index.row_conditions import RowTest
 from groundwire_server.index.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.index.categories import Category
-from groundwire_server.index.row_tests import EVERY_ROW
+from groundwire_server.index.row_conditions import EVERY_ROW
 from groundwire_server.index.strings import StringColumn
 
 VALUES = 9

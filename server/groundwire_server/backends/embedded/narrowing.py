@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.row_tests import EVERY_ROW, RowTest
+from groundwire_server.index.row_conditions import EVERY_ROW, RowTest
 
 _CATEGORY_FIELDS = {
     "kinds": "kind",

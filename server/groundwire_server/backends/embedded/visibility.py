@@ -16,7 +16,7 @@ from groundwire_server.domain.search import Filter
 from groundwire_server.index.lexical import LexicalTable, TermPostings
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
-from groundwire_server.index.row_tests import EVERY_ROW
+from groundwire_server.index.row_conditions import EVERY_ROW
 
 MAX_CACHED_CALLERS = 256
 MAX_CACHED_BYTES = 128 * 1024 * 1024

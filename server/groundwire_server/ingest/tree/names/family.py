@@ -15,8 +15,8 @@ from groundwire_server.ingest.tree.names.lookup import Lookup
 from groundwire_server.ingest.tree.names.routes import Routes, Served
 from groundwire_server.ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
 from groundwire_server.ingest.tree.names.signals import Signals
+from groundwire_server.ingest.tree.names.subjects import Tested
 from groundwire_server.ingest.tree.names.table import NOTHING
-from groundwire_server.ingest.tree.names.tested import Tested
 from groundwire_server.ingest.tree.names.topics import Topics
 from groundwire_server.ingest.tree.names.uses import Uses
 from groundwire_server.ingest.tree.names.wiring import Messages, Registrations, is_sending, specialized
