@@ -81,8 +81,9 @@ class TreeReading:
             project = script_project(file.path, file.text)
             if project is not None:
                 self._script_projects[file.path] = project
-        if PurePosixPath(file.path).name == "Cargo.toml" and crate_name(file.text):
-            self._crates[folder_of(file.path)] = crate_name(file.text)
+        crate = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
+        if crate:
+            self._crates[folder_of(file.path)] = crate
         if file.language in FILE_READERS:
             return self._other_file(file, FILE_READERS[file.language](file))
         match file.language:
@@ -144,7 +145,11 @@ class TreeReading:
         self._purposes.note_imports(facts.path, (item.module for item in facts.imports))
 
     def _other_file(self, file: SourceFile, reading: FileReading) -> FileAnalysis:
-        """Keeps what a file that is no code says of others."""
+        """Keeps what a file that is no code says of others; code blocks of components give way to what is in them."""
+        if isinstance(reading.facts, ComponentFacts):
+            component, rest = split_component(file, reading, reading.facts)
+            self._components.append(component)
+            reading = replace(reading, analysis=rest)
         keys = reading.keys_by_line(file)
         if reading.references:
             self._references.extend(reading.references)
@@ -160,8 +165,4 @@ class TreeReading:
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.note_test_folder(folder)
-            case ComponentFacts() as facts:
-                component, rest = split_component(file, reading, facts)
-                self._components.append(component)
-                return rest
         return reading.analysis

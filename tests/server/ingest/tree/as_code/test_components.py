@@ -131,3 +131,10 @@ def test_global_usings_and_parts_of_a_type_stay_within_their_project(tree: Reade
     )
     assert found.of("Calls") == {("a/Use.cs#Use.Run", "lib/Tool.cs#Lib.Tool.Work"): 0.9}
     assert found.of("PartialOf") == {}
+
+
+def test_a_path_that_a_block_of_code_names_leads_from_what_is_left_of_the_markup(tree: Reader) -> None:
+    filler = "".join(f"<p>line {number} of a long page</p>\n" for number in range(80))
+    page = filler + '@functions {\n    object Part() => Html.Partial("Cart");\n}\n'
+    found = tree({"Views/Page.cshtml": page, "Views/Cart.cshtml": "<p>\n  Cart\n</p>\n"})
+    assert {end for _, end in found.of("Imports")} == {"Views/Cart.cshtml"}
