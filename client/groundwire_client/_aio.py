@@ -184,6 +184,7 @@ class AsyncGroundwireClient(BaseClient):
         expand_graph: bool = False,
         not_found_when_empty: bool = False,
         query_vector: Sequence[float] = (),
+        budget_tokens: int | None = None,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> QueryResult:
@@ -211,6 +212,7 @@ class AsyncGroundwireClient(BaseClient):
             expand_graph=expand_graph,
             not_found_when_empty=not_found_when_empty,
             query_vector=query_vector,
+            budget_tokens=budget_tokens,
         )
         return query_result(await self._call(self._queries.Query, request, timeout))
 

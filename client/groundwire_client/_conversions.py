@@ -67,7 +67,7 @@ _PATHS: Mapping[retrieval_pb2.SearchPath.ValueType, SearchPath | None] = {
     retrieval_pb2.SEARCH_PATH_EXACT: SearchPath.EXACT,
     retrieval_pb2.SEARCH_PATH_APPROXIMATE: SearchPath.APPROXIMATE,
 }
-_SKIP_REASONS: Mapping[retrieval_pb2.SkipReason.ValueType, SkipReason] = {
+SKIP_REASONS: Mapping[retrieval_pb2.SkipReason.ValueType, SkipReason] = {
     retrieval_pb2.SKIP_REASON_OVER_BUDGET: SkipReason.OVER_BUDGET,
     retrieval_pb2.SKIP_REASON_UNAVAILABLE: SkipReason.UNAVAILABLE,
     retrieval_pb2.SKIP_REASON_RESPONSE_LIMIT: SkipReason.RESPONSE_LIMIT,
@@ -215,7 +215,7 @@ def fetch_result(response: retrieval_pb2.FetchNodeTextsResponse) -> FetchResult:
     return FetchResult(
         texts=tuple(_node_text(text) for text in response.texts),
         skipped=tuple(
-            SkippedNode(node.id, _SKIP_REASONS.get(node.reason, SkipReason.UNKNOWN)) for node in response.skipped
+            SkippedNode(node.id, SKIP_REASONS.get(node.reason, SkipReason.UNKNOWN)) for node in response.skipped
         ),
         used_tokens=response.used_tokens,
         used_chars=response.used_chars,

@@ -11,8 +11,8 @@ import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from groundwire.v1 import query_pb2
-from groundwire_client._conversions import location
-from groundwire_client._enums import FusionMode, QueryClass, Source, Visibility
+from groundwire_client._conversions import SKIP_REASONS, location
+from groundwire_client._enums import FusionMode, QueryClass, SkipReason, Source, Visibility
 from groundwire_client._errors import InternalError
 from groundwire_client._filters import Filter
 from groundwire_client._query_types import (
@@ -84,6 +84,7 @@ def query_request(
     expand_graph: bool,
     not_found_when_empty: bool,
     query_vector: Sequence[float],
+    budget_tokens: int | None,
 ) -> query_pb2.QueryRequest:
     """A question; None and empty values are left off, `hybrid` never."""
     return query_pb2.QueryRequest(
@@ -109,6 +110,7 @@ def query_request(
         expand_graph=expand_graph,
         not_found_when_empty=not_found_when_empty,
         query_vector=query_vector,
+        budget_tokens=budget_tokens,
     )
 
 
@@ -173,6 +175,7 @@ def _match(match: query_pb2.QueryMatch) -> QueryMatch:
         meta=_match_meta(match.meta),
         is_test=match.is_test,
         is_generated=match.is_generated,
+        omit_reason=_omit_reason(match),
     )
 
 
@@ -201,13 +204,25 @@ def _match_meta(meta: query_pb2.MatchMeta) -> MatchMeta:
         deleted=meta.deleted,
         parent_ids=tuple(meta.parent_ids),
         parents=tuple(
-            ParentContext(parent.id, parent.text, parent.text_omitted, parent.symbol, location(parent.citation))
+            ParentContext(
+                id=parent.id,
+                text=parent.text,
+                text_omitted=parent.text_omitted,
+                symbol=parent.symbol,
+                citation=location(parent.citation),
+                omit_reason=_omit_reason(parent),
+                token_count=parent.token_count,
+            )
             for parent in meta.parents
         ),
         neighbor=meta.neighbor,
         neighbor_of=meta.neighbor_of,
         metadata=_json_object(meta.metadata_json),
     )
+
+
+def _omit_reason(source: query_pb2.QueryMatch | query_pb2.ParentContext) -> SkipReason | None:
+    return SKIP_REASONS.get(source.omit_reason, SkipReason.UNKNOWN) if source.text_omitted else None
 
 
 def _json_object(encoded: str) -> Mapping[str, JsonValue]:
@@ -268,6 +283,7 @@ def _retrieve_meta(meta: query_pb2.RetrieveMeta) -> RetrieveMeta:
         now=meta.now.ToDatetime(tzinfo=UTC),
         exact=meta.exact,
         truncated=meta.truncated,
+        used_tokens=meta.used_tokens,
     )
 
 

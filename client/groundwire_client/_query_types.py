@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from groundwire_client._enums import FusionMode, QueryClass, Source, Visibility
+from groundwire_client._enums import FusionMode, QueryClass, SkipReason, Source, Visibility
 from groundwire_client._types import Location
 
 JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
@@ -63,13 +63,15 @@ class StageScores:
 
 @dataclass(frozen=True, slots=True)
 class ParentContext:
-    """A node that contains a match. `text` is empty when the response had no room for it: `text_omitted`."""
+    """A node that contains a match. `text` is empty when it was left out (`text_omitted`); `omit_reason` says why."""
 
     id: str
     text: str
     text_omitted: bool
     symbol: str
     citation: Location
+    omit_reason: SkipReason | None = None
+    token_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,9 @@ class MatchMeta:
 class QueryMatch:
     """A match, or a neighbour of one, whose `rank` and `score` are 0 and whose `scores` are None.
 
-    `score` is `scores.final`: higher is better, comparable only within one result. `text` is whole, or empty when the
-    response had no room for it: `text_omitted`. `context_prefix` says where it stands in its document; `timestamp` is
-    in UTC. `is_test` marks tests, `is_generated` what a tool wrote. What is unknown is empty or None.
+    `score` is `scores.final`: higher is better, comparable only within one result. `text` is whole, or empty when it
+    was left out (`text_omitted`); `omit_reason` says why. `context_prefix` says where it stands in its document;
+    `timestamp` is in UTC. `is_test` marks tests, `is_generated` what a tool wrote. What is unknown is empty or None.
     """
 
     id: str
@@ -127,6 +129,7 @@ class QueryMatch:
     meta: MatchMeta
     is_test: bool = False
     is_generated: bool = False
+    omit_reason: SkipReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,7 @@ class RetrieveMeta:
     `lexical_index_used` names the sources besides the dense one that proposed a candidate. `deleted_matches_blocked`
     counts deleted nodes that would else have been candidates. Freshness counted from `now`, in UTC. `exact` is False
     when an approximate index made the dense list. `truncated` is True when more than texts had to be left out to keep
-    the response below 4 MiB.
+    the response below 4 MiB. `used_tokens` is the sum over the texts of the response, each counted once.
     """
 
     routing: Routing
@@ -209,6 +212,7 @@ class RetrieveMeta:
     now: datetime
     exact: bool
     truncated: bool
+    used_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

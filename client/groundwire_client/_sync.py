@@ -237,6 +237,7 @@ class GroundwireClient(BaseClient):
         expand_graph: bool = False,
         not_found_when_empty: bool = False,
         query_vector: Sequence[float] = (),
+        budget_tokens: int | None = None,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> QueryResult:
@@ -266,6 +267,8 @@ class GroundwireClient(BaseClient):
             expand_graph: Returns the services around the matches.
             not_found_when_empty: Raises NotFoundError (`NO_MATCHES`) when nothing matches.
             query_vector: The query as an embedding of the index's dimension, for callers that embed by themselves.
+            budget_tokens: The most tokens of texts in all, packed whole: those of matches, then of parents, then of
+                neighbours; None is as many as the response has room for.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -292,6 +295,7 @@ class GroundwireClient(BaseClient):
             expand_graph=expand_graph,
             not_found_when_empty=not_found_when_empty,
             query_vector=query_vector,
+            budget_tokens=budget_tokens,
         )
         return query_result(self._call(self._queries.Query, request, timeout))
 

@@ -43,6 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "expand_graph": False,
     "not_found_when_empty": False,
     "query_vector": (),
+    "budget_tokens": None,
 }
 
 
@@ -102,6 +103,7 @@ def test_a_request_carries_every_argument() -> None:
         expand_graph=True,
         not_found_when_empty=True,
         query_vector=(0.5, -0.25),
+        budget_tokens=500,
     )
     assert request == query_pb2.QueryRequest(
         scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v1"),
@@ -135,6 +137,7 @@ def test_a_request_carries_every_argument() -> None:
         expand_graph=True,
         not_found_when_empty=True,
         query_vector=[0.5, -0.25],
+        budget_tokens=500,
     )
     assert set_fields(request) == all_fields(request)
     assert set_fields(request.hybrid) == all_fields(request.hybrid)

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from groundwire.v1.query_pb2 import VISIBILITY_ALL, HybridParameters, QueryMatch, QueryResponse, ServiceContext
+from groundwire.v1.retrieval_pb2 import SKIP_REASON_OVER_BUDGET
 from groundwire.v1.scope_pb2 import AccessContext, Filter
 from support.platform import BULK, CODE_WORDS, EVERYTHING, MAIN, Platform, keys, match_of, timestamp
 from support.platform_corpus import (
@@ -87,6 +88,24 @@ def test_the_parents_of_a_match_are_named_and_told_on_request(platform: Platform
     assert (runbook.text, runbook.symbol, runbook.text_omitted) == ("The runbook of the platform.", "Runbook", False)
     assert (runbook.citation.path, len(runbook.citation.content_hash)) == ("docs/runbook.md", 64)
     assert not found(platform, "GetUser", AUTH, "go::auth/GetUser").meta.parent_ids
+
+
+def test_a_budget_packs_texts_of_matches_then_of_parents_then_of_neighbours(platform: Platform) -> None:
+    asked = {"sources": [CODE_WORDS], "top_k": 1, "include_parents": True, "include_neighbors": True}
+    free = platform.ask("kubectl rollback", **asked)
+    chunk, *beside = free.matches
+    parents = chunk.meta.parents
+    tokens = chunk.token_count + parents[1].token_count
+    assert free.meta.used_tokens == sum(one.token_count for one in (chunk, *parents, *beside))
+    tight = platform.ask("kubectl rollback", budget_tokens=tokens, **asked)
+    assert tight.meta.used_tokens <= tokens
+    assert tight.matches[0].text == chunk.text
+    left_out = [one for one in (*tight.matches, *tight.matches[0].meta.parents) if one.text_omitted]
+    assert left_out
+    assert {one.omit_reason for one in left_out} == {SKIP_REASON_OVER_BUDGET}
+    assert not any(one.text for one in left_out)
+    least = platform.ask("kubectl rollback", budget_tokens=1, **asked)
+    assert (least.meta.used_tokens, least.meta.truncated, keys(least)) == (0, False, keys(free))
 
 
 def neighbors_of_chunk(platform: Platform, **fields: object) -> list[QueryMatch]:

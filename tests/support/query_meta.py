@@ -24,4 +24,5 @@ META = RetrieveMeta(
     now=NOW,
     exact=True,
     truncated=True,
+    used_tokens=2**40,
 )

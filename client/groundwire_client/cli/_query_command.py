@@ -107,6 +107,10 @@ def query(
     graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(help="The most tokens of texts in all.", show_default="what the response has room for"),
+    ] = None,
     rrf_k: Annotated[
         int | None,
         typer.Option(help="The constant of a fusion by rank.", show_default="60", rich_help_panel=_RANKING),
@@ -154,6 +158,7 @@ def query(
             include_parents=parents,
             include_neighbors=neighbors,
             expand_graph=graph,
+            budget_tokens=budget_tokens,
         )
     )
     if options.as_json:

@@ -43,6 +43,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
             f"from {meta.now.isoformat(timespec='seconds')}",
         ],
     )
+    yield "texts", [f"{meta.used_tokens} tokens"]
     yield "boosts", list(meta.boosts)
     yield "routing", _routing(meta.routing)
     yield "time", [f"{meta.took_ms:.1f} ms of processor time"]

@@ -6,6 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from groundwire_client._enums import SkipReason
 from groundwire_client._query_types import QueryMatch, QueryResult, ServiceContext, StageScores
 from groundwire_client._types import Scope
 from groundwire_client.cli._parts import footer, origin, place, show, text_panel
@@ -115,9 +116,15 @@ def _adjustments(scores: StageScores | None) -> Iterator[str]:
 
 def _panel(scope: Scope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
     role = _beside(match, ranks) if match.meta.neighbor else f"match {match.rank}"
-    remark = f"{role} · {match.token_count} tokens" + (" · text omitted: fetch it" if match.text_omitted else "")
+    remark = f"{role} · {match.token_count} tokens" + _omission(match)
     name = match.symbol_name or match.source_uri or match.id
     return text_panel(scope, match.id, match.text, match.citation, name, remark)
+
+
+def _omission(match: QueryMatch) -> str:
+    if not match.text_omitted:
+        return ""
+    return f" · text omitted: {'over the budget' if match.omit_reason is SkipReason.OVER_BUDGET else 'fetch it'}"
 
 
 def _services_table(services: Iterable[ServiceContext]) -> Table:

@@ -263,6 +263,7 @@ class QueryRequest(_message.Message):
     EXPAND_GRAPH_FIELD_NUMBER: _builtins.int
     NOT_FOUND_WHEN_EMPTY_FIELD_NUMBER: _builtins.int
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
+    BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
@@ -299,6 +300,12 @@ class QueryRequest(_message.Message):
     """Returns the services around the matches."""
     not_found_when_empty: _builtins.bool
     """Ends with NOT_FOUND (`ERROR_REASON_NO_MATCHES`) instead of an empty response when nothing matches."""
+    budget_tokens: _builtins.int
+    """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
+    taken whole, first those of the matches by rank, then of their parents, then of the neighbours; one that does not fit
+    what is left is omitted, and those after it may still fit. A text that the response holds several times counts once.
+    Absent: as many texts as the response has room for.
+    """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where to search. Required."""
@@ -357,11 +364,14 @@ class QueryRequest(_message.Message):
         expand_graph: _builtins.bool = ...,
         not_found_when_empty: _builtins.bool = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
+        budget_tokens: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
+    _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
     _WhichOneofReturnType__freshness_half_life_days: _TypeAlias = _typing.Literal["freshness_half_life_days"]  # noqa: Y015
     _WhichOneofArgType__freshness_half_life_days: _TypeAlias = _typing.Literal["_freshness_half_life_days", b"_freshness_half_life_days"]  # noqa: Y015
     _WhichOneofReturnType__freshness_weight: _TypeAlias = _typing.Literal["freshness_weight"]  # noqa: Y015
@@ -370,6 +380,8 @@ class QueryRequest(_message.Message):
     _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
     _WhichOneofReturnType__top_k: _TypeAlias = _typing.Literal["top_k"]  # noqa: Y015
     _WhichOneofArgType__top_k: _TypeAlias = _typing.Literal["_top_k", b"_top_k"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__budget_tokens) -> _WhichOneofReturnType__budget_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness_half_life_days) -> _WhichOneofReturnType__freshness_half_life_days | None: ...
     @_typing.overload
@@ -469,14 +481,20 @@ class ParentContext(_message.Message):
     TEXT_OMITTED_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
     CITATION_FIELD_NUMBER: _builtins.int
+    OMIT_REASON_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     text: _builtins.str
     """The text, exactly as ingested; empty when `text_omitted`."""
     text_omitted: _builtins.bool
-    """True when the response had no room for the text: fetch it with FetchNodeTexts."""
+    """True when the text was left out: fetch it with FetchNodeTexts. `omit_reason` says why."""
     symbol: _builtins.str
     """The symbol's qualified name; empty when the node has none."""
+    omit_reason: _retrieval_pb2.SkipReason.ValueType
+    """Why the text was left out: OVER_BUDGET or RESPONSE_LIMIT. Unspecified unless `text_omitted`."""
+    token_count: _builtins.int
+    """The text's length in tokens."""
     @_builtins.property
     def citation(self) -> _retrieval_pb2.Location:
         """Where the text stands."""
@@ -489,10 +507,12 @@ class ParentContext(_message.Message):
         text_omitted: _builtins.bool = ...,
         symbol: _builtins.str = ...,
         citation: _retrieval_pb2.Location | None = ...,
+        omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
+        token_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "omit_reason", b"omit_reason", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -598,6 +618,7 @@ class QueryMatch(_message.Message):
     META_FIELD_NUMBER: _builtins.int
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
+    OMIT_REASON_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     rank: _builtins.int
@@ -607,7 +628,7 @@ class QueryMatch(_message.Message):
     text: _builtins.str
     """The text, exactly as ingested; empty when `text_omitted`."""
     text_omitted: _builtins.bool
-    """True when the response had no room for the text: fetch it with FetchNodeTexts."""
+    """True when the text was left out: fetch it with FetchNodeTexts. `omit_reason` says why."""
     token_count: _builtins.int
     """The text's length in tokens."""
     context_prefix: _builtins.str
@@ -638,6 +659,8 @@ class QueryMatch(_message.Message):
     """True when the node is a test."""
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
+    omit_reason: _retrieval_pb2.SkipReason.ValueType
+    """Why the text was left out: OVER_BUDGET or RESPONSE_LIMIT. Unspecified unless `text_omitted`."""
     @_builtins.property
     def scores(self) -> Global___StageScores:
         """The score after each stage. Absent for a neighbour."""
@@ -681,10 +704,11 @@ class QueryMatch(_message.Message):
         meta: Global___MatchMeta | None = ...,
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
+        omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "meta", b"meta", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol_name", b"symbol_name", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol_name", b"symbol_name", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -871,6 +895,7 @@ class RetrieveMeta(_message.Message):
     NOW_FIELD_NUMBER: _builtins.int
     EXACT_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
+    USED_TOKENS_FIELD_NUMBER: _builtins.int
     took_ms: _builtins.float
     """The processor time, in milliseconds, that the thread of this call spent on searching, fusing, reranking, reordering
     and collecting texts. Opening the index and embedding the query are not counted: how long they take depends on what
@@ -920,6 +945,8 @@ class RetrieveMeta(_message.Message):
     """True when matches, parents, neighbours or services were left out to keep the response below 4 MiB, which is what
     gRPC clients accept by default. A text left out for that alone is told by its `text_omitted`.
     """
+    used_tokens: _builtins.int
+    """The sum of `token_count` over the texts of the response, each counted once."""
     @_builtins.property
     def routing(self) -> Global___Routing:
         """How the vector space and the nodes were chosen."""
@@ -970,10 +997,11 @@ class RetrieveMeta(_message.Message):
         now: _timestamp_pb2.Timestamp | None = ...,
         exact: _builtins.bool = ...,
         truncated: _builtins.bool = ...,
+        used_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "routing", b"routing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

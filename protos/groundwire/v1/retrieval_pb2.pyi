@@ -199,7 +199,7 @@ class _SkipReason:
 class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SKIP_REASON_UNSPECIFIED: _SkipReason.ValueType  # 0
-    """Never sent."""
+    """Never sent for a text that was left out."""
     SKIP_REASON_OVER_BUDGET: _SkipReason.ValueType  # 1
     """It does not fit what was left of the budget."""
     SKIP_REASON_UNAVAILABLE: _SkipReason.ValueType  # 2
@@ -213,7 +213,7 @@ class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
     """Why a text was left out."""
 
 SKIP_REASON_UNSPECIFIED: SkipReason.ValueType  # 0
-"""Never sent."""
+"""Never sent for a text that was left out."""
 SKIP_REASON_OVER_BUDGET: SkipReason.ValueType  # 1
 """It does not fit what was left of the budget."""
 SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2

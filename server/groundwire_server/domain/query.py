@@ -70,6 +70,7 @@ class QueryRequest:
     `hybrid` None means absent and is refused; `top_k` overrides `hybrid.top_k`. Empty `sources` means every source that
     the index has. `now` is the time that freshness counts from. `process`, `doc_class` and `workflow_id` narrow to
     nodes whose metadata has that value. `not_found_when_empty` turns a result without matches into NotFoundError.
+    `budget_tokens` bounds the texts of the answer; None is no bound.
     """
 
     scope: Scope
@@ -93,3 +94,4 @@ class QueryRequest:
     include_neighbors: bool = False
     expand_graph: bool = False
     not_found_when_empty: bool = False
+    budget_tokens: int | None = None

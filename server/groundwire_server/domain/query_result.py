@@ -7,6 +7,7 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import FusionMode, QueryClass, Source
 from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.texts import SkipReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +31,21 @@ class StageScores:
 
 @dataclass(frozen=True, slots=True)
 class ParentText:
-    """A node that contains a match; `text` is None where the response has no room for it."""
+    """A node that contains a match; `text` is why it was left out, where it was."""
 
     node: Node
-    text: str | None
+    text: str | SkipReason
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node in the answer. `text` is None where the response has no room for it.
+    """A node in the answer. `text` is why it was left out, where it was.
 
     A neighbour has no scores and no rank; `neighbor_of` names the match that it stands beside.
     """
 
     node: Node
-    text: str | None
+    text: str | SkipReason
     rank: int
     scores: StageScores | None
     parent_ids: tuple[str, ...] = ()
@@ -107,6 +108,7 @@ class RetrieveMeta:
     now: datetime
     exact: bool
     truncated: bool
+    used_tokens: int
 
 
 @dataclass(frozen=True, slots=True)

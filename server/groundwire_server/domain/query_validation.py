@@ -21,6 +21,8 @@ def check_query(request: QueryRequest, bounds: limits.Limits) -> HybridParameter
         _check_max_candidates(request, request.hybrid, violations)
     if request.top_k is not None:
         violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
+    if request.budget_tokens is not None:
+        violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
     _check_routing(request, violations)
     _check_sources(request, violations)
     violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)

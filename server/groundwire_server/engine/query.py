@@ -193,6 +193,7 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
         now=request.now,
         exact=candidates.exact,
         truncated=surroundings.truncated,
+        used_tokens=surroundings.used_tokens,
     )
 
 

@@ -7,17 +7,22 @@ from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import QueryRequest, Source
 from groundwire_server.domain.query_result import Match, ParentText, ServiceContext, StageScores
+from groundwire_server.domain.texts import SkipReason
 from groundwire_server.engine.query_stages import Ranked
 from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The matches with their neighbours, and the services; `truncated` when some did not fit the response."""
+    """The matches with their neighbours, and the services; `truncated` when some did not fit the response.
+
+    `used_tokens` are those of the texts, each counted once.
+    """
 
     matches: tuple[Match, ...]
     service_context: tuple[ServiceContext, ...]
     truncated: bool
+    used_tokens: int
 
 
 class QueryContext:
@@ -28,6 +33,8 @@ class QueryContext:
         self._request = request
         self._room = ResponseRoom()
         self._truncated = False
+        self._with_text: set[str] = set()
+        self._used_tokens = 0
 
     def surround(self, ranked: Sequence[Ranked]) -> Surroundings:
         """The matches for the final list, in its order."""
@@ -49,13 +56,22 @@ class QueryContext:
             for rank, entry in enumerate(kept, start=1)
         ]
         neighbors = self._neighbors([entry.id for entry in kept], parent_ids) if self._request.include_neighbors else []
-        return Surroundings((*matches, *neighbors), services, self._truncated)
+        return Surroundings((*matches, *neighbors), services, self._truncated, self._used_tokens)
 
     def _fits(self, node: Node, parent_ids: Sequence[str]) -> bool:
         return self._take(node_bytes(node) + sum(map(string_bytes, parent_ids)))
 
-    def _text(self, node: Node) -> str | None:
-        return node.text if self._room.take(string_bytes(node.text)) else None
+    def _text(self, node: Node) -> str | SkipReason:
+        """The text if budget and room hold it; one that is there already takes no more of the budget."""
+        budget = self._request.budget_tokens
+        used = self._used_tokens + (0 if node.id in self._with_text else node.token_count)
+        if budget is not None and used > budget:
+            return SkipReason.OVER_BUDGET
+        if not self._room.take(string_bytes(node.text)):
+            return SkipReason.RESPONSE_LIMIT
+        self._with_text.add(node.id)
+        self._used_tokens = used
+        return node.text
 
     def _take(self, size: int) -> bool:
         fits = self._room.take(size)

@@ -31,7 +31,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
     hybrid = "-k 3 --alpha 0.5 --min-sim 0 --vec-limit 200 --lex-limit 300 --trgm-limit 0.4 --max-candidates 400"
     ranking = "--diversify 0.25 --fusion rrf --rrf-k 9 --source dense --source trigram --rerank --visibility deleted"
     fresh = "--half-life 30.5 --freshness 0 --now 2025-01-01T12:00:00+02:00"
-    more = "--parents --neighbors --graph --texts --explain --index v7 --tenant acme"
+    more = "--parents --neighbors --graph --texts --budget-tokens 500 --explain --index v7 --tenant acme"
     assert run("query", "where is vat", *f"{hybrid} {ranking} {fresh} {more} --kind cs".split()).code == 0
     request = server.attempts[0].request
     assert request == query_pb2.QueryRequest(
@@ -60,6 +60,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
         include_parents=True,
         include_neighbors=True,
         expand_graph=True,
+        budget_tokens=500,
     )
 
 

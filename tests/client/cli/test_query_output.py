@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client import Scope
 from groundwire_client._query_conversions import query_result
 from groundwire_client.cli._query_rendering import print_query
@@ -89,6 +89,9 @@ def test_an_omitted_text_is_told(server: FakeServer, run: Run) -> None:
     match = query_pb2.QueryMatch(id=SEED, rank=1, token_count=9, text_omitted=True)
     server.answer(query_pb2.QueryResponse(matches=[match]))
     assert any("match 1 · 9 tokens · text omitted: fetch it" in line for line in lines(run, "--texts"))
+    match.omit_reason = retrieval_pb2.SKIP_REASON_OVER_BUDGET
+    server.answer(query_pb2.QueryResponse(matches=[match]))
+    assert any("match 1 · 9 tokens · text omitted: over the budget" in line for line in lines(run, "--texts"))
 
 
 @pytest.mark.parametrize(

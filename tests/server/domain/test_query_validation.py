@@ -106,6 +106,8 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
         "hybrid.max_candidates",
         RANGE,
     ),
+    ("budget_tokens 0", query(budget_tokens=0), "budget_tokens", RANGE),
+    ("budget_tokens too great", query(budget_tokens=10_000_001), "budget_tokens", RANGE),
     ("rrf_k 0", query(rrf_k=0), "rrf_k", RANGE),
     ("rrf_k too great", query(rrf_k=1_000_001), "rrf_k", RANGE),
     *(
@@ -157,6 +159,8 @@ KEPT: list[tuple[str, QueryRequest]] = [
         query(hybrid=HybridParameters(top_k=60, max_candidates=50, vec_limit=1, lex_limit=1), top_k=5),
     ),
     ("greatest max_candidates", hybrid(max_candidates=100_000)),
+    ("least budget_tokens", query(budget_tokens=1)),
+    ("greatest budget_tokens", query(budget_tokens=10_000_000)),
     ("least rrf_k", query(rrf_k=1)),
     ("greatest rrf_k", query(rrf_k=1_000_000)),
     ("least half-life", query(freshness=Freshness(half_life_days=5e-324))),

@@ -43,6 +43,7 @@ QUERY_META = RetrieveMeta(
     now=datetime(2026, 1, 1, tzinfo=UTC),
     exact=True,
     truncated=False,
+    used_tokens=0,
 )
 
 

@@ -15,6 +15,7 @@ from groundwire_server.domain.nodes import Location, Node
 from groundwire_server.domain.query import HybridParameters, QueryRequest
 from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.scope import Scope
+from groundwire_server.domain.texts import SkipReason
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.query_stages import Ranked
 from groundwire_server.engine.response_room import node_bytes, string_bytes
@@ -52,10 +53,10 @@ class Fixed:
         )
 
 
-def surrounded(nodes: Sequence[Node]) -> Surroundings:
+def surrounded(nodes: Sequence[Node], request: QueryRequest = REQUEST) -> Surroundings:
     snapshot = cast(RetrievalSnapshot, Fixed({node.id: node for node in nodes}))
     ranked = [Ranked(Candidate(node.id, "", None, None, None, None, None), 1.0, 1.0) for node in nodes]
-    return QueryContext(snapshot, REQUEST).surround(ranked)
+    return QueryContext(snapshot, request).surround(ranked)
 
 
 def size_of(surroundings: Surroundings) -> int:
@@ -91,16 +92,40 @@ def test_everything_is_there_when_it_fits() -> None:
     surroundings = surrounded(many(50, "x" * 1_000, ""))
     assert not surroundings.truncated
     assert [match.rank for match in surroundings.matches] == list(range(1, 51))
-    assert all(match.text is not None and match.parents[0].text is not None for match in surroundings.matches)
+    assert all(isinstance(match.text, str) and isinstance(match.parents[0].text, str) for match in surroundings.matches)
 
 
 def test_texts_are_left_out_before_matches() -> None:
     surroundings = surrounded(many(100, "ü" * 40_000, ""))
     assert size_of(surroundings) < RESPONSE_BYTES
     assert len(surroundings.matches) == 100
-    with_text = [match.text is not None for match in surroundings.matches]
+    with_text = [isinstance(match.text, str) for match in surroundings.matches]
     assert with_text == sorted(with_text, reverse=True)
     assert 45 <= sum(with_text) < 100
+
+
+def test_a_budget_holds_whole_texts_in_order_and_passes_over_what_does_not_fit() -> None:
+    nodes = [replace(node, token_count=tokens) for node, tokens in zip(many(4, "x", ""), (60, 50, 39, 2), strict=True)]
+    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100))
+    over = SkipReason.OVER_BUDGET
+    assert [match.text for match in surroundings.matches] == ["x", over, "x", over]
+    assert surroundings.used_tokens == 99
+    assert not surroundings.truncated
+
+
+def test_a_text_counts_once_however_often_it_is_there() -> None:
+    nodes = [replace(node, token_count=50) for node in many(2, "x", "")]
+    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100))
+    assert [(match.text, match.parents[0].text) for match in surroundings.matches] == [("x", "x")] * 2
+    assert surroundings.used_tokens == 100
+
+
+def test_a_text_without_room_is_told_apart_from_one_over_the_budget() -> None:
+    nodes = [replace(node, token_count=1) for node in many(100, "ü" * 40_000, "")]
+    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=200, include_parents=False))
+    texts = [match.text for match in surroundings.matches]
+    assert texts.count(SkipReason.RESPONSE_LIMIT) > 0
+    assert surroundings.used_tokens == sum(isinstance(text, str) for text in texts)
 
 
 def test_matches_are_left_out_when_their_facts_do_not_fit() -> None:

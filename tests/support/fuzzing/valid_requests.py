@@ -111,7 +111,7 @@ READS: Sequence[ValidRequest] = (
     ),
     _query(
         query="refund receipt", fusion=query_pb2.FUSION_MODE_RRF, rrf_k=10, process="billing", top_k=3,
-        not_found_when_empty=True,
+        not_found_when_empty=True, budget_tokens=100,
     ),
     ValidRequest(
         INDEXES + "ListIndexes", index_pb2.ListIndexesRequest(repository="platform", branch="main", access=ACCESS)

@@ -65,6 +65,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         include_neighbors=request.include_neighbors,
         expand_graph=request.expand_graph,
         not_found_when_empty=request.not_found_when_empty,
+        budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
     )
     violations.raise_any()
     return decoded

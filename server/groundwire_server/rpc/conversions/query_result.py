@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import FusionMode, QueryClass, Source
 from groundwire_server.domain.query_result import (
@@ -15,7 +15,9 @@ from groundwire_server.domain.query_result import (
     ServiceContext,
     StageScores,
 )
+from groundwire_server.domain.texts import SkipReason
 from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
 _SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
@@ -60,8 +62,8 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         rank=match.rank,
         score=0.0 if match.scores is None else match.scores.final,
         scores=None if match.scores is None else _encode_scores(match.scores),
-        text=match.text or "",
-        text_omitted=match.text is None,
+        text=_text(match.text),
+        text_omitted=isinstance(match.text, SkipReason),
         token_count=node.token_count,
         context_prefix=node.context_prefix,
         source_uri=node.source_uri,
@@ -80,6 +82,7 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         meta=_encode_match_meta(match),
         is_test=node.is_test,
         is_generated=node.is_generated,
+        omit_reason=_omit_reason(match.text),
     )
 
 
@@ -118,11 +121,21 @@ def _encode_match_meta(match: Match) -> query_pb2.MatchMeta:
 def _encode_parent(parent: ParentText) -> query_pb2.ParentContext:
     return query_pb2.ParentContext(
         id=parent.node.id,
-        text=parent.text or "",
-        text_omitted=parent.text is None,
+        text=_text(parent.text),
+        text_omitted=isinstance(parent.text, SkipReason),
         symbol=parent.node.symbol,
         citation=encode_location(parent.node.location),
+        omit_reason=_omit_reason(parent.text),
+        token_count=parent.node.token_count,
     )
+
+
+def _text(text: str | SkipReason) -> str:
+    return text if isinstance(text, str) else ""
+
+
+def _omit_reason(text: str | SkipReason) -> retrieval_pb2.SkipReason.ValueType:
+    return SKIP_REASONS[text] if isinstance(text, SkipReason) else retrieval_pb2.SKIP_REASON_UNSPECIFIED
 
 
 def _encode_service(service: ServiceContext) -> query_pb2.ServiceContext:
@@ -174,6 +187,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         now=encode_timestamp(meta.now),
         exact=meta.exact,
         truncated=meta.truncated,
+        used_tokens=meta.used_tokens,
     )
 
 

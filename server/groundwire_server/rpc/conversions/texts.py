@@ -23,7 +23,7 @@ _MODES: Mapping[int, PrioritizationMode] = {
     retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST: PrioritizationMode.GRAPH_FIRST,
     retrieval_pb2.PRIORITIZATION_MODE_BALANCED: PrioritizationMode.BALANCED,
 }
-_SKIP_REASONS = {
+SKIP_REASONS: Mapping[SkipReason, retrieval_pb2.SkipReason.ValueType] = {
     SkipReason.OVER_BUDGET: retrieval_pb2.SKIP_REASON_OVER_BUDGET,
     SkipReason.UNAVAILABLE: retrieval_pb2.SKIP_REASON_UNAVAILABLE,
     SkipReason.RESPONSE_LIMIT: retrieval_pb2.SKIP_REASON_RESPONSE_LIMIT,
@@ -58,7 +58,7 @@ def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
     return retrieval_pb2.FetchNodeTextsResponse(
         texts=[_encode_text(text) for text in result.texts],
         skipped=[
-            retrieval_pb2.SkippedNode(id=skipped.id, reason=_SKIP_REASONS[skipped.reason]) for skipped in result.skipped
+            retrieval_pb2.SkippedNode(id=skipped.id, reason=SKIP_REASONS[skipped.reason]) for skipped in result.skipped
         ],
         used_tokens=result.used_tokens,
         used_chars=result.used_chars,

@@ -79,6 +79,7 @@ def hybrid_message(hybrid: HybridParameters | None) -> query_pb2.HybridParameter
         include_neighbors=st.booleans(),
         expand_graph=st.booleans(),
         not_found_when_empty=st.booleans(),
+        budget_tokens=int32,
     )
 )
 def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
@@ -103,6 +104,7 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
         expand_graph=request.expand_graph,
         not_found_when_empty=request.not_found_when_empty,
         query_vector=request.query_vector,
+        budget_tokens=request.budget_tokens,
     )
     assert decode_query(over_the_wire(message), ACCESS, NOW) == request
 

@@ -21,6 +21,7 @@ from groundwire_server.domain.query_result import (
     ServiceEdge,
     StageScores,
 )
+from groundwire_server.domain.texts import SkipReason
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, over_the_wire
 from support.query_meta import META
@@ -74,9 +75,9 @@ MATCH = Match(
     rank=1,
     scores=SCORES,
     parent_ids=(PARENT.id,),
-    parents=(ParentText(PARENT, PARENT.text), ParentText(PARENT, None)),
+    parents=(ParentText(PARENT, PARENT.text), ParentText(PARENT, SkipReason.OVER_BUDGET)),
 )
-NEIGHBOR = Match(node=PARENT, text=None, rank=0, scores=None, neighbor_of=NODE.id)
+NEIGHBOR = Match(node=PARENT, text=SkipReason.RESPONSE_LIMIT, rank=0, scores=None, neighbor_of=NODE.id)
 CALLS = ServiceEdge("auth-service", "user-service", "CallsService", 3)
 SERVICE = ServiceContext("auth-service", ("user-service",), ("web",), (CALLS,))
 RESULT = QueryResult((MATCH, NEIGHBOR), (SERVICE,), META, "v1")
