@@ -66,7 +66,7 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
             name: measure_ranking(ranking, built.nodes, questions)
             for name, ranking in rankings(client, built.scope).items()
         }
-        evidence = measure_evidence(address, built.scope, questions)
+        evidence = measure_evidence(client, address, built.scope, questions)
         reached: dict[str, list[Reached]] = {
             "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, relations)
         }

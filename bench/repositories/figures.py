@@ -29,12 +29,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the evidence for a question shows: the primary place, so many of its places, in so many tokens."""
+    """What the evidence for a question shows: the primary place, so many of its places, in so many tokens.
+
+    `tokens` are those of all that a caller gets, `text_tokens` those of the source texts in it.
+    """
 
     is_primary_found: bool
     found: int
     places: int
     tokens: int
+    text_tokens: int
 
 
 def found_by(ranking: Sequence[Piece], question: Question) -> Found:
@@ -51,11 +55,12 @@ def found_by(ranking: Sequence[Piece], question: Question) -> Found:
     )
 
 
-def evidence_of(pieces: Sequence[Piece], tokens: int, question: Question) -> Evidence:
-    """The figures of evidence that shows the pieces."""
+def evidence_of(pieces: Sequence[Piece], tokens: int, text_tokens: int, question: Question) -> Evidence:
+    """The figures of evidence that shows the pieces, each with as much of its text as is shown."""
     return Evidence(
         is_primary_found=any(answers(piece, question.primary) for piece in pieces),
         found=places_found(pieces, question.places),
         places=len(question.places),
         tokens=tokens,
+        text_tokens=text_tokens,
     )

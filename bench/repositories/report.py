@@ -25,7 +25,7 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """All figures of one set. `rankings` has the baseline too; `relations` is by system."""
+    """All figures of one set. `rankings` has the baseline too; `evidence` and `relations` are by system."""
 
     name: str
     nodes: int
@@ -34,7 +34,7 @@ class SetFigures:
     index_peak_bytes: int
     chunks: int
     rankings: Mapping[str, Sequence[Found]]
-    evidence: Sequence[Evidence]
+    evidence: Mapping[str, Sequence[Evidence]]
     relations: Mapping[str, Sequence[Reached]]
 
 
@@ -88,21 +88,30 @@ def _differences_grid(one: SetFigures) -> Grid:
 
 
 def _evidence_grid(sets: Sequence[SetFigures], budget: int) -> Grid:
-    headings = ["set", "primary place", "places", "tokens, median", "tokens, most", "over the budget"]
-    rows = []
-    for one in sets:
-        tokens = [each.tokens for each in one.evidence]
-        rows.append(
-            [
-                one.name,
-                f"{sum(each.is_primary_found for each in one.evidence)} of {len(one.evidence)}",
-                f"{sum(each.found for each in one.evidence)} of {sum(each.places for each in one.evidence)}",
-                f"{median(tokens):,.0f}",
-                f"{max(tokens):,}",
-                f"{sum(count > budget for count in tokens)} of {len(tokens)}",
-            ]
-        )
+    headings = ["set", "from", "primary place", "places", "tokens, median", "tokens, most", "over the budget"]
+    headings += ["budget used", "text tokens, median", "overhead"]
+    rows = [
+        [one.name, system, *_evidence_cells(evidence, budget)]
+        for one in sets
+        for system, evidence in one.evidence.items()
+    ]
     return Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)
+
+
+def _evidence_cells(evidence: Sequence[Evidence], budget: int) -> list[str]:
+    tokens, text_tokens = [each.tokens for each in evidence], [each.text_tokens for each in evidence]
+    found, places = sum(each.found for each in evidence), sum(each.places for each in evidence)
+    primary = sum(each.is_primary_found for each in evidence)
+    return [
+        f"{primary} of {len(evidence)} ({primary / len(evidence):.2f})",
+        f"{found} of {places} ({found / places:.2f})",
+        f"{median(tokens):,.0f}",
+        f"{max(tokens):,}",
+        f"{sum(count > budget for count in tokens)} of {len(tokens)}",
+        f"{fmean(tokens) / budget:.2f}",
+        f"{median(text_tokens):,.0f}",
+        f"{sum(tokens) / max(sum(text_tokens), 1):.2f}",
+    ]
 
 
 def _relations_grid(one: SetFigures) -> Grid:

@@ -13,6 +13,9 @@ BUDGET_TOKENS = 4_000
 _LIST_LIMIT = 100
 """The default for every `top_k` up to 33, so that the first five and ten are what a caller with the defaults gets."""
 
+PLAIN_HITS = "plain hits"
+_PIPELINES = ("evidence", "quick_evidence")
+
 Ranking = Callable[[str], Sequence[str]]
 """The canonical ids for a question, best first."""
 
@@ -37,13 +40,33 @@ def measure_ranking(ranking: Ranking, nodes: Mapping[str, Piece], questions: Seq
     return [found_by([nodes[id_] for id_ in ranking(question.text)], question) for question in questions]
 
 
-def measure_evidence(address: str, scope: Scope, questions: Sequence[Question]) -> list[Evidence]:
-    """What the pipeline `evidence` shows for each question under the budget. Raises PipelineError."""
-    pipeline = Pipeline.load("evidence", max_context_tokens=BUDGET_TOKENS)
-    counter = TokenCounter()
-    measured = []
-    for question in questions:
-        result = pipeline.run(question.text, server=address, repository=scope.repository, branch=scope.branch)
-        pieces = [Piece(text.location.path, text.symbol, text.text) for text in result.state.node_texts]
-        measured.append(evidence_of(pieces, counter.count(result.answer), question))
-    return measured
+def measure_evidence(
+    client: GroundwireClient, address: str, scope: Scope, questions: Sequence[Question]
+) -> dict[str, list[Evidence]]:
+    """What is shown for each question under the budget: by pipelines, and by Query's texts as they are.
+
+    Raises GroundwireError, PipelineError.
+    """
+    loaded = {name: Pipeline.load(name, max_context_tokens=BUDGET_TOKENS) for name in _PIPELINES}
+    measured = {
+        name: [_shown(pipeline, address, scope, question) for question in questions]
+        for name, pipeline in loaded.items()
+    }
+    return {**measured, PLAIN_HITS: [_plain_hits(client, scope, question) for question in questions]}
+
+
+def _shown(pipeline: Pipeline, address: str, scope: Scope, question: Question) -> Evidence:
+    result = pipeline.run(question.text, server=address, repository=scope.repository, branch=scope.branch)
+    shown = result.state.shown
+    pieces = [Piece(one.node.location.path, one.node.symbol, one.excerpt.text) for one in shown]
+    text_tokens = sum(one.excerpt.source_tokens for one in shown)
+    return evidence_of(pieces, TokenCounter().count(result.answer), text_tokens, question)
+
+
+def _plain_hits(client: GroundwireClient, scope: Scope, question: Question) -> Evidence:
+    """The best texts that fit the budget, with nothing around them."""
+    found = client.query(scope, question.text, top_k=_LIST_LIMIT, budget_tokens=BUDGET_TOKENS)
+    pieces = [
+        Piece(match.citation.path, match.symbol_name, match.text) for match in found.matches if not match.text_omitted
+    ]
+    return evidence_of(pieces, found.meta.used_tokens, found.meta.used_tokens, question)

@@ -6,6 +6,7 @@ Every run has its own state; nothing else is shared between steps. Fields keep t
 from dataclasses import dataclass, field
 
 from groundwire_client import Access, DependencyEdge, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_pipelines.rendering.shown import ShownText
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,17 @@ class PipelineState:
     graph_expanded_nodes: list[ExpandedNode] = field(default_factory=list)
     graph_edges: list[DependencyEdge] = field(default_factory=list)
     graph_debug: ExpandDebug | None = None
+    chosen_nodes: list[str] = field(default_factory=list)
+    """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""
     node_texts: list[NodeText] = field(default_factory=list)
+    shown: list[ShownText] = field(default_factory=list)
+    """Which of the texts `context_blocks` shows, by handle: their ids, places, and how much of each."""
     context_blocks: list[str] = field(default_factory=list)
 
     earlier_context_blocks: list[str] = field(default_factory=list)
     """Evidence of the question's earlier loops, which the answer is given along with `context_blocks`."""
-    earlier_node_ids: list[str] = field(default_factory=list)
-    """The ids of the nodes that the earlier evidence shows."""
+    earlier_shown: list[ShownText] = field(default_factory=list)
+    """The texts that the earlier evidence shows; later handles count on from theirs."""
     data_requests: list[str] = field(default_factory=list)
     """What the model asked to see beyond the first retrieval, oldest first."""
 
@@ -75,5 +80,7 @@ class PipelineState:
         self.graph_expanded_nodes = []
         self.graph_edges = []
         self.graph_debug = None
+        self.chosen_nodes = []
         self.node_texts = []
+        self.shown = []
         self.context_blocks = []

@@ -201,8 +201,8 @@ def test_the_figures_of_a_ranking() -> None:
 
 
 def test_the_figures_of_evidence() -> None:
-    assert evidence_of([ORDERS], 12, QUESTION) == Evidence(is_primary_found=False, found=1, places=2, tokens=12)
-    assert evidence_of([ORDERS, ADD], 12, QUESTION) == Evidence(is_primary_found=True, found=2, places=2, tokens=12)
+    assert evidence_of([ORDERS], 12, 9, QUESTION) == Evidence(False, found=1, places=2, tokens=12, text_tokens=9)
+    assert evidence_of([ORDERS, ADD], 12, 9, QUESTION) == Evidence(True, found=2, places=2, tokens=12, text_tokens=9)
 
 
 def test_a_class_that_holds_a_method_does_not_stand_for_it() -> None:
@@ -286,7 +286,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         index_peak_bytes=3 << 20,
         chunks=7,
         rankings={"Query": [good, good], BASELINE: [poor, poor]},
-        evidence=[Evidence(True, 2, 3, 3_000), Evidence(False, 0, 1, 4_001)],
+        evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
         relations={"Groundwire": [Reached("call", True, True), Reached("use", False, True)]},
     )
     index, questions, differences, evidence, relations = grids([figures], 4_000)
@@ -296,5 +296,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
     assert differences.rows == [
         ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]],
     ]
-    assert evidence.rows == [["shop", "1 of 2", "2 of 4", "3,500", "4,001", "1 of 2"]]
+    assert evidence.rows == [
+        ["shop", "evidence", "1 of 2 (0.50)", "2 of 4 (0.50)", "3,500", "4,001", "1 of 2", "0.88", "2,500", "1.40"]
+    ]
     assert relations.rows == [["all", "2", "1", "2"], ["call", "1", "1", "1"], ["use", "1", "0", "1"]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_client import Access, AsyncGroundwireClient, Filter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
@@ -76,11 +76,18 @@ def told(result: PipelineResult) -> list[dict[str, Any]]:
 
 def test_evidence_needs_no_model(address: str) -> None:
     result = Pipeline.load("evidence").run("tax rules", server=address, repository="shop", branch="main")
-    assert [block.split("\n")[0] for block in result.context_blocks] == [
-        "node: shop::main::public::tax",
-        "  node: shop::main::public::tax.part",
-        "node: shop::main::public::rules",
-        "  node: shop::main::public::rules.part",
+    assert result.context_blocks[0].split("\n") == [
+        "src/all.py",
+        "[1] 1 → Calls [3]",
+        "[2] 2 → Calls [4]",
+        "[3] 3",
+        "[4] 4",
+    ]
+    assert [one.node.id for one in result.state.shown] == [
+        "shop::main::public::tax",
+        "shop::main::public::rules",
+        "shop::main::public::tax.part",
+        "shop::main::public::rules.part",
     ]
     assert result.answer == "\n\n".join(result.context_blocks)
     assert (result.index, result.state.active_index) == ("version-1", "version-1")
@@ -89,19 +96,19 @@ def test_evidence_needs_no_model(address: str) -> None:
 
 
 def test_quick_evidence_needs_one_call(world: WorldServer, address: str) -> None:
-    pipeline = Pipeline.load("quick_evidence", top_k=2, max_context_tokens=10)
+    pipeline = Pipeline.load("quick_evidence", top_k=2, max_context_tokens=40)
     result = pipeline.run("tax rules law", server=address, repository="shop", branch="main", access=Access("acme"))
     (request,) = world.requests
     assert isinstance(request, query_pb2.QueryRequest)
     assert (request.query, request.hybrid.top_k, request.access.tenant_id) == ("tax rules law", 2, "acme")
-    assert result.answer.splitlines()[:2] == ["node: shop::main::acme::tax", "at: src/all.py:1"]
-    assert (len(result.context_blocks), result.index) == (1, "version-1")
+    assert result.answer.splitlines()[:2] == ["src/all.py", "[1] 1"]
+    assert (len(result.context_blocks), result.index) == (2, "version-1")
 
 
 def test_all_calls_of_a_question_read_the_index_of_the_first_answer(world: WorldServer, address: str) -> None:
     Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main")
     asked: list[Any] = world.requests
-    assert [request.scope.active_index for request in asked] == ["", "version-1", "version-1"]
+    assert [request.scope.active_index for request in asked] == ["", *["version-1"] * 3]
 
 
 def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer, address: str) -> None:
@@ -119,8 +126,8 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
         tenant_id="acme", acl_tags_any=["finance"], classification_labels_all=["internal"], clearance_level=2
     )
     asked: list[Any] = world.requests
-    assert [(request.scope, request.access) for request in asked] == [(scope, access)] * 3
-    assert isinstance(asked[0], retrieval_pb2.SearchNodesRequest)
+    assert [(request.scope, request.access) for request in asked] == [(scope, access)] * 4
+    assert isinstance(asked[0], query_pb2.QueryRequest)
     assert asked[0].filter.languages == ["python"]
 
 
@@ -145,13 +152,14 @@ def test_scope_comes_from_the_settings_where_the_caller_names_none(
 def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, address: str) -> None:
     Pipeline.load("evidence", top_k=1, repository="shop", branch="main").run("a b c", server=address)
     asked: list[Any] = world.requests
-    assert asked[0].top_k == 1
+    assert asked[0].hybrid.top_k == 1
 
 
 def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
     result = Pipeline.load(folder / "search_only.yaml").run("tax rules now", server=address)
     assert result.context_blocks == (
-        "node: books::trunk::public::tax\nat: src/all.py:1\n```\ndef source_of('books::trunk::public::tax'): ...\n```",
+        "src/all.py\n[1] 1",
+        "```[1]\ndef source_of('books::trunk::public::tax'): ...\n```",
     )
 
 

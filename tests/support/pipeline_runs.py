@@ -43,8 +43,9 @@ def shop() -> FakeRetrieval:
             )
         ],
         searches=[found(SERVICE), found(INVOICE)],
-        expansions=[
+        expansions=[  # what is around the hits, and then the edges among the nodes chosen
             walked([(SERVICE, 0, ""), (RATES, 1, SERVICE)], [(SERVICE, RATES, "ReadsFrom")]),
+            walked([(SERVICE, 0, ""), (RATES, 0, "")], [(SERVICE, RATES, "ReadsFrom")]),
             walked([(INVOICE, 0, "")]),
         ],
         fetches=[

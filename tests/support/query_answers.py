@@ -19,7 +19,8 @@ from groundwire_client import (
 
 def parent(node_id: str, content: str = "whole source", omitted: bool = False) -> ParentContext:
     """A node that contains a match, at `src/<id>.py:1-9`."""
-    return ParentContext(node_id, content, omitted, f"Symbol.{node_id}", Location(f"src/{node_id}.py", 1, 9, "00"))
+    place = Location(f"src/{node_id}.py", 1, 9, "00")
+    return ParentContext(node_id, content, omitted, f"Symbol.{node_id}", place, token_count=2)
 
 
 def match(

@@ -25,6 +25,7 @@ from groundwire_client import (
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
 from groundwire_pipelines.engine.binding import bind
+from groundwire_pipelines.rendering.shown import Excerpt, ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -123,6 +124,11 @@ def text(
     """A node's text at `src/<id>.py:1-<lines>`."""
     location = Location(f"src/{node_id}.py", 1, lines, "00")
     return NodeText(node_id, content, depth == 0, depth, parent, tokens, location, f"Symbol.{node_id}")
+
+
+def shown(handle: int, node_id: str) -> ShownText:
+    """A node's text as evidence shows it."""
+    return ShownText(handle, text(node_id), Excerpt("source", 1, 1, is_whole=True))
 
 
 def fetched(texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX) -> FetchResult:

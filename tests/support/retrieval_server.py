@@ -41,12 +41,22 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         index = self._seen(request, request.scope)
         seeds = [retrieval_pb2.ExpandedNode(id=seed) for seed in request.seed_ids]
-        below = [retrieval_pb2.ExpandedNode(id=f"{seed}.part", depth=1, parent_id=seed) for seed in request.seed_ids]
+        ids = [f"{seed}.part" for seed in request.seed_ids]
+        below = [
+            retrieval_pb2.ExpandedNode(id=node_id, depth=1, parent_id=node_id.removesuffix(".part"))
+            for node_id in ids
+            if node_id not in request.seed_ids
+        ][: request.max_nodes - len(seeds)]
+        known = {node.id for node in (*seeds, *below)}
         edges = [
-            retrieval_pb2.DependencyEdge(from_id=node.parent_id, to_id=node.id, edge_type="Calls") for node in below
+            retrieval_pb2.DependencyEdge(
+                from_id=node_id.removesuffix(".part"), to_id=node_id, edge_type="Calls", confidence=1
+            )
+            for node_id in ids
+            if node_id in known
         ]
         debug = retrieval_pb2.ExpandDebug(
-            seed_count=len(seeds), expanded_count=len(seeds) * 2, edges_count=len(edges), reason="ok"
+            seed_count=len(seeds), expanded_count=len(known), edges_count=len(edges), reason="ok"
         )
         return retrieval_pb2.ExpandDependencyTreeResponse(
             seed_ids=request.seed_ids, nodes=[*seeds, *below], edges=edges, debug=debug, index=index
@@ -75,6 +85,8 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
 
     def Query(self, request: query_pb2.QueryRequest, context: grpc.ServicerContext) -> query_pb2.QueryResponse:
         index = self._seen(request, request.scope)
+        if request.scope.repository == "absent":
+            context.abort(grpc.StatusCode.NOT_FOUND, "no index of absent, main")
         prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
         words = request.query.split()[: request.hybrid.top_k]
         matches = [
@@ -82,7 +94,8 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
                 id=f"{prefix}::{word}",
                 rank=rank,
                 score=1 / rank,
-                text=f"def source_of({word!r}): ...",
+                text=f"def source_of({word!r}): ..." if rank <= request.budget_tokens // 5 else "",
+                text_omitted=rank > request.budget_tokens // 5,
                 token_count=5,
                 citation=retrieval_pb2.Location(path="src/all.py", start_line=rank, end_line=rank),
             )

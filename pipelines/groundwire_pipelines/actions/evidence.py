@@ -1,8 +1,12 @@
 """The evidence for an answer: what this loop's retrieval rendered, after what earlier loops of the question found."""
 
 import re
+from collections.abc import Iterable
 
+from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import PipelineState
+
+_HANDLE = re.compile(r"\[(\d{1,9})\]")
 
 
 def evidence_blocks(state: PipelineState) -> list[str]:
@@ -15,19 +19,12 @@ def evidence_text(state: PipelineState) -> str:
     return "\n\n".join(evidence_blocks(state))
 
 
-def node_ids_shown(state: PipelineState, text: str) -> tuple[str, ...]:
-    """The canonical ids of the run's nodes that occur in a text, in order of their id.
+def texts_shown(state: PipelineState) -> list[ShownText]:
+    """All texts that the evidence shows, by handle."""
+    return [*state.earlier_shown, *state.shown]
 
-    An id that is the beginning of another does not occur where the longer one stands.
-    """
-    known = {
-        *state.earlier_node_ids,
-        *state.retrieval_seed_nodes,
-        *(node.id for node in state.graph_expanded_nodes),
-        *(node.id for node in state.node_texts),
-    }
-    if not known:
-        return ()
-    longest_first = sorted(known, key=lambda node_id: (-len(node_id), node_id))
-    occurrences = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
-    return tuple(sorted(set(occurrences.findall(text))))
+
+def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
+    """The handles of texts that do not occur in an answer, as `[1]`."""
+    named = {int(number) for number in _HANDLE.findall(answer)}
+    return [one.handle for one in texts if one.handle not in named]

@@ -1,7 +1,7 @@
 """`fetch_node_texts` (seed 000): the texts of the selected nodes and of those around them, as many as fit a budget."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -10,7 +10,7 @@ from groundwire_client import ExpandedNode, FetchResult, NodeText, Prioritizatio
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
-from groundwire_pipelines.actions.text_budget import default_budget_tokens
+from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -24,6 +24,7 @@ class FetchSettings(StepSettings):
         at_least_one("budget-not-positive"),
         Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
     ] = None
+    budget_factor: BudgetFactor = None
     max_chars: Annotated[
         int | None,
         at_least_one("budget-not-positive"),
@@ -32,13 +33,14 @@ class FetchSettings(StepSettings):
     prioritization_mode: Annotated[
         PrioritizationMode,
         one_of(PrioritizationMode, "prioritization-mode-unknown"),
-        Field(description="In which order nodes compete for the budget."),
+        Field(description="In which order nodes compete for the budget, unless a step has chosen among them."),
     ] = PrioritizationMode.BALANCED
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
-        if self.budget_tokens is not None and self.max_chars is not None:
-            raise broken("budget-exclusive", "budget_tokens and max_chars exclude each other: keep one")
+        given = (self.budget_tokens, self.budget_factor, self.max_chars)
+        if sum(budget is not None for budget in given) > 1:
+            raise broken("budget-exclusive", "budget_tokens, budget_factor and max_chars exclude each other: keep one")
         return self
 
 
@@ -69,9 +71,10 @@ class _Wanted:
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope_of(state)
     budget = _budget(step, runtime.settings)
+    mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state, runtime.settings.node_text_fetch_top_n)
-    texts, skipped = await _fetch_pages(step.prioritization_mode, state, runtime, wanted, budget)
-    state.node_texts = texts
+    texts, skipped = await _fetch_pages(mode, state, runtime, wanted, budget)
+    state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
     return Outcome(
         detail={
             "budget": budget.left,
@@ -117,13 +120,26 @@ def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
         return _Budget(step.max_chars, in_tokens=False)
     if step.budget_tokens is not None:
         return _Budget(step.budget_tokens, in_tokens=True)
-    return _Budget(default_budget_tokens(settings), in_tokens=True)
+    return _Budget(budget_of_context(settings, step.budget_factor), in_tokens=True)
 
 
 def _wanted(state: PipelineState, most_graph_nodes: int | None) -> _Wanted:
-    """The seeds, and the graph nodes nearest to them in the order of the walk."""
+    """The nodes chosen, else the seeds, and the graph nodes nearest to them in the order of the walk."""
+    if state.chosen_nodes:
+        return _Wanted(tuple(state.chosen_nodes), ())
     seeds = state.graph_seed_nodes or state.retrieval_seed_nodes
     return _Wanted(tuple(seeds), tuple(_nearest(state.graph_expanded_nodes, most_graph_nodes)))
+
+
+def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
+    """Texts that were asked for by their order alone, each with its place in the walk."""
+    graph_nodes = {node.id: node for node in state.graph_expanded_nodes if node.depth > 0}
+    return [
+        replace(text, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+        if (node := graph_nodes.get(text.id))
+        else text
+        for text in texts
+    ]
 
 
 def _nearest(nodes: Sequence[ExpandedNode], most: int | None) -> Sequence[ExpandedNode]:

@@ -16,10 +16,17 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
         StepError: `translation-prompt-missing`, and what a model call raises.
     """
     if not state.final_answer_en:
-        state.final_answer = evidence_text(state) or f"Nothing was found in {state.repository} ({state.branch})."
+        state.final_answer = evidence_text(state) or _nothing(state)
         return Outcome(detail={"translated": False, "evidence_only": True})
     state.final_answer = await answer_for_user(settings, state, runtime)
     return Outcome(detail={"translated": not state.is_english, "evidence_only": False})
+
+
+def _nothing(state: PipelineState) -> str:
+    where = f"{state.repository} ({state.branch})"
+    if not state.node_texts:
+        return f"Nothing was found in {where}."
+    return f"Nothing of the {len(state.node_texts)} texts found in {where} fits max_context_tokens: raise it."
 
 
 ACTION = Action(

@@ -1,7 +1,7 @@
 """`loop_guard`: bounds the follow-up retrievals of one question (seed 001 §7.2)."""
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_blocks, evidence_text, node_ids_shown
+from groundwire_pipelines.actions.evidence import evidence_blocks
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -29,8 +29,9 @@ async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtim
     if state.turn_loop_counter > limit:
         state.final_answer_en = _explanation(state)
         return Outcome("on_limit", detail)
-    state.earlier_node_ids = list(node_ids_shown(state, evidence_text(state)))
+    state.earlier_shown = [*state.earlier_shown, *state.shown]
     state.earlier_context_blocks = evidence_blocks(state)
+    state.shown, state.context_blocks = [], []
     return Outcome("on_continue", detail)
 
 

@@ -1,15 +1,15 @@
 """`query` (seeds 002 and 004): the whole retrieval in one call, which leaves the texts of its matches as evidence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
-from groundwire_pipelines.actions.text_budget import default_budget_tokens
+from groundwire_pipelines.actions.text_budget import budget_of_context
 from groundwire_pipelines.parsing.filters import merged
-from groundwire_pipelines.runtime import Counter, Runtime
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
@@ -17,7 +17,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     state.clear_retrieval()
     scope = scope_of(state)
     top_k = effective_top_k(step.top_k, runtime.settings)
-    budget = default_budget_tokens(runtime.settings) if step.budget_tokens is None else step.budget_tokens
+    budget = step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     parsed = parsed_query(step.query_from, step.query_parser, state)
     narrowed = merged(state.retrieval_filter, parsed.filter)
     detail: dict[str, str | int | float | bool] = {"top_k": top_k, "budget": budget}
@@ -41,27 +41,29 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             freshness_weight=step.freshness_weight,
             include_parents=step.include_parents,
             include_neighbors=step.include_neighbors,
+            budget_tokens=budget,
             access=state.retrieval_access,
         )
     pin(state, found.index)
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
-    state.node_texts = _packed(_texts(found.matches, runtime.counter), budget)
+    state.node_texts = _texts(found.matches)
     return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
 
 
-def _texts(matches: Sequence[QueryMatch], counter: Counter) -> Iterator[NodeText]:
-    """What the response had room for, in the order of importance: matches, what contains them, what is beside them."""
-    for match in matches:
-        if not match.meta.neighbor and not match.text_omitted:
-            yield _match_text(match)
-    for match in matches:
-        for parent in match.meta.parents:
-            if not parent.text_omitted:
-                yield _parent_text(parent, match.id, counter)
-    for match in matches:
-        if match.meta.neighbor and not match.text_omitted:
-            yield _match_text(match)
+def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
+    """What the budget held, none twice: matches, what contains them, what is beside them."""
+    hits = [match for match in matches if not match.meta.neighbor]
+    beside = [match for match in matches if match.meta.neighbor]
+    texts = [
+        *(_match_text(match) for match in hits if not match.text_omitted),
+        *(_parent_text(parent, hit.id) for hit in hits for parent in hit.meta.parents if not parent.text_omitted),
+        *(_match_text(match) for match in beside if not match.text_omitted),
+    ]
+    first: dict[str, NodeText] = {}
+    for text in texts:
+        first.setdefault(text.id, text)
+    return list(first.values())
 
 
 def _match_text(match: QueryMatch) -> NodeText:
@@ -78,7 +80,7 @@ def _match_text(match: QueryMatch) -> NodeText:
     )
 
 
-def _parent_text(parent: ParentContext, match_id: str, counter: Counter) -> NodeText:
+def _parent_text(parent: ParentContext, match_id: str) -> NodeText:
     """What contains a match, as a node one step away from it."""
     return NodeText(
         id=parent.id,
@@ -86,20 +88,10 @@ def _parent_text(parent: ParentContext, match_id: str, counter: Counter) -> Node
         is_seed=False,
         depth=1,
         parent_id=match_id,
-        token_count=counter.count(parent.text),
+        token_count=parent.token_count,
         location=parent.citation,
         symbol=parent.symbol,
     )
-
-
-def _packed(texts: Iterable[NodeText], budget: int) -> list[NodeText]:
-    """Whole texts in order, none twice, as long as each fits what is left; one that does not fit is left out."""
-    kept: dict[str, NodeText] = {}
-    for text in texts:
-        if text.id not in kept and text.token_count <= budget:
-            kept[text.id] = text
-            budget -= text.token_count
-    return list(kept.values())
 
 
 def _told(step: QuerySettings, found: QueryResult) -> dict[str, str | int | float | bool]:

@@ -8,6 +8,7 @@ from groundwire_client import FusionMode, HybridParameters, Source, Visibility
 from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.text_budget import BudgetFactor
 
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 _ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
@@ -110,6 +111,13 @@ class QuerySettings(HybridSettings):
         at_least_one("budget-not-positive"),
         Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
     ] = None
+    budget_factor: BudgetFactor = None
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> Self:
+        if self.budget_tokens is not None and self.budget_factor is not None:
+            raise broken("budget-exclusive", "budget_tokens and budget_factor exclude each other: keep one")
+        return self
 
     @model_validator(mode="after")
     def _each_source_once(self) -> Self:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from groundwire_pipelines.actions import (
     call_model,
     check_context_budget,
+    choose_nodes,
     expand_dependency_tree,
     fetch_node_texts,
     finalize,
@@ -39,6 +40,7 @@ _BUILT_IN: Final[tuple[Action[Any], ...]] = (
     replace(search_nodes.ACTION, name="fetch_more_context"),  # its name in seed 001
     query.ACTION,
     expand_dependency_tree.ACTION,
+    choose_nodes.ACTION,
     fetch_node_texts.ACTION,
     render_context_blocks.ACTION,
     summarize_context.ACTION,

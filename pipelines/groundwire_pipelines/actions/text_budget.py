@@ -1,11 +1,26 @@
-"""How many tokens of source texts a retrieval may bring where its step does not say (seed 000)."""
+"""How many tokens of source texts a retrieval may bring where its step does not say it in tokens."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.settings import PipelineSettings
 
+BudgetFactor: TypeAlias = Annotated[
+    int | None,
+    Field(
+        ge=1,
+        le=100,
+        description="The most tokens in all, as a multiple of max_context_tokens: more than is shown in the end, for a "
+        "render step to choose from and to shorten.",
+    ),
+]
+"""The key of a step; None for a step without it."""
 
-def default_budget_tokens(settings: PipelineSettings) -> int:
-    """70 % of `max_context_tokens`, rounded down: the rest is for what texts are rendered with.
+
+def budget_of_context(settings: PipelineSettings, factor: int | None) -> int:
+    """That many times `max_context_tokens`; without a factor 70 % of it, rounded down (seed 000).
 
     Raises:
         StepError: `max-context-tokens-missing`; `budget-not-positive` when no token is left.
@@ -16,7 +31,7 @@ def default_budget_tokens(settings: PipelineSettings) -> int:
             "max-context-tokens-missing",
             f"without budget_tokens the pipeline's max_context_tokens must be 1 or more, not {most}",
         )
-    tokens = most * 7 // 10  # floor(0.70 * most), without the error of binary fractions
+    tokens = most * 7 // 10 if factor is None else most * factor  # floor(0.70 * most), without binary fractions
     if tokens <= 0:
         raise StepError("budget-not-positive", f"70 % of max_context_tokens ({most}) leaves no token: raise it")
     return tokens

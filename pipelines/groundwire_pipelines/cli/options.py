@@ -35,6 +35,14 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="A setting for this run, its value in JSON or plain text; repeatable."
     ),
 ]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="The most tokens of evidence: the setting max_context_tokens for this run.",
+        show_default="the pipeline's",
+    ),
+]
 English = Annotated[
     bool, typer.Option("--english/--not-english", help="Whether the question, and so the answer, is in English.")
 ]

@@ -17,6 +17,7 @@ from pydantic import JsonValue
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, Access, AsyncGroundwireClient, TokenFile
 from groundwire_client.cli import printable
+from groundwire_pipelines.actions.evidence import texts_shown
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import fail
@@ -37,6 +38,7 @@ def run(
     index: options.Index = "",
     path: options.Folders = None,
     setting: options.Settings = None,
+    budget_tokens: options.BudgetTokens = None,
     english: options.English = True,
     as_json: options.Json = False,
     trace: options.Trace = None,
@@ -72,7 +74,7 @@ def run(
         trace_texts=trace_texts,
     )
     try:
-        loaded = Pipeline.load(pipeline, path or (), **_settings(setting or ()))
+        loaded = Pipeline.load(pipeline, path or (), **_settings(setting or (), budget_tokens))
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         with ExitStack() as stack:
@@ -173,13 +175,15 @@ async def _model() -> AsyncIterator[Model | None]:
         yield model
 
 
-def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
+def _settings(assignments: Iterable[str], budget_tokens: int | None) -> dict[str, JsonValue]:
     settings: dict[str, JsonValue] = {}
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign:
             raise typer.BadParameter(f"{assignment!r} is no KEY=VALUE", param_hint="--set")
         settings[key.strip()] = _json_or_text(value)
+    if budget_tokens is not None:
+        settings["max_context_tokens"] = budget_tokens
     return settings
 
 
@@ -192,7 +196,10 @@ def _json_or_text(value: str) -> JsonValue:
 
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
-    evidence: list[JsonValue] = [asdict(text) for text in result.state.node_texts]
+    evidence: list[JsonValue] = [
+        {**asdict(one.node), "handle": one.handle, "shown": one.excerpt.text, "is_whole": one.excerpt.is_whole}
+        for one in texts_shown(result.state)
+    ]
     return {
         "pipeline": pipeline.definition.name,
         "index": result.index,

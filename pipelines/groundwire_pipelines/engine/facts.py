@@ -8,10 +8,11 @@ from typing import Final
 from pydantic import JsonValue
 
 from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import PipelineState
 
 _NAMES: Final = frozenset({"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode"})
-_ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "earlier_node_ids"})
+_ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
 
 Snapshot = Mapping[str, object]
 
@@ -81,13 +82,17 @@ def _shape(value: Filter) -> dict[str, JsonValue]:
 def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
     told: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
-    nodes = [value for value in values if isinstance(value, Hit | ExpandedNode | NodeText)]
+    held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
+    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText)]
     if texts and name not in _ID_LISTS:
         told["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:
             told["texts"] = list(texts)
     elif telling is not Telling.SIZES and (texts or nodes):
         told["ids"] = [*texts, *(node.id for node in nodes)]
-    if nodes and isinstance(nodes[0], NodeText):
+    shown = [value.excerpt for value in values if isinstance(value, ShownText)]
+    if shown:
+        told["tokens"] = sum(excerpt.tokens for excerpt in shown)
+    elif nodes and isinstance(nodes[0], NodeText):
         told["tokens"] = sum(node.token_count for node in nodes if isinstance(node, NodeText))
     return told

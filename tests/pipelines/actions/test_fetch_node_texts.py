@@ -138,6 +138,27 @@ def test_stops_asking_without_progress_or_budget(answer: object) -> None:
     assert outcome.detail["skipped"] == 1
 
 
+def test_the_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:
+    retrieval = FakeRetrieval()
+    run_action(ACTION, {"budget_factor": 4}, make_state(retrieval_seed_nodes=["a"]), make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["budget_tokens"] == 4000
+
+
+def test_chosen_nodes_are_fetched_in_their_order_and_keep_their_place_in_the_walk() -> None:
+    retrieval = FakeRetrieval(fetches=[fetched([text("c"), text("a")])])
+    state = make_state(
+        retrieval_seed_nodes=["a", "b"],
+        graph_expanded_nodes=[ExpandedNode("a", 0), ExpandedNode("b", 0), ExpandedNode("c", 1, "a")],
+        chosen_nodes=["c", "a"],
+    )
+    run_action(ACTION, {"prioritization_mode": "graph_first"}, state, make_runtime(retrieval))
+    (call,) = retrieval.calls
+    assert (call.arguments["seed_ids"], call.arguments["nodes"]) == (("c", "a"), ())
+    assert call.arguments["mode"] is PrioritizationMode.SEED_FIRST
+    places = [(one.id, one.is_seed, one.depth, one.parent_id) for one in state.node_texts]
+    assert places == [("c", False, 1, "a"), ("a", True, 0, "")]
+
+
 @pytest.mark.parametrize(
     ("rule", "raw", "fields", "settings"),
     [
@@ -152,6 +173,9 @@ def test_stops_asking_without_progress_or_budget(answer: object) -> None:
         ("budget-not-positive", {"budget_tokens": -1}, {}, {}),
         ("budget-not-positive", {"max_chars": 0}, {}, {}),
         ("budget-exclusive", {"budget_tokens": 5, "max_chars": 5}, {}, {}),
+        ("budget-exclusive", {"budget_tokens": 5, "budget_factor": 5}, {}, {}),
+        ("budget-exclusive", {"budget_factor": 5, "max_chars": 5}, {}, {}),
+        ("max-context-tokens-missing", {"budget_factor": 5}, {}, {"max_context_tokens": None}),
         ("prioritization-mode-unknown", {"prioritization_mode": "random"}, {}, {}),
         ("budget-tokens-malformed", {"budget_tokens": "all"}, {}, {}),
         ("budget-unknown", {"budget": 5}, {}, {}),

@@ -1,10 +1,9 @@
 import pytest
 
-from groundwire_client import ExpandedNode
 from groundwire_pipelines.actions.loop_guard import ACTION
 from groundwire_pipelines.errors import StepError
 from support.model import conversation
-from support.retrieval import make_state, run_action
+from support.retrieval import make_state, run_action, shown
 
 
 def test_goes_on_until_the_limit_is_passed() -> None:
@@ -39,18 +38,17 @@ def test_the_evidence_so_far_is_kept_for_the_next_answer() -> None:
     run = conversation(max_turn_loops=3)
     state = make_state(
         last_model_response="x",
-        retrieval_seed_nodes=["a", "b"],
-        graph_expanded_nodes=[ExpandedNode("a", 0), ExpandedNode("c", 1, "a")],
-        context_blocks=["node: a", "node: c"],
+        shown=[shown(1, "a"), shown(2, "c")],
+        context_blocks=["table", "[1]", "[2]"],
     )
     run_action(ACTION, {}, state, run.runtime)
-    assert state.earlier_context_blocks == ["node: a", "node: c"]
-    assert state.earlier_node_ids == ["a", "c"]
-    state.clear_retrieval()
-    state.retrieval_seed_nodes, state.context_blocks = ["d"], ["node: d", "node: a"]
+    assert state.earlier_context_blocks == ["table", "[1]", "[2]"]
+    assert state.earlier_shown == [shown(1, "a"), shown(2, "c")]
+    assert (state.shown, state.context_blocks) == ([], [])
+    state.shown, state.context_blocks = [shown(3, "d")], ["another table", "[3]"]
     run_action(ACTION, {}, state, run.runtime)
-    assert state.earlier_context_blocks == ["node: a", "node: c", "node: d"]
-    assert state.earlier_node_ids == ["a", "c", "d"]
+    assert state.earlier_context_blocks == ["table", "[1]", "[2]", "another table", "[3]"]
+    assert [one.handle for one in state.earlier_shown] == [1, 2, 3]
 
 
 def test_the_limit_is_required() -> None:

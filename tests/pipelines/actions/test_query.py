@@ -55,6 +55,7 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "freshness_weight": None,
         "include_parents": False,
         "include_neighbors": False,
+        "budget_tokens": 700,
         "access": ACCESS,
     }
     assert state.retrieval_seed_nodes == ["b", "a"]
@@ -122,31 +123,29 @@ def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -
         ("whole", False, 1, "a"),
         ("next", False, 1, "a"),
     ]
-    assert (others[0].symbol, others[0].token_count, others[0].location.end_line) == ("Symbol.whole", 3, 9)
+    assert (others[0].symbol, others[0].token_count, others[0].location.end_line) == ("Symbol.whole", 2, 9)
     assert state.retrieval_seed_nodes == ["a", "b"]
     assert [hit.id for hit in state.retrieval_hits] == ["a", "b"]
 
 
-def test_whole_texts_are_packed_into_the_budget_and_the_rest_is_told() -> None:
+def test_what_the_server_packed_into_the_budget_is_kept_and_the_rest_is_told() -> None:
     answer = queried(
         match("a", 1, tokens=60),
-        match("b", 2, tokens=50, parents=[parent("whole", "one two")]),
+        match("b", 2, tokens=50, omitted=True, parents=[parent("whole", "", omitted=True)]),
         match("c", 3, tokens=39),
-        match("d", 4, omitted=True),
         index=INDEX,
     )
     state = make_state(last_model_response="tax")
-    outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(FakeRetrieval(queries=[answer])))
+    retrieval = FakeRetrieval(queries=[answer])
+    outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["budget_tokens"] == 100
     assert [one.id for one in state.node_texts] == ["a", "c"]
-    assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 3)
-    assert state.retrieval_seed_nodes == ["a", "b", "c", "d"]
+    assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 2)
+    assert state.retrieval_seed_nodes == ["a", "b", "c"]
 
 
-def test_a_text_that_fills_the_budget_fits() -> None:
-    answer = queried(match("a", 1, tokens=60), match("b", 2, tokens=40), index=INDEX)
-    state = make_state(last_model_response="tax")
-    run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(FakeRetrieval(queries=[answer])))
-    assert [one.id for one in state.node_texts] == ["a", "b"]
+def test_a_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:
+    assert asked({"budget_factor": 4})["budget_tokens"] == 4000
 
 
 def test_a_parent_that_the_response_left_out_is_told() -> None:
@@ -188,9 +187,8 @@ def test_its_texts_are_evidence_for_the_steps_after_it(view: str) -> None:
     run_action(finalize.ACTION, {}, state, runtime)
     assert outcome.transition == "on_ok"
     assert all(
-        part in state.final_answer for part in ("def vat()", "class Tax", "def toll()", "src/a.py:1-3", "Symbol.a")
+        part in state.final_answer for part in ("def vat()", "class Tax", "def toll()", "src/a.py\n[1] 1-3 Symbol.a")
     )
-    assert ("  graph: depth 1, from a" in state.final_answer) == (view == "graph")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_validate_for_programs(folder: Path) -> None:
 def test_show_prints_values_with_their_origin(folder: Path) -> None:
     lines = run("show", "child", "--path", folder).stdout.splitlines()
     assert any(line.split() == ["top_k:", "3", "#", "child.yaml:5"] for line in lines)
-    assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:5"] for line in lines)
+    assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:6"] for line in lines)
 
 
 def test_show_for_programs(folder: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from groundwire.tokens import TokenCounter
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import register
 from groundwire_pipelines.cli.progress import Progress
@@ -59,17 +60,18 @@ def run(*arguments: str | Path, address: str | None = None, **environment: str) 
 def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -> None:
     result = run("evidence", "tax rules", *SCOPE, address=address)
     assert result.exit_code == 0
-    assert result.stdout.startswith("node: shop::main::public::tax\nat: src/all.py:1\ngraph: seed\n```\ndef source_of")
-    assert result.stdout.count("node: ") == 4
+    assert result.stdout.startswith("src/all.py\n[1] 1 → Calls [3]\n[2] 2")
+    assert result.stdout.count("def source_of") == 4
     lines = result.stderr.splitlines()
     assert [line.split()[:2] for line in lines] == [
         ["+", "search"],
         ["+", "expand"],
+        ["+", "choose"],
         ["+", "fetch"],
         ["+", "render"],
         ["+", "finalize"],
     ]
-    assert "mode hybrid, top_k 8, hits 2, exact True" in lines[0]
+    assert "top_k 100, budget 5600" in lines[0]
     assert lines[0].endswith(" s")
 
 
@@ -79,12 +81,21 @@ def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     assert (told["pipeline"], told["index"]) == ("evidence", "version-1")
     assert told["answer"] == "\n\n".join(told["context_blocks"])
     assert [text["id"] for text in told["evidence"]] == ["shop::main::public::tax", "shop::main::public::tax.part"]
-    assert told["evidence"][0]["location"]["path"] == "src/all.py"
+    first = told["evidence"][0]
+    assert first["location"]["path"] == "src/all.py"
+    assert (first["handle"], first["shown"], first["is_whole"]) == (1, first["text"], True)
 
 
 def test_nothing_found_is_said(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
-    assert result.stdout == "Nothing was found in shop (main).\n"
+    assert result.stdout == "Nothing of the 2 texts found in shop (main) fits max_context_tokens: raise it.\n"
+
+
+def test_the_budget_of_a_run_is_an_option(address: str) -> None:
+    whole = run("evidence", "tax rules law", *SCOPE, address=address).stdout
+    result = run("evidence", "tax rules law", *SCOPE, "--budget-tokens", "80", address=address)
+    assert 0 < TokenCounter().count(result.stdout.removesuffix("\n")) <= 80 < TokenCounter().count(whole)
+    assert run("evidence", "tax", *SCOPE, "--budget-tokens", "0", address=address).exit_code == 2
 
 
 def test_scope_access_and_version_reach_the_server(world: WorldServer, address: str) -> None:
@@ -101,7 +112,7 @@ def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) ->
     settings = ("--set", "top_k=1", "--set", "repository=books", "--set", 'graph_edge_allowlist=["Calls"]')
     assert run("evidence", "tax rules", "-b", "main", *settings, address=address).exit_code == 0
     asked: list[Any] = world.requests
-    assert (asked[0].top_k, asked[0].scope.repository) == (1, "books")
+    assert (asked[0].hybrid.top_k, asked[0].scope.repository) == (1, "books")
     assert list(asked[1].edge_allowlist) == ["Calls"]
 
 
@@ -109,7 +120,7 @@ def test_finds_pipelines_in_folders_of_the_user(tmp_path: Path, address: str) ->
     text = "pipeline:\n  name: mine\n  extends: evidence\n  settings: {repository: books, branch: trunk}\n"
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     result = run("mine", "tax", "--path", tmp_path, address=address)
-    assert result.stdout.startswith("node: books::trunk::public::tax\n")
+    assert "def source_of('books::trunk::public::tax')" in result.stdout
 
 
 @pytest.mark.parametrize("texts", [False, True])
@@ -119,7 +130,7 @@ def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) ->
     run("evidence", "tax", *SCOPE, "--trace", file, *flags, address=address)
     written = file.read_text(encoding="utf-8")
     events = [json.loads(line)["event"] for line in written.splitlines()]
-    assert events == ["run_started", *["step_started", "step_ended"] * 5, "run_ended"]
+    assert events == ["run_started", *["step_started", "step_ended"] * 6, "run_ended"]
     assert ("def source_of" in written) == texts
 
 

@@ -166,7 +166,8 @@ def test_tells_names_counts_and_ids() -> None:
     assert events[4]["outputs"]["graph_debug"]["reason"] == "ok"
     assert events[5]["inputs"]["graph_expanded_nodes"] == {"count": 3}
     assert events[6]["outputs"] == {"node_texts": {"count": 2, "ids": ["a", "c"], "tokens": 9}}
-    assert events[8]["outputs"]["context_blocks"]["count"] == 2
+    assert events[8]["outputs"]["context_blocks"]["count"] == 3
+    assert events[8]["outputs"]["shown"] == {"count": 2, "ids": ["a", "c"], "tokens": 4}
     assert events[13] == {
         "event": "run_ended",
         "pipeline": "test",

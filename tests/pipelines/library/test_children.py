@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_client import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire_client import Direction, Rerank, SearchType
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
 from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
@@ -24,7 +24,7 @@ def test_quick_evidence_is_one_call(ann: Shop) -> None:
     assert run.steps == ["query", "render", "finalize"]
     (call,) = run.retrieval.calls
     assert (call.method, call.arguments["query"]) == ("query", "where is VAT computed?")
-    assert (call.arguments["hybrid"].top_k, call.arguments["include_parents"]) == (8, True)
+    assert (call.arguments["hybrid"].top_k, call.arguments["include_parents"]) == (60, True)
     assert all(part in run.answer for part in (SERVICE, INVOICE, RATES, "decimal Vat() => Rates.Find();"))
     assert_golden("quick_evidence", run)
 
@@ -50,7 +50,8 @@ def test_semantic_only_follows_up_semantically(ann: Shop) -> None:
 def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
     run = ann.run("[HYBRID:] vat", ANSWERED, pipeline="rag_code_deep_graph")
     assert run.answer == "VatService computes it."
-    search, expand, fetch = (call.arguments for call in run.retrieval.calls)
+    search, expand, among, fetch = (call.arguments for call in run.retrieval.calls)
     assert search["top_k"] == 4
     assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (4, 160, Direction.BOTH)
-    assert fetch["mode"] is PrioritizationMode.GRAPH_FIRST
+    assert (among["max_depth"], among["max_nodes"]) == (1, 2)
+    assert fetch["seed_ids"] == (SERVICE, RATES)

@@ -12,7 +12,10 @@ from support.retrieval import INDEX, FakeRetrieval, fetched, found, walked
 
 ANSWERED = "[Answer:] VatService computes it."
 TALK = RunOptions(user_id="ann", session_id="talk")
-RETRIEVAL = ["expand", "fetch", "render", "check_budget"]
+RETRIEVAL = ["expand", "choose", "fetch", "render", "check_budget"]
+OVER = ("[BM25:] vat", "[Requesting data on:] the class Invoice")
+"""The evidence of two retrievals is over this budget, which that of either fits."""
+BUDGET = 110
 
 
 def turn(topic: str) -> Turn:
@@ -48,22 +51,23 @@ def test_a_direct_answer_asks_no_server(ann: Shop) -> None:
 def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchType, rerank: Rerank) -> None:
     run = ann.run(f"[{mode.upper()}:] computes VAT", ANSWERED)
     assert run.answer == run.told == "VatService computes it."
-    assert run.steps[4:9] == [f"search_{mode}", *RETRIEVAL]
+    assert run.steps[4:10] == [f"search_{mode}", *RETRIEVAL]
     search = run.retrieval.calls[0]
     assert (search.arguments["query"], search.arguments["search_type"], search.arguments["rerank"]) == (
         "computes VAT",
         search_type,
         rerank,
     )
-    assert [call.scope.active_index for call in run.retrieval.calls] == ["", INDEX, INDEX]
-    assert all(part in run.prompts[1] for part in (SERVICE, RATES, "decimal Vat()", "where is VAT computed?"))
+    assert [call.scope.active_index for call in run.retrieval.calls] == ["", INDEX, INDEX, INDEX]
+    evidence = (SERVICE, RATES, "→ ReadsFrom [2]", "```[1]", "decimal Vat()", "where is VAT computed?")
+    assert all(part in run.prompts[1] for part in evidence)
     assert_golden(f"mode_{mode}", run)
 
 
 def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", "[Requesting data on:] the class Invoice", ANSWERED)
     assert run.answer == run.told == "VatService computes it."
-    assert run.steps[9:16] == ["answer", "read_answer", "guard", "search_more", *RETRIEVAL[:3]]
+    assert run.steps[10:18] == ["answer", "read_answer", "guard", "search_more", *RETRIEVAL[:4]]
     searches = [call for call in run.retrieval.calls if call.method == "search"]
     assert [call.arguments["query"] for call in searches] == ["vat", "the class Invoice"]
     assert searches[1].scope.active_index == INDEX
@@ -82,21 +86,20 @@ def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
 
 
 def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
-    summary = f"{SERVICE} reads {RATES}."
-    run = ann.run("[BM25:] vat", summary, ANSWERED, settings={"max_context_tokens": 60})
+    run = ann.run(*OVER, "[1] reads [2], and [3].", ANSWERED, settings={"max_context_tokens": BUDGET})
     assert run.answer == "VatService computes it."
     assert "summarize" in run.steps
-    assert all(part in run.prompts[1] for part in ("where is VAT computed?", SERVICE, RATES, "decimal Vat()"))
-    assert summary in run.prompts[2]
-    assert "decimal Vat()" not in run.prompts[2]
+    assert all(part in run.prompts[2] for part in ("where is VAT computed?", "\n[1] [2] [3]\n", "decimal Vat()"))
+    assert all(part in run.prompts[3] for part in (SERVICE, RATES, INVOICE, "[1] reads [2], and [3]."))
+    assert "decimal Vat()" not in run.prompts[3]
     assert_golden("context_over_budget", run)
 
 
-def test_a_summary_that_loses_a_node_goes_back_to_the_model(ann: Shop) -> None:
-    summaries = ("VAT is computed.", f"{SERVICE} reads {RATES}.")
-    run = ann.run("[BM25:] vat", *summaries, ANSWERED, settings={"max_context_tokens": 60})
+def test_a_summary_that_loses_a_text_goes_back_to_the_model(ann: Shop) -> None:
+    summaries = ("VAT is computed.", "[1] reads [2], and [3].")
+    run = ann.run(*OVER, *summaries, ANSWERED, settings={"max_context_tokens": BUDGET})
     assert run.answer == "VatService computes it."
-    assert f"lost these ids: {SERVICE}, {RATES}" in run.prompts[2]
+    assert "lost these handles: [1], [2], [3]" in run.prompts[3]
     assert_golden("context_summary_corrected", run)
 
 
@@ -163,13 +166,13 @@ def test_no_hits_are_no_evidence(ann: Shop) -> None:
         ("model_error_in_answer", ["[BM25:] vat", Reply("It", breaks_off=True)], "answer", "model-answer-cut"),
         ("malformed_router", ["I would search for VAT."], "read_plan", "prefix-malformed"),
         ("malformed_answer", ["[BM25:] vat", "VatService computes it."], "read_answer", "prefix-malformed"),
-        ("identifiers_lost", ["[BM25:] vat", "lost", "lost again"], "summarize", "identifiers-lost"),
+        ("identifiers_lost", [*OVER, "lost", "lost again"], "summarize", "identifiers-lost"),
     ],
 )
 def test_what_goes_wrong_ends_the_run_with_its_rule(
     ann: Shop, name: str, script: list[str | Reply], step: str, rule: str
 ) -> None:
-    run = ann.run(*script, settings={"max_context_tokens": 60 if name == "identifiers_lost" else 12_000})
+    run = ann.run(*script, settings={"max_context_tokens": BUDGET if name == "identifiers_lost" else 12_000})
     assert isinstance(run.failure, StepError)
     assert (run.failure.step_id, run.failure.rule) == (step, rule)
     assert run.told == ""

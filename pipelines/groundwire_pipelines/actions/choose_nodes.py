@@ -1,0 +1,102 @@
+"""`choose_nodes`: of what a search found and a walk reached, the nodes that answer best, and the edges among them."""
+
+from collections.abc import Mapping, Sequence
+
+from groundwire_client import DependencyEdge, Direction
+from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+_SHARE_OF_NEIGHBOR = 0.4
+"""What a node gains of the match of the best one that a sure edge joins it to."""
+_CONTAINS = "Contains"
+"""The edges between a whole and its parts: that a type holds a member says nothing about what the member does."""
+
+
+class ChooseSettings(StepSettings):
+    """`choose_nodes` has no keys of its own."""
+
+
+async def _choose(settings: ChooseSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    """Keeps the best `node_text_fetch_top_n` nodes, in the order in which their texts are then fetched and shown.
+
+    A hit's match is its score as a share of the best one. A node gains 0.4 times the match of the best node that an
+    edge joins it to, in either direction, times the edge's confidence. A node that is no hit has the gain alone, and
+    hands on as much of it. Edges between a whole and its parts count nothing.
+
+    Raises:
+        StepError: `settings-key-missing`, and what a call of the server raises.
+    """
+    most = runtime.settings.node_text_fetch_top_n
+    if most is None:
+        raise StepError("settings-key-missing", "settings.node_text_fetch_top_n is required to choose nodes")
+    values = _values(_matches(state), state)
+    state.chosen_nodes = sorted(values, key=lambda node_id: -values[node_id])[:most]
+    if state.chosen_nodes:
+        state.graph_edges = await _edges_among(state.chosen_nodes, state, runtime)
+    hits = {hit.id for hit in state.retrieval_hits}
+    from_graph = sum(node_id not in hits for node_id in state.chosen_nodes)
+    detail = {"nodes": len(state.chosen_nodes), "from_graph": from_graph, "edges": len(state.graph_edges)}
+    return Outcome(detail=detail)
+
+
+def _matches(state: PipelineState) -> dict[str, float]:
+    """The hits' scores as shares of the best, never above that of a hit before: they may have been diversified."""
+    best = max((hit.score for hit in state.retrieval_hits), default=0.0)
+    matches: dict[str, float] = {}
+    ceiling = 1.0
+    for hit in state.retrieval_hits:
+        ceiling = min(ceiling, max(hit.score, 0.0) / best) if best > 0 else ceiling
+        matches[hit.id] = ceiling
+    return matches
+
+
+def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, float]:
+    """What hits and graph nodes are worth, hits first, else in the order of the walk."""
+    neighbors: dict[str, list[DependencyEdge]] = {}
+    for edge in state.graph_edges:
+        if edge.edge_type != _CONTAINS:
+            neighbors.setdefault(edge.from_id, []).append(edge)
+            neighbors.setdefault(edge.to_id, []).append(edge)
+    reached = dict(matches)
+    values = dict(matches)
+    for node in state.graph_expanded_nodes:  # by depth, so that what a node was reached from comes before it
+        gain = max((_gain(edge, node.id, reached) for edge in neighbors.get(node.id, ())), default=0.0)
+        values[node.id] = matches.get(node.id, 0.0) + gain
+        reached.setdefault(node.id, gain)
+    return values
+
+
+def _gain(edge: DependencyEdge, node_id: str, reached: Mapping[str, float]) -> float:
+    other = edge.to_id if edge.from_id == node_id else edge.from_id
+    return _SHARE_OF_NEIGHBOR * edge.confidence * reached.get(other, 0.0) if other != node_id else 0.0
+
+
+async def _edges_among(node_ids: Sequence[str], state: PipelineState, runtime: Runtime) -> list[DependencyEdge]:
+    """Every edge from one of the nodes to another that the caller may see and the settings admit."""
+    settings = runtime.settings
+    with sending():
+        walked = await runtime.retrieval.expand(
+            scope_of(state),
+            node_ids,
+            max_depth=1,
+            max_nodes=len(node_ids),
+            edge_allowlist=settings.graph_edge_allowlist or ("*",),
+            direction=Direction.OUTGOING,
+            filter=state.retrieval_filter,
+            min_confidence=settings.graph_min_confidence or 0.0,
+            access=state.retrieval_access,
+        )
+    pin(state, walked.index)
+    return list(walked.edges)
+
+
+ACTION = Action(
+    name="choose_nodes",
+    summary="Chooses among hits and graph nodes by match, edge type and confidence, and brings the edges among them.",
+    settings=ChooseSettings,
+    run=_choose,
+    required_settings=("node_text_fetch_top_n",),
+)

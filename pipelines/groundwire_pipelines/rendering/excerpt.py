@@ -1,0 +1,155 @@
+"""The parts of a long text that answer a question: whole lines, in order, with a mark where lines are left out."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from groundwire_client import NodeText
+from groundwire_pipelines.rendering.shown import Excerpt
+from groundwire_pipelines.rendering.statements import Statements
+from groundwire_pipelines.rendering.words import stems
+from groundwire_pipelines.runtime import Counter
+
+_MOST_PARTS = 3
+"""Statements that are chosen for the question's words; more would leave more gaps than text."""
+_MARK_TOKENS = 7
+"""What a mark takes at most, unless lines are numbered in the millions."""
+
+
+def whole(source: NodeText, counter: Counter) -> Excerpt:
+    """All of a text, but for the line break at its end."""
+    text = source.text.removesuffix("\n")
+    tokens = counter.count(text)
+    return Excerpt(text, tokens, tokens, is_whole=True)
+
+
+def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter: Counter) -> Excerpt | None:
+    """What fits of a text: all of it, else its first lines with the statements that share most words with a question.
+
+    A word counts for more the fewer lines have it. A statement is a line with what is indented below it, and comes with
+    the lines that it is nested in; of one that does not fit, its first line alone may. Up to three are chosen so; where
+    there is room left, the text is shown from its beginning. None when not even the first line fits.
+
+    Args:
+        source: The text.
+        words: The stems of the question's words.
+        most_tokens: The most tokens to take, up to a few for the marks.
+        counter: Counts them.
+    """
+    complete = whole(source, counter)
+    if complete.tokens <= most_tokens:
+        return complete
+    lines = complete.text.split("\n")
+    chosen = _Choice(lines, most_tokens - _MARK_TOKENS, counter)
+    if not chosen.take_head():
+        return None
+    for number in _by_weight(lines, words)[:_MOST_PARTS]:
+        chosen.take_statement(number)
+    chosen.fill_up()
+    shown = chosen.shown()
+    text = "\n".join(_with_marks(lines, shown, first_line(source)))
+    source_tokens = counter.count("\n".join(line for line, is_shown in zip(lines, shown, strict=True) if is_shown))
+    return Excerpt(text, counter.count(text), source_tokens, is_whole=all(shown))
+
+
+def first_line(source: NodeText) -> int:
+    """The number of a text's first line in its file; 0 where its lines are not those of the file, as in an outline."""
+    lines = source.text.removesuffix("\n").count("\n") + 1
+    location = source.location
+    return location.start_line if location.end_line - location.start_line + 1 == lines else 0
+
+
+class _Choice:
+    """The lines chosen so far, and the tokens that are left for more."""
+
+    def __init__(self, lines: Sequence[str], tokens: int, counter: Counter) -> None:
+        self._costs = [counter.count(f"{line}\n") for line in lines]
+        self._sums = [0]
+        for cost in self._costs:
+            self._sums.append(self._sums[-1] + cost)
+        self._statements = Statements(lines)
+        self._shown = [False] * len(lines)
+        self._left = tokens
+
+    def take_head(self) -> bool:
+        """Takes what says what the text is, or at least its first line; False when that does not fit."""
+        return self._take([(0, self._statements.head_end())], 0) or self._take([(0, 0)], 0)
+
+    def take_statement(self, number: int) -> None:
+        """Takes the statement that begins at a line, or the line alone, with the lines that it is nested in."""
+        if self._shown[number] or self._left <= _MARK_TOKENS:
+            return
+        outer = list(self._outer(number))
+        if not self._take([*outer, (number, self._statements.end(number))]):
+            self._take([*outer, (number, number)])
+
+    def fill_up(self) -> None:
+        """Takes lines from the beginning as long as they fit."""
+        for number in range(len(self._shown)):
+            if not self._take([(number, number)], 0):
+                return
+
+    def shown(self) -> list[bool]:
+        """Which lines are shown. A gap that takes no more than its mark is closed."""
+        start = 0
+        while start < len(self._shown):
+            end = start
+            while end < len(self._shown) and not self._shown[end]:
+                end += 1
+            if self._sums[end] - self._sums[start] <= _MARK_TOKENS:
+                self._shown[start:end] = [True] * (end - start)
+            start = end + 1
+        return self._shown
+
+    def _outer(self, number: int) -> Iterator[tuple[int, int]]:
+        """The lines around one that are not shown, from the inside; no more of them than could fit."""
+        parent = self._statements.parent(number)
+        for _ in range(self._left):
+            if parent < 0 or self._shown[parent]:
+                return
+            yield (parent, parent)
+            parent = self._statements.parent(parent)
+
+    def _take(self, ranges: Sequence[tuple[int, int]], mark_tokens: int = _MARK_TOKENS) -> bool:
+        """Takes all lines of the ranges, first and last included, if they fit with a mark for each range."""
+        cost = mark_tokens * len(ranges)
+        for first, last in ranges:
+            if last - first > self._left:  # every line takes a token or more
+                return False
+            cost += sum(self._costs[line] for line in range(first, last + 1) if not self._shown[line])
+        if cost > self._left:
+            return False
+        for first, last in ranges:
+            self._shown[first : last + 1] = [True] * (last + 1 - first)
+        self._left -= cost
+        return True
+
+
+def _by_weight(lines: Sequence[str], words: Collection[str]) -> list[int]:
+    """The lines that share words with the question, those that share most first."""
+    shared = [stems(line).intersection(words) for line in lines]
+    spread: dict[str, int] = {}
+    for found in shared:
+        for word in found:
+            spread[word] = spread.get(word, 0) + 1
+    weights = [sum(1 / spread[word] for word in sorted(found)) for found in shared]
+    return sorted((number for number, weight in enumerate(weights) if weight), key=lambda number: -weights[number])
+
+
+def _with_marks(lines: Sequence[str], shown: Sequence[bool], first: int) -> Iterator[str]:
+    """The lines shown, and for those between them a mark with their numbers, or how many they are."""
+    start: int | None = None
+    for number, (line, is_shown) in enumerate(zip(lines, shown, strict=True)):
+        if not is_shown:
+            start = number if start is None else start
+            continue
+        if start is not None:
+            yield _mark(start, number - 1, first)
+            start = None
+        yield line
+    if start is not None:
+        yield _mark(start, len(lines) - 1, first)
+
+
+def _mark(start: int, end: int, first: int) -> str:
+    if not first:
+        return f"…{end - start + 1} lines"
+    return f"…{first + start}-{first + end}" if end > start else f"…{first + start}"

@@ -1,0 +1,118 @@
+"""How evidence looks: a table of all that is shown, by file, and below it each text between fences.
+
+src/billing/vat.py
+[1] 12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.8
+[2] 40-44 VatService.find
+
+```[1]
+...
+```
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from groundwire_client import DependencyEdge, NodeText
+from groundwire_pipelines.rendering.shown import ShownText
+
+_LONGEST_NAME = 60
+_LONGEST_PATH = 240
+
+
+def blocks(shown: Sequence[ShownText], edges: Iterable[DependencyEdge]) -> list[str]:
+    """The table, then the texts in its order; none when nothing is shown."""
+    if not shown:
+        return []
+    return [table(shown, edges), *(_fenced(one) for texts in _by_file(shown).values() for one in texts)]
+
+
+def table(shown: Sequence[ShownText], edges: Iterable[DependencyEdge] = ()) -> str:
+    """Each file with the texts that it holds below it, in the order of its first one; at a text what it depends on."""
+    links = _links(shown, edges)
+
+    def lines() -> Iterator[str]:
+        for texts in _by_file(shown).values():
+            yield file_line(texts[0].node)
+            for one in texts:
+                ends = links.get(one.node.id)
+                yield row(one.handle, one.node) + (f" → {ends}" if ends else "")
+
+    return "\n".join(lines())
+
+
+def _fenced(one: ShownText) -> str:
+    """A text between fences that it cannot close, its handle on the first."""
+    longest = max((len(run) for run in re.findall("`+", one.excerpt.text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{handle(one.handle)}\n{one.excerpt.text}\n{fence}"
+
+
+def handle(number: int) -> str:
+    """What a text is called in the evidence."""
+    return f"[{number}]"
+
+
+def file_line(node: NodeText) -> str:
+    """What a text is found below in the table: its path, or its id where it has none."""
+    return _in_one_line(node.location.path or node.id, _LONGEST_PATH)
+
+
+def row(number: int, node: NodeText) -> str:
+    """A text's line of the table, without its edges: handle, lines, and name unless it is the file's."""
+    name = "" if node.location.path.endswith(node.symbol) else _in_one_line(_short(node.symbol), _LONGEST_NAME)
+    return " ".join(filter(None, (handle(number), _lines(node), name)))
+
+
+def link(edge: DependencyEdge, target: ShownText) -> str:
+    """An edge to a text, without its type: the handle, the line where it stands, how sure it is unless it is a fact.
+
+    A line that the target's own line of the table tells, that of a member in its type, is left out.
+    """
+    line = "" if edge.line in (0, target.node.location.start_line) else f":{edge.line}"
+    unsure = "" if edge.confidence >= 1 else f"~{edge.confidence:.2g}".replace("0.", ".")
+    return f"{handle(target.handle)}{line}{unsure}"
+
+
+def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
+    files: dict[str, list[ShownText]] = {}
+    for one in shown:
+        files.setdefault(one.node.location.path or one.node.id, []).append(one)
+    return files
+
+
+def _links(shown: Sequence[ShownText], edges: Iterable[DependencyEdge]) -> Mapping[str, str]:
+    """What each text depends on among those shown, by its id: the types by name, their targets by handle."""
+    by_id = {one.node.id: one for one in shown}
+    among = {edge for edge in edges if edge.from_id in by_id and edge.to_id in by_id}
+    by_type: dict[str, dict[str, list[str]]] = {}
+    for edge in sorted(among, key=lambda edge: (edge.edge_type, by_id[edge.to_id].handle, edge.line, edge.confidence)):
+        types = by_type.setdefault(edge.from_id, {})
+        types.setdefault(_in_one_line(edge.edge_type, _LONGEST_NAME), []).append(link(edge, by_id[edge.to_id]))
+    return {
+        from_id: ", ".join(f"{name} {' '.join(targets)}" for name, targets in types.items())
+        for from_id, types in by_type.items()
+    }
+
+
+def _lines(node: NodeText) -> str:
+    first, last = node.location.start_line, node.location.end_line
+    if not first:
+        return ""
+    return f"{first}-{last}" if last > first else str(first)
+
+
+def _short(symbol: str) -> str:
+    """A qualified name's last two parts: `Basket.Add(int)` of `Shop.Api.Basket.Add(int)`. The path says the rest."""
+    name = re.match(r"[^(<\s]*", symbol)
+    assert name is not None
+    parts = name[0].rsplit(".", 2)
+    return ".".join(parts[-2:]) + symbol[name.end() :]
+
+
+def _in_one_line(text: str, longest: int) -> str:
+    """The text without what could begin another line, its middle left out where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    half = (longest - 1) // 2
+    return f"{line[:half]}…{line[-half:]}"

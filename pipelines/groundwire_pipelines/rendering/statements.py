@@ -1,0 +1,54 @@
+"""The statements of a text of any language, as far as indentation tells them."""
+
+from collections.abc import Sequence
+
+_CLOSERS = ("}", ")", "]", "</", "end")
+"""What a line begins with that closes a block rather than opens another."""
+
+
+class Statements:
+    """Which lines belong together: a line and what is indented below it. Lines are counted from 0."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._indents = _indents(lines)
+        self._parents, self._ends = _nesting(self._indents)
+        for number, end in enumerate(self._ends):
+            after = end + 1
+            if end > number and after < len(lines) and self._indents[after] == self._indents[number]:
+                self._ends[number] = after if lines[after].lstrip().startswith(_CLOSERS) else end
+
+    def end(self, number: int) -> int:
+        """The last line of the statement that begins at a line, itself where nothing is below it."""
+        return self._ends[number]
+
+    def parent(self, number: int) -> int:
+        """The line that a line is indented below; -1 for none."""
+        return self._parents[number]
+
+    def head_end(self) -> int:
+        """The last of the first lines that say what the text is: attributes, and the line that opens the body."""
+        deeper = (number for number, indent in enumerate(self._indents) if indent > self._indents[0])
+        return max(next(deeper, 1) - 1, 0)
+
+
+def _indents(lines: Sequence[str]) -> list[int]:
+    """White space before each line; a blank line goes with the next that is not."""
+    indents = [0] * len(lines)
+    below = 0
+    for number in range(len(lines) - 1, -1, -1):
+        stripped = lines[number].lstrip()
+        below = len(lines[number]) - len(stripped) if stripped else below
+        indents[number] = below
+    return indents
+
+
+def _nesting(indents: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each line the one that it is indented below (-1 for none), and the last one indented below itself."""
+    parents, ends = [-1] * len(indents), [len(indents) - 1] * len(indents)
+    open_lines: list[int] = []
+    for number, indent in enumerate(indents):
+        while open_lines and indents[open_lines[-1]] >= indent:
+            ends[open_lines.pop()] = number - 1
+        parents[number] = open_lines[-1] if open_lines else -1
+        open_lines.append(number)
+    return parents, ends

@@ -1,0 +1,107 @@
+"""`choose_nodes`: which of the hits and of the nodes around them are worth showing."""
+
+import pytest
+
+from groundwire_client import DependencyEdge, Direction, ExpandedNode, Filter, Hit
+from groundwire_pipelines.actions.choose_nodes import ACTION
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.state import PipelineState
+from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
+
+
+def reached(hits: dict[str, float], nodes: list[ExpandedNode], *edges: DependencyEdge) -> PipelineState:
+    """What a search found, with scores, and a walk around it."""
+    return make_state(
+        retrieval_hits=[Hit(node_id, score, rank) for rank, (node_id, score) in enumerate(hits.items(), start=1)],
+        graph_expanded_nodes=[*(ExpandedNode(node_id, 0) for node_id in hits), *nodes],
+        graph_edges=list(edges),
+    )
+
+
+def chosen(state: PipelineState, most: int = 10) -> list[str]:
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(), node_text_fetch_top_n=most))
+    return state.chosen_nodes
+
+
+def test_a_neighbour_of_the_best_hit_comes_before_a_weak_hit() -> None:
+    state = reached({"a": 10.0, "b": 3.0}, [ExpandedNode("c", 1, "a")], DependencyEdge("a", "c", "Calls"))
+    assert chosen(state) == ["a", "c", "b"]
+
+
+def test_a_caller_counts_as_much_as_what_is_called() -> None:
+    state = reached({"a": 10.0, "b": 3.0}, [ExpandedNode("c", 1, "a")], DependencyEdge("c", "a", "Calls"))
+    assert chosen(state) == ["a", "c", "b"]
+
+
+def test_an_unsure_edge_gives_less() -> None:
+    edge = DependencyEdge("a", "c", "Calls", confidence=0.5)
+    assert chosen(reached({"a": 10.0, "b": 3.0}, [ExpandedNode("c", 1, "a")], edge)) == ["a", "b", "c"]
+
+
+def test_a_part_of_a_hit_gains_nothing_by_that() -> None:
+    edge = DependencyEdge("a", "c", "Contains")
+    assert chosen(reached({"a": 10.0, "b": 3.0}, [ExpandedNode("c", 1, "a")], edge)) == ["a", "b", "c"]
+
+
+def test_hits_that_depend_on_each_other_gain_both() -> None:
+    edge = DependencyEdge("c", "a", "Calls")
+    assert chosen(reached({"a": 10.0, "b": 5.0, "c": 3.0}, [], edge)) == ["a", "c", "b"]
+
+
+def test_many_weak_edges_do_not_outweigh_one_to_the_best_hit() -> None:
+    weak = [DependencyEdge(hit, "hub", "Calls") for hit in "bcd"]
+    state = reached(
+        {"a": 10.0, "b": 3.0, "c": 3.0, "d": 3.0},
+        [ExpandedNode("hub", 1, "b"), ExpandedNode("near", 1, "a")],
+        *weak,
+        DependencyEdge("a", "near", "Calls"),
+    )
+    assert chosen(state) == ["a", "near", "b", "c", "d", "hub"]
+
+
+def test_a_node_farther_away_has_its_share_of_what_it_was_reached_from() -> None:
+    far = [ExpandedNode("c", 1, "a"), ExpandedNode("d", 2, "c")]
+    edges = DependencyEdge("a", "c", "Calls"), DependencyEdge("c", "d", "Calls")
+    assert chosen(reached({"a": 10.0, "b": 2.0}, far, *edges)) == ["a", "c", "b", "d"]
+    assert chosen(reached({"a": 10.0, "b": 1.0}, far, *edges)) == ["a", "c", "d", "b"]
+
+
+def test_hits_keep_the_order_that_they_were_given_in() -> None:
+    assert chosen(reached({"a": 10.0, "b": 2.0, "c": 9.0}, [])) == ["a", "b", "c"]
+    assert chosen(reached({"b": 0.0, "a": 0.0}, [])) == ["b", "a"]
+
+
+def test_the_best_are_kept_and_the_edges_among_them_are_asked_for() -> None:
+    retrieval = FakeRetrieval(expansions=[walked([("a", 0, ""), ("b", 0, "")], [("a", "b", "Calls")])])
+    state = reached({"a": 3.0, "b": 2.0, "c": 1.0}, [])
+    state.retrieval_filter = Filter(languages=("python",))
+    runtime = make_runtime(retrieval, node_text_fetch_top_n=2, graph_min_confidence=0.5)
+    outcome = run_action(ACTION, {}, state, runtime)
+    (call,) = retrieval.calls
+    assert call.arguments == {
+        "seed_ids": ("a", "b"),
+        "max_depth": 1,
+        "max_nodes": 2,
+        "edge_allowlist": ("*",),
+        "direction": Direction.OUTGOING,
+        "filter": Filter(languages=("python",)),
+        "min_confidence": 0.5,
+        "access": state.retrieval_access,
+    }
+    assert state.graph_edges == [DependencyEdge("a", "b", "Calls")]
+    assert state.active_index == INDEX
+    assert outcome.detail == {"nodes": 2, "from_graph": 0, "edges": 1}
+
+
+def test_nothing_found_asks_nobody() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state()
+    run_action(ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=2))
+    assert (state.chosen_nodes, retrieval.calls) == ([], [])
+
+
+def test_how_many_are_kept_must_be_said() -> None:
+    assert ACTION.required_settings == ("node_text_fetch_top_n",)
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, {}, make_state(), make_runtime(FakeRetrieval()))
+    assert caught.value.rule == "settings-key-missing"

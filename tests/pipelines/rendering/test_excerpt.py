@@ -1,0 +1,125 @@
+"""Which lines of a long text are shown."""
+
+import time
+
+import pytest
+
+from groundwire.tokens import TokenCounter
+from groundwire_client import Location, NodeText
+from groundwire_pipelines.rendering.excerpt import excerpt
+from groundwire_pipelines.rendering.statements import Statements
+from groundwire_pipelines.rendering.words import stems
+
+COUNTER = TokenCounter()
+METHOD = """\
+@route("/orders")
+def cancel(self, order_id):
+    order = self.orders.find(order_id)
+    if order is None:
+        raise NotFound(order_id)
+    if order.shipped_at is not None:
+        self.log.warning("too late", order_id)
+        raise AlreadyShipped(
+            order_id,
+        )
+    for line in order.lines:
+        self.stock.put_back(line.product, line.count)
+    with self.transaction() as transaction:
+        transaction.delete(order)
+        transaction.insert(Event("cancelled", order_id))
+    self.mail.send(order.customer, "cancelled")
+    return order"""
+
+
+def source(text: str, start: int = 1) -> NodeText:
+    return NodeText("a", text, True, 0, "", 1, Location("a.py", start, start + text.count("\n"), "00"), "a")
+
+
+def shown(text: str, question: str, most: int, start: int = 1) -> list[str]:
+    part = excerpt(source(text, start), stems(question), most, COUNTER)
+    assert part is not None
+    assert part.tokens <= most
+    return part.text.split("\n")
+
+
+def test_a_text_that_fits_is_whole() -> None:
+    part = excerpt(source(METHOD + "\n"), frozenset(), 500, COUNTER)
+    assert part is not None
+    assert (part.text, part.is_whole, part.source_tokens) == (METHOD, True, part.tokens)
+
+
+def test_the_statement_that_shares_words_with_the_question_is_whole_and_marks_say_what_is_missing() -> None:
+    assert shown(METHOD, "What happens to the stock of a product?", 65, start=101) == [
+        '@route("/orders")',
+        "def cancel(self, order_id):",
+        "    order = self.orders.find(order_id)",
+        "…104-110",
+        "    for line in order.lines:",
+        "        self.stock.put_back(line.product, line.count)",
+        "…113-117",
+    ]
+
+
+def test_a_statement_comes_with_what_it_is_nested_in() -> None:
+    lines = shown(METHOD, "When is it too late since it was shipped already?", 75)
+    assert "    if order.shipped_at is not None:" in lines
+    assert "        raise AlreadyShipped(" in lines
+    assert "        )" in lines
+
+
+def test_without_a_word_in_common_a_text_is_shown_from_its_beginning() -> None:
+    lines = shown(METHOD, "Unrelated?", 45)
+    assert lines[:3] == METHOD.split("\n")[:3]
+    assert lines[-1].startswith("…")
+    assert sum(line.startswith("…") for line in lines) == 1
+
+
+def test_a_gap_no_longer_than_its_mark_is_closed() -> None:
+    text = "def f():\n    a\n    stock()\n" + "    filler(1, 2, 3, 4)\n" * 30
+    assert shown(text, "stock?", 40)[:3] == ["def f():", "    a", "    stock()"]
+
+
+@pytest.mark.parametrize("text", ["x = 1; " * 500, "(" * 5_000, ""])
+def test_a_first_line_that_does_not_fit_is_nothing_to_show(text: str) -> None:
+    part = excerpt(source(text), frozenset(), 20, COUNTER)
+    assert part is None or part.is_whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(" " * depth + "stock {" for depth in range(1_000)),
+        "\n".join(" " * depth + "stock" for depth in range(1_000, 0, -1)),
+        "stock\n" * 20_000,
+        "\n" * 100_000,
+        "stock " * 50_000,
+        "aB" * 100_000,
+    ],
+)
+def test_no_text_costs_more_than_its_length(text: str) -> None:
+    started = time.process_time()
+    excerpt(source(text), stems("stock?"), 300, COUNTER)
+    assert time.process_time() - started < 5
+
+
+def test_statements_are_told_by_indentation_and_closing_lines() -> None:
+    lines = ["void A()", "{", "    if (x)", "    {", "        B();", "    }", "    C();", "}", "", "void D();"]
+    statements = Statements(lines)
+    assert [statements.end(number) for number in range(10)] == [0, 7, 2, 5, 4, 5, 6, 7, 8, 9]
+    assert [statements.parent(number) for number in range(10)] == [-1, -1, 1, 1, 3, 1, 1, -1, -1, -1]
+    assert statements.head_end() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("getUserById", {"user"}),
+        ("delete, deleted, deletion", {"delet"}),
+        ("MAX_ORDER_LINES2", {"max", "order", "lines"}),
+        ("What is it for, and which of them will do?", set()),
+        ("żółta łódź", {"żółta", "łódź"}),
+    ],
+)
+def test_words_are_told_by_their_beginnings(text: str, words: set[str]) -> None:
+    assert words <= stems(text)
+    assert stems(text) <= words | {"get"}
