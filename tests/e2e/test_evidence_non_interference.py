@@ -1,0 +1,91 @@
+"""What a caller may not see changes nothing in the evidence: neither what is shown, nor how much of it, nor the edges.
+
+One server answers over a whole index and over one that never held the hidden nodes.
+"""
+
+import random
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from groundwire.tokens import TokenCounter
+from groundwire_client import Access
+from groundwire_pipelines import Pipeline, PipelineResult
+from groundwire_server.domain.scope import Scope
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.jsonl import JsonlSource
+from groundwire_server.ingest.progress import ProgressCallback
+from support.program import Server, write_jsonl
+
+WORDS = "invoice tax total order customer payment refund deploy".split()
+BUDGET = 600
+
+
+class NoProgress:
+    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
+        return nullcontext(lambda done, total: None)
+
+
+def records(seed: int) -> list[dict[str, object]]:
+    """Forty functions in ten files; a third of them belong to a tenant, and those match best and call the most."""
+    draw = random.Random(seed)
+    nodes: list[dict[str, object]] = []
+    for number in range(40):
+        hidden = number % 3 == 0
+        words = [draw.choice(WORDS) for _ in range(draw.choice((4, 20, 150)))] + ["invoice"] * (9 if hidden else 1)
+        nodes.append(
+            {
+                "type": "node",
+                "kind": "py",
+                "local_id": f"n{number:02}",
+                "text": f"def n{number}():\n" + "\n".join(f"    {word}()" for word in words),
+                "symbol": f"n{number}",
+                "path": f"src/f{number % 10}.py",
+                "start_line": number + 1,
+                "end_line": number + 1 + len(words),
+                "tenant_id": "acme" if hidden else "",
+            }
+        )
+    edges: list[dict[str, object]] = [
+        {"type": "edge", "from": f"py::n{a:02}", "to": f"py::n{b:02}", "edge_type": draw.choice(("Calls", "Contains"))}
+        for a in range(40)
+        for b in draw.sample(range(40), 12 if a % 3 == 0 else 2)
+        if a != b
+    ]
+    return [*nodes, *edges]
+
+
+def visible(all_records: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+    """The records without the tenant's nodes and their edges."""
+    kept = [record for record in all_records if record.get("tenant_id", "") == ""]
+    known = {f"py::{record['local_id']}" for record in kept if record["type"] == "node"}
+    return [record for record in kept if record["type"] == "node" or {record["from"], record["to"]} <= known]
+
+
+def publish(data: Path, branch: str, lines: list[dict[str, object]]) -> None:
+    source = write_jsonl(data.parent / f"{branch}.jsonl", lines)
+    build_index(JsonlSource(source), BuildOptions(data, Scope("shop", branch, "v1"), embedder=None), NoProgress())
+
+
+@pytest.mark.parametrize("name", ["evidence", "quick_evidence"])
+def test_hidden_nodes_change_nothing_in_the_evidence(name: str, tmp_path: Path) -> None:
+    for seed in range(4):
+        publish(tmp_path / "data", f"whole{seed}", records(seed))
+        publish(tmp_path / "data", f"trimmed{seed}", visible(records(seed)))
+    with_edges: list[bool] = []
+    pipeline = Pipeline.load(name, max_context_tokens=BUDGET)
+    with Server(tmp_path / "data", "--embedder", "none") as server:
+
+        def ask(branch: str, access: Access) -> PipelineResult:
+            question = "How is the invoice of a customer made?"
+            return pipeline.run(question, server=server.address, repository="shop", branch=branch, access=access)
+
+        for seed in range(4):
+            whole, trimmed = ask(f"whole{seed}", Access()), ask(f"trimmed{seed}", Access())
+            assert whole.answer == trimmed.answer
+            assert 0.8 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
+            assert ask(f"whole{seed}", Access("acme")).answer != whole.answer
+            with_edges.append(" → " in whole.answer)
+    assert any(with_edges) == (name == "evidence")
