@@ -16,7 +16,13 @@ from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, 
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._query_types import (
+    DEFAULT_HYBRID,
+    DEFAULT_RANKING,
+    HybridParameters,
+    QueryResult,
+    RankingParameters,
+)
 from groundwire_client._token import AsyncToken
 from groundwire_client._types import (
     Access,
@@ -176,6 +182,7 @@ class AsyncGroundwireClient(BaseClient):
         fusion: FusionMode = FusionMode.ADAPTIVE,
         rrf_k: int | None = None,
         rerank: bool = False,
+        ranking: RankingParameters = DEFAULT_RANKING,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
@@ -203,6 +210,7 @@ class AsyncGroundwireClient(BaseClient):
             fusion=fusion,
             rrf_k=rrf_k,
             rerank=rerank,
+            ranking=ranking,
             freshness_half_life_days=freshness_half_life_days,
             freshness_weight=freshness_weight,
             now=now,

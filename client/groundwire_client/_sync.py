@@ -15,7 +15,13 @@ from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, 
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._query_types import (
+    DEFAULT_HYBRID,
+    DEFAULT_RANKING,
+    HybridParameters,
+    QueryResult,
+    RankingParameters,
+)
 from groundwire_client._token import Token
 from groundwire_client._types import (
     Access,
@@ -229,6 +235,7 @@ class GroundwireClient(BaseClient):
         fusion: FusionMode = FusionMode.ADAPTIVE,
         rrf_k: int | None = None,
         rerank: bool = False,
+        ranking: RankingParameters = DEFAULT_RANKING,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
@@ -256,6 +263,7 @@ class GroundwireClient(BaseClient):
             fusion: How their lists become one.
             rrf_k: The constant of a fusion by reciprocal rank; None is the server's default, 60.
             rerank: Lets a cross-encoder read the query with the best candidates; needs a model on the server.
+            ranking: How files, kinds of text and the graph change the order.
             freshness_half_life_days: The age at which what a conversation gains by being recent is halved; None is the
                 server's default, 90.
             freshness_weight: The share of being recent in the score of a conversation, 0 to 1; None is the server's
@@ -284,6 +292,7 @@ class GroundwireClient(BaseClient):
             fusion=fusion,
             rrf_k=rrf_k,
             rerank=rerank,
+            ranking=ranking,
             freshness_half_life_days=freshness_half_life_days,
             freshness_weight=freshness_weight,
             now=now,

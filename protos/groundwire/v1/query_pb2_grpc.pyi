@@ -28,8 +28,8 @@ GRPC_VERSION: str
 
 class QueryServiceStub:
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -64,8 +64,8 @@ class QueryServiceStub:
 @_typing.type_check_only
 class QueryServiceAsyncStub(QueryServiceStub):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -96,8 +96,8 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.

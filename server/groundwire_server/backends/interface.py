@@ -17,6 +17,7 @@ from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query_result import ServiceContext
+from groundwire_server.domain.ranking import Links
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -84,6 +85,10 @@ class RetrievalSnapshot(Protocol):
 
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """What several sources propose; deterministic. Raises PreconditionError when the index lacks a named source."""
+        ...
+
+    def links(self, ids: Sequence[str]) -> Links:
+        """The confident edges among visible nodes, in the order of `ids`, which ascend; see `domain.ranking`."""
         ...
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:

@@ -34,9 +34,13 @@ class Ranked:
     candidate: Candidate
     fused: float
     final: float
+    file: float | None = None
+    kind_factor: float = 1.0
+    graph: float | None = None
     rerank: float | None = None
     freshness: float | None = None
     boost: float = 1.0
+    repeat_factor: float = 1.0
 
     @property
     def id(self) -> str:

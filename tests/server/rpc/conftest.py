@@ -22,6 +22,7 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryClass
 from groundwire_server.domain.query_parameters import effective_parameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.ranking import BY_WORDS
 from groundwire_server.domain.search import SearchHit, SearchResult
 from groundwire_server.domain.texts import FetchResult
 from groundwire_server.rpc.server import Engine, GroundwireServer
@@ -33,6 +34,7 @@ QUERY_META = RetrieveMeta(
     fusion=FusionMode.ADAPTIVE,
     weights=(),
     parameters=effective_parameters(HybridParameters(), None, 60, Freshness()),
+    ranking=BY_WORDS,
     matches_returned=0,
     list_lengths=(),
     lexical_candidates=0,

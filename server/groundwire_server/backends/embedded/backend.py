@@ -5,9 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand
 from groundwire_server.backends.embedded.known_rows import KnownRows
+from groundwire_server.backends.embedded.links import links_among
 from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
@@ -28,6 +31,7 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query_result import ServiceContext
+from groundwire_server.domain.ranking import Links
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -66,6 +70,11 @@ class EmbeddedSnapshot:
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """See `RetrievalSnapshot.find_candidates`."""
         return find_candidates(self.view, search, self.query_vectors, checkpoint)
+
+    def links(self, ids: Sequence[str]) -> Links:
+        """See `RetrievalSnapshot.links`."""
+        rows = np.fromiter(self.rows.of(ids).values(), dtype=np.int64, count=len(ids))
+        return links_among(self.view.index, self.view.visibility, rows)
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
         """See `RetrievalSnapshot.nodes`."""
