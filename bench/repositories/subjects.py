@@ -52,6 +52,6 @@ def question_of(subject: str) -> str:
             text = text[typed.end() :]
     text = " ".join(_ISSUES.sub(" ", text).split())
     before = _BEFORE.match(text)
-    text = text[before.end() if before else 0 :].rstrip(",;:- ")
+    text = text[before.end() if before else 0 :].rstrip(",;:/- ")
     words = sum(any(map(str.isalpha, word)) for word in text.split())
     return text if _FEWEST_WORDS <= words <= _MOST_WORDS and not _TRIVIAL.search(text.lower()) else ""

@@ -12,7 +12,7 @@ import pytest
 import bench.repositories
 from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
 from bench.repositories.check import check_set
-from bench.repositories.commits import MOST_FILES
+from bench.repositories.commits import MOST_FILES, is_source
 from bench.repositories.declarations import declares
 from bench.repositories.figures import Evidence, Found, FoundFiles, evidence_of, files_found_by, found_by
 from bench.repositories.graphify import read_graph
@@ -236,6 +236,7 @@ def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
     assert revision.pathspecs != (".",)
     assert len(tables.changes) >= 20
     assert all(1 <= len(change.paths) <= MOST_FILES for change in tables.changes)
+    assert all(is_source(path) for change in tables.changes for path in change.paths)
     if tables.questions:
         assert len(tables.questions) >= 20
         assert len(tables.relations) >= 40
