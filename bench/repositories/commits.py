@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from bench.repositories.history import Commit, archive, commit_of, read_commits
 from bench.repositories.subjects import question_of
-from bench.repositories.tables import Change, TableError, read_revision, write_changes
+from bench.repositories.tables import Change, TableError, fits_table, read_revision, write_changes
 from bench.speed.output import console
 
 MOST_FILES = 4
@@ -46,7 +46,7 @@ def make(
         commit = commit_of(git, revision.commit)
         archive(git, commit, revision.pathspecs, folder / "source.tar.gz")
         with tarfile.open(folder / "source.tar.gz") as packed:
-            files = {member.name for member in packed if member.isfile()}
+            files = {member.name for member in packed if member.isfile() and fits_table(member.name)}
         changes = changes_of(read_commits(git, commit), files)
         if not changes:
             raise RuntimeError(f"{git}: no commit up to {commit} is a question: see the rules in bench/README.md")

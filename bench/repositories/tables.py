@@ -104,8 +104,13 @@ def read_changes(path: Path) -> list[Change]:
     return changes
 
 
+def fits_table(path: str) -> bool:
+    """Whether a table can hold the path of a file: it has no sign that ends a path, a cell or a line."""
+    return path == path.strip() and not {_PLACES, "\t"} & set(path) and len(path.splitlines()) == 1
+
+
 def write_changes(path: Path, changes: Sequence[Change]) -> None:
-    """Writes a table that `read_changes` reads. Raises OSError."""
+    """Writes a table that `read_changes` reads; each path must fit. Raises OSError."""
     rows = (f"{number}\t{one.text}\t{_PLACES.join(one.paths)}\n" for number, one in enumerate(changes, start=1))
     path.write_text("".join(rows), encoding="utf-8")
 

@@ -1,5 +1,6 @@
 """Sets of commit subjects: what is a question, which files answer it, and which commits are taken."""
 
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -153,21 +154,23 @@ def test_the_newer_half_is_taken_at_even_distances() -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Four commits: a root, a change of the cart, one in a branch of its own, and their merge."""
+    """A root, changes of files, some with signs in their names that tables use, one in a branch of its own, a merge."""
     git = tmp_path / "git"
     _git(tmp_path, "init", "--quiet", "--initial-branch=main", "git")
-    _commit(git, "Add everything that there is", {f"src/{name}.py": "" for name in "abcdé"} | {"a.png": ""})
+    _commit(git, 1, "Add everything that there is", {f"src/{name}.py": "" for name in "abcdé"} | {"a.png": ""})
     _git(git, "switch", "--quiet", "--create", "side")
-    _commit(git, "Write umlauts into a file", {"src/é.py": "1"})
+    _commit(git, 2, "Write umlauts into a file", {"src/é.py": "1"})
     _git(git, "switch", "--quiet", "main")
-    _commit(git, "Count what is in a", {"src/a.py": "1", "a.png": "1"})
+    _commit(git, 3, "Count what is in a", {"src/a.py": "1", "a.png": "1"})
+    _commit(git, 4, "Count what is in f and g", {"src/f;g.py": "1", "src/\u2028.py": "1"})
+    _commit(git, 5, "Count what is in one line", {"src/\u2028.py": "2"})
     _git(git, "merge", "--quiet", "--message=Take the side to main", "side")
     return git
 
 
 def test_the_history_is_read_without_merges(repository: Path) -> None:
     commits = {commit.subject: commit for commit in read_commits(repository, "main")}
-    assert sorted(commits) == ["Add everything that there is", "Count what is in a", "Write umlauts into a file"]
+    assert "Take the side to main" not in commits
     assert commits["Count what is in a"] == Commit(PERSON, "Count what is in a", ("a.png", "src/a.py"))
     assert commits["Write umlauts into a file"].paths == ("src/é.py",)
 
@@ -184,7 +187,8 @@ def test_a_set_is_made_of_a_revision_again_and_again(repository: Path, tmp_path:
     assert made[0] == made[1]
     assert made[0][0].decode() == "1\tCount what is in a\tsrc/a.py\n2\tWrite umlauts into a file\tsrc/é.py\n"
     with tarfile.open(folder / "source.tar.gz") as packed:
-        assert sorted(member.name for member in packed if member.isfile()) == [f"src/{name}.py" for name in "abcdé"]
+        names = sorted(member.name for member in packed if member.isfile())
+    assert names == [f"src/{name}.py" for name in ("a", "b", "c", "d", "f;g", "é", "\u2028")]
 
 
 @pytest.mark.parametrize(
@@ -202,13 +206,15 @@ def test_what_cannot_be_made_is_said(repository: Path, tmp_path: Path, revision:
     assert problem in result.output
 
 
-def _commit(git: Path, subject: str, files: dict[str, str]) -> None:
+def _commit(git: Path, day: int, subject: str, files: dict[str, str]) -> None:
     for name, text in files.items():
         (git / name).parent.mkdir(exist_ok=True)
         (git / name).write_text(text)
     _git(git, "add", "--all")
-    _git(git, "commit", "--quiet", f"--message={subject}")
+    _git(git, "commit", "--quiet", f"--message={subject}", committed=f"2026-01-0{day}T00:00:00Z")
 
 
-def _git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *_SETTINGS, *arguments], cwd=folder, check=True)
+def _git(folder: Path, *arguments: str, committed: str = "2026-01-09T00:00:00Z") -> None:
+    """Runs git, which dates a commit as is said."""
+    environment = {**os.environ, "GIT_COMMITTER_DATE": committed}
+    subprocess.run(["git", *_SETTINGS, *arguments], cwd=folder, env=environment, check=True)
