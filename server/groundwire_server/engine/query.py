@@ -93,7 +93,7 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
     _check_visibility(request, settings.visibility_override_acl_tags)
     if request.rerank and settings.cross_encoder is None:
         raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
         )
     return _Plan(
         request=request,
