@@ -47,6 +47,7 @@ def server(data: Path, service: RerankService) -> Iterator[Server]:
     environment = {"GROUNDWIRE_RERANKER_TOKEN": TOKEN, "GROUNDWIRE_RERANKER_SECONDS": "1"}
     with Server(data, "--embedder", "none", "--reranker", service.url, environment=environment) as running:
         yield running
+        assert running.terminate() == 0
 
 
 @pytest.fixture

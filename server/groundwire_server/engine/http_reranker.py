@@ -17,7 +17,7 @@ from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.engine.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
-from groundwire_server.engine.rerank_api import MOST_TEXTS, RerankApi, request_body, scores_of
+from groundwire_server.engine.rerank_api import MOST_CHARACTERS, MOST_TEXTS, RerankApi, request_body, scores_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class HttpReranker:
         scores: list[float] = []
         try:
             for start in range(0, len(candidates), most):
-                texts = [candidate.text for candidate in candidates[start : start + most]]
+                texts = [candidate.text[:MOST_CHARACTERS] for candidate in candidates[start : start + most]]
                 scores += self._asked(query, texts, checkpoint)
         except RerankerUnavailableError as error:
             _LOG.warning("%s", error)

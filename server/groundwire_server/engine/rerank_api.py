@@ -15,6 +15,8 @@ RerankApi = Literal["rerank", "tei"]
 MOST_TEXTS: dict[RerankApi, int] = {"rerank": 100, "tei": 32}
 """How many texts a request brings at most: Cohere charges by a hundred, and TEI takes 32 unless configured."""
 
+MOST_CHARACTERS = 16_384
+"""How much of a text is sent: some four thousand tokens, the most that common rerankers read of one."""
 
 _SCORE = Field(ge=0, le=1, allow_inf_nan=False, validation_alias=AliasChoices("relevance_score", "score"))
 

@@ -82,6 +82,12 @@ def test_many_candidates_are_several_requests_over_one_connection(api: RerankApi
     assert len({asked.port for asked in service.asked}) == 1
 
 
+def test_a_text_is_sent_as_far_as_rerankers_read() -> None:
+    with rerank_service(lambda asked: as_json(by_length_in_ones(asked))) as service, reranker(service.url) as asking:
+        scores(asking, ["x" * 1_000_000, "ab"])
+    assert service.asked[0].body["documents"] == ["x" * 16_384, "ab"]
+
+
 def test_no_candidates_ask_nothing() -> None:
     with rerank_service() as service, reranker(service.url) as asking:
         assert scores(asking, []) == []
@@ -137,7 +143,7 @@ def test_a_reply_that_breaks_a_rule_is_believed_in_no_part(reply: Reply, rule: s
 
 
 def test_texts_that_are_sent_back_do_not_make_a_reply_too_long() -> None:
-    texts = ["日本\x00" * 20_000, "é" * 30_000]
+    texts = ["日本\x00" * 5_000, "é" * 16_000]
     with rerank_service(lambda asked: as_json(by_length_in_ones(asked))) as service, reranker(service.url) as asking:
         assert scores(asking, texts) == [1.0, 1.0]
 
