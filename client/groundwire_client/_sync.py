@@ -262,7 +262,7 @@ class GroundwireClient(BaseClient):
             sources: The sources to ask, each once; empty asks every one that the index has.
             fusion: How their lists become one.
             rrf_k: The constant of a fusion by reciprocal rank; None is the server's default, 60.
-            rerank: Lets a cross-encoder read the query with the best candidates; needs a model on the server.
+            rerank: Lets the server's reranker read the query with the best candidates; it must have one.
             ranking: How files, kinds of text and the graph change the order.
             freshness_half_life_days: The age at which what a conversation gains by being recent is halved; None is the
                 server's default, 90.

@@ -152,7 +152,7 @@ def query(
         list[Source] | None,
         typer.Option(help="A source to ask; repeatable.", show_default="all that the index has"),
     ] = None,
-    rerank: Annotated[bool, typer.Option("--rerank", help="Let a cross-encoder read the best candidates.")] = False,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
     visibility: Annotated[Visibility, typer.Option(help="Which nodes the question is about.")] = Visibility.ACTIVE,
     parents: Annotated[bool, typer.Option("--parents", help="Show what contains each match.")] = False,
     neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,

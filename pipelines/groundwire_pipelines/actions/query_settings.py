@@ -117,7 +117,7 @@ class QuerySettings(HybridSettings):
         at_least_one("rrf-k-not-positive"),
         Field(description="The constant of a fusion by reciprocal rank, else ignored; 60 when absent."),
     ] = None
-    rerank: Annotated[bool, Field(description="Lets a cross-encoder read the query with the best candidates.")] = False
+    rerank: Annotated[bool, Field(description="Has the server rerank the best candidates.")] = False
     ranking: Annotated[
         RankingSettings, Field(description="How files, kinds of text and the graph change the order.")
     ] = RankingSettings()

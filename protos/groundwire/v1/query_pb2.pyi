@@ -369,8 +369,8 @@ class QueryRequest(_message.Message):
     rrf_k: _builtins.int
     """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Without effect on other fusions."""
     rerank: _builtins.bool
-    """Lets a cross-encoder read the query with the best candidates, 50 of them or top_k if that is more. Needs a model in
-    the server's configuration.
+    """Lets a reranker read the query with the best candidates, 50 of them or top_k if that is more. Needs one in the
+    server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
     """
     freshness_half_life_days: _builtins.float
     """The age in days at which what a conversation gains by being recent is halved: above 0 to 36,500; 90 when absent."""
@@ -503,7 +503,7 @@ class StageScores(_message.Message):
     fused: _builtins.float
     """As the fusion gives it: a sum of reciprocal ranks, or a weighted sum in [0, 1]."""
     rerank: _builtins.float
-    """What the cross-encoder says, in [0, 1]. Absent without a rerank."""
+    """What the reranker says, in [0, 1]. Absent without a rerank."""
     freshness: _builtins.float
     """The decay of a conversation's timestamp, in (0, 1]. Absent for anything else, and for a freshness weight of 0."""
     boost: _builtins.float

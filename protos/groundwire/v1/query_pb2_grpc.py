@@ -81,7 +81,8 @@ class QueryServiceServicer(object):
         `not_found_when_empty`, nothing matches.
         - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
         - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
-        or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
+        or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """

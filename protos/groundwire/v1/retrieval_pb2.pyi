@@ -61,7 +61,9 @@ class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueTy
     RERANK_KEYWORD: _Rerank.ValueType  # 2
     """Blends similarity with the share of the query's tokens that a candidate's text holds."""
     RERANK_CODEBERT: _Rerank.ValueType  # 3
-    """A cross-encoder reads query and text together. Needs a model in the server's configuration."""
+    """A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
+    configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+    """
 
 class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
     """What reorders the candidates of a semantic search."""
@@ -73,7 +75,9 @@ RERANK_NONE: Rerank.ValueType  # 1
 RERANK_KEYWORD: Rerank.ValueType  # 2
 """Blends similarity with the share of the query's tokens that a candidate's text holds."""
 RERANK_CODEBERT: Rerank.ValueType  # 3
-"""A cross-encoder reads query and text together. Needs a model in the server's configuration."""
+"""A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
+configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+"""
 Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
 class _SearchLeg:

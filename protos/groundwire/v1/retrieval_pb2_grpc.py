@@ -91,7 +91,8 @@ class RetrievalServiceServicer(object):
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-        server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
+        server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """

@@ -48,7 +48,7 @@ class QuerySettings:
     Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
     """
 
-    cross_encoder: Reranker | None
+    reranker: Reranker | None
     boosts: CorpusBoosts
     visibility_override_acl_tags: frozenset[str]
 
@@ -64,7 +64,7 @@ class _Plan:
     query_class: QueryClass
     filter: Filter
     rules: tuple[BoostRule, ...]
-    cross_encoder: Reranker | None
+    reranker: Reranker | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def run_query(
 def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
     hybrid = check_query(request, limits)
     _check_visibility(request, settings.visibility_override_acl_tags)
-    if request.rerank and settings.cross_encoder is None:
+    if request.rerank and settings.reranker is None:
         raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
         )
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     return _Plan(
@@ -114,7 +114,7 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
         query_class=query_class,
         filter=_narrowed(request),
         rules=rules,
-        cross_encoder=settings.cross_encoder if request.rerank else None,
+        reranker=settings.reranker if request.rerank else None,
     )
 
 
@@ -150,9 +150,9 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
         ranked = weighed_by_kind(ranked, plan.asked, plan.ranking)
         ranked = with_neighbours(ranked, plan.ranking.graph_weight, snapshot)
     checkpoint()
-    if plan.cross_encoder is not None:
+    if plan.reranker is not None:
         with time.stage("rerank"):
-            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.cross_encoder, checkpoint)
+            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.reranker, checkpoint)
     with time.stage("freshness"):
         ranked = freshen(ranked, request.now, parameters.freshness)
     with time.stage("boost"):

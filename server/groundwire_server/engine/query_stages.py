@@ -81,7 +81,7 @@ def rerank(
     ranked: Sequence[Ranked],
     top_k: int,
     snapshot: RetrievalSnapshot,
-    cross_encoder: Reranker,
+    reranker: Reranker,
     checkpoint: Checkpoint,
 ) -> list[Ranked]:
     """The best candidates as the cross-encoder orders them; what it has not read is left out."""
@@ -91,7 +91,7 @@ def rerank(
         RerankCandidate(texts[entry.id].text, entry.candidate.dense.score if entry.candidate.dense else 0.0)
         for entry in window
     ]
-    scores = cross_encoder.scores(query, read, checkpoint)
+    scores = reranker.scores(query, read, checkpoint)
     return best_first([replace(entry, rerank=score, final=score) for entry, score in zip(window, scores, strict=True)])
 
 
