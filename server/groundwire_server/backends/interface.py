@@ -16,6 +16,7 @@ from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
@@ -56,6 +57,21 @@ class Walk:
 
     seed_ids: tuple[str, ...]
     max_depth: int
+    max_nodes: int
+    edge_types: frozenset[str] | None
+    direction: Direction
+    max_bytes: int
+    min_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PathSearch:
+    """One bounded search for paths; already validated. Edge types and confidence as in `Walk`."""
+
+    from_ids: tuple[str, ...]
+    to_ids: tuple[str, ...]
+    max_hops: int
+    max_paths: int
     max_nodes: int
     edge_types: frozenset[str] | None
     direction: Direction
@@ -132,6 +148,10 @@ class GraphSnapshot(Protocol):
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """Breadth-first neighbourhood within the walk's limits; deterministic."""
+        ...
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """The shortest paths within the search's limits; deterministic."""
         ...
 
 
