@@ -36,9 +36,9 @@ def _path_lines(number: int, path: DependencyPath, texts: Mapping[str, NodeText]
 
 
 def _node(node_id: str, texts: Mapping[str, NodeText]) -> str:
-    """Symbol and place where the text was fetched, and the id in any case."""
+    """Symbol and place, as its block has them with the id; the id of a node whose text did not fit."""
     text = texts.get(node_id)
-    return node_id if text is None else " · ".join(filter(None, (node_id, text.symbol, place(text.location))))
+    return node_id if text is None else f"{text.symbol or node_id} at {place(text.location) or 'an unknown place'}"
 
 
 def _line(hop: DependencyEdge, texts: Mapping[str, NodeText]) -> str:
