@@ -72,6 +72,7 @@ class _Finder:
         while self._between.hops < hops:
             if not self._between.widen():
                 return PathsReason.LIMIT_REACHED
+        self._checkpoint()
         links = links_between(self._between, self._outgoing, self._incoming, hops)
         if len(links.near) > MAX_PATH_LINKS:
             return PathsReason.LIMIT_REACHED
