@@ -65,8 +65,10 @@ class _Candidate:
 
 
 class PathGraph:
-    """Links as a graph. A row between the ends is a vertex; one that is a start and an end is two: none leads on from
-    an end, and none back to a start."""
+    """Links as a graph, in which nothing leads on from an end or back to a start.
+
+    A row is a vertex; one that is both a start and an end is two.
+    """
 
     def __init__(self, links: Links, starts: Rows, ends: Rows) -> None:
         self._graph: rustworkx.PyDiGraph[int, None] = rustworkx.PyDiGraph()
