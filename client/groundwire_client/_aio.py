@@ -30,6 +30,7 @@ from groundwire_client._types import (
     Expansion,
     FetchResult,
     IndexInfo,
+    Paths,
     Scope,
     SearchResult,
 )
@@ -139,6 +140,38 @@ class AsyncGroundwireClient(BaseClient):
             min_confidence=min_confidence,
         )
         return convert.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+
+    async def find_paths(
+        self,
+        scope: Scope,
+        from_ids: Sequence[str],
+        to_ids: Sequence[str],
+        *,
+        max_hops: int,
+        max_paths: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Paths:
+        """As `GroundwireClient.find_paths`."""
+        request = convert.paths_request(
+            scope,
+            self._access(access),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+        )
+        return convert.paths(await self._call(self._retrieval.FindPaths, request, timeout))
 
     async def fetch(
         self,

@@ -29,6 +29,7 @@ from groundwire_client._types import (
     Expansion,
     FetchResult,
     IndexInfo,
+    Paths,
     Scope,
     SearchResult,
 )
@@ -180,6 +181,53 @@ class GroundwireClient(BaseClient):
             min_confidence=min_confidence,
         )
         return convert.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+
+    def find_paths(
+        self,
+        scope: Scope,
+        from_ids: Sequence[str],
+        to_ids: Sequence[str],
+        *,
+        max_hops: int,
+        max_paths: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Paths:
+        """Finds the shortest paths from some nodes to others. Ends that are absent, hidden or filtered are left out.
+
+        Args:
+            scope: Where to look; `scope.pinned(result.index)` stays on the snapshot of a search.
+            from_ids: Where paths begin.
+            to_ids: Where paths end.
+            max_hops: The most edges on a path.
+            max_paths: The most paths to return.
+            max_nodes: The most nodes to reach between the ends.
+            edge_allowlist: The edge types to follow, compared without regard to case; exactly `["*"]` follows all.
+            direction: Which way a path follows edges from `from_ids` on.
+            filter: Which nodes there are: others are not passed through.
+            min_confidence: The least confidence, 0 to 1, of an edge to follow.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = convert.paths_request(
+            scope,
+            self._access(access),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+        )
+        return convert.paths(self._call(self._retrieval.FindPaths, request, timeout))
 
     def fetch(
         self,

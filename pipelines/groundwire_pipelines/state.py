@@ -5,7 +5,7 @@ Every run has its own state; nothing else is shared between steps. Fields keep t
 
 from dataclasses import dataclass, field
 
-from groundwire_client import Access, DependencyEdge, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_client import Access, DependencyEdge, DependencyPath, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class PipelineState:
     graph_expanded_nodes: list[ExpandedNode] = field(default_factory=list)
     graph_edges: list[DependencyEdge] = field(default_factory=list)
     graph_debug: ExpandDebug | None = None
+    paths: list[DependencyPath] = field(default_factory=list)
+    """The shortest paths between the two ends of a question, best first."""
     node_texts: list[NodeText] = field(default_factory=list)
     context_blocks: list[str] = field(default_factory=list)
 
@@ -75,5 +77,6 @@ class PipelineState:
         self.graph_expanded_nodes = []
         self.graph_edges = []
         self.graph_debug = None
+        self.paths = []
         self.node_texts = []
         self.context_blocks = []

@@ -42,16 +42,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def plans(server: Server) -> Sequence[Plan]:
-    """Callers of three methods. Of their calls a tenth is cancelled and a third has a few milliseconds."""
+    """Callers of four methods. Of their calls a tenth is cancelled and a third has a few milliseconds."""
     search = retrieval_pb2.SearchNodesRequest(
         scope=SCOPE, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="invoice 7", top_k=5
     )
     walk = retrieval_pb2.ExpandDependencyTreeRequest(
         scope=SCOPE, seed_ids=["shop::main::cs::N0"], max_depth=3, max_nodes=10, edge_allowlist=["*"]
     )
+    paths = retrieval_pb2.FindPathsRequest(
+        scope=SCOPE, from_ids=["shop::main::cs::N0"], to_ids=["shop::main::cs::N4"], max_hops=5, max_paths=3,
+        max_nodes=10, edge_allowlist=["*"],
+    )  # fmt: skip
     requests: dict[str, Message] = {
         "RetrievalService/SearchNodes": search,
         "RetrievalService/ExpandDependencyTree": walk,
+        "RetrievalService/FindPaths": paths,
         "IndexService/GetIndex": index_pb2.GetIndexRequest(scope=SCOPE),
     }
     return [

@@ -85,14 +85,15 @@ def _origin(text: NodeText, edge_types: Mapping[frozenset[str], tuple[str, ...]]
 
 def _block(text: NodeText, origin: str = "") -> str:
     """Id, place and symbol, a line each where known, and the text inside a fence that it cannot close."""
-    facts = (("node", text.id), ("at", _place(text.location)), ("symbol", text.symbol), ("graph", origin))
+    facts = (("node", text.id), ("at", place(text.location)), ("symbol", text.symbol), ("graph", origin))
     head = [f"{name}: {fact}" for name, fact in facts if fact]
     longest = max((len(run) for run in re.findall("`+", text.text)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join([*head, fence, text.text.removesuffix("\n"), fence])
 
 
-def _place(location: Location) -> str:
+def place(location: Location) -> str:
+    """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
     if not location.path or not location.start_line:
         return location.path
     lines = str(location.start_line)

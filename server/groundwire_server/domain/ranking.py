@@ -76,7 +76,7 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class Neighbourhood:
     """The confident edges between some nodes, as the caller sees them.
 
     Edge number e [m] joins the nodes at the places `ends[0, e]` and `ends[1, e]`, which differ, with `confidences[e]`;
@@ -112,15 +112,15 @@ def shares_of_best(scores: Sequence[float]) -> list[float]:
     return [score / highest if highest > 0.0 else 0.0 for score in scores]
 
 
-def neighbour_gains(scores: Sequence[float], links: Links) -> list[float]:
+def neighbour_gains(scores: Sequence[float], neighbourhood: Neighbourhood) -> list[float]:
     """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
 
-    The sum over its links of confidence times the neighbour's score, divided by the square root of its degree: a node
+    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
     with many neighbours, of which some always match, gains less by each.
     """
-    near, far = links.ends
-    gathered = np.bincount(near, links.confidences * np.asarray(scores, np.float64)[far], minlength=len(scores))
-    return shares_of_best((gathered / np.sqrt(np.maximum(links.degrees, 1))).tolist())
+    near, far = neighbourhood.ends
+    gathered = np.bincount(near, neighbourhood.confidences * np.asarray(scores, np.float64)[far], minlength=len(scores))
+    return shares_of_best((gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1))).tolist())
 
 
 def spread_out(scores: Sequence[float], files: Sequence[int | None], factor: float) -> list[tuple[int, float]]:

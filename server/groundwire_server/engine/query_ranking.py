@@ -65,7 +65,7 @@ def with_neighbours(ranked: Sequence[Ranked], weight: float, snapshot: Retrieval
     if weight == 0.0 or not ranked:
         return list(ranked)
     by_id = sorted(ranked, key=lambda entry: entry.id)
-    gains = neighbour_gains([entry.final for entry in by_id], snapshot.links([entry.id for entry in by_id]))
+    gains = neighbour_gains([entry.final for entry in by_id], snapshot.neighbourhood([entry.id for entry in by_id]))
     return best_first(
         [
             replace(entry, graph=gain, final=entry.final + weight * gain)
