@@ -33,7 +33,7 @@ Out = Annotated[Path, typer.Option(help="The folder for the index and the result
 Embedder = Annotated[
     str, typer.Option(help="Model to embed with, by name or path; none where the files bring vectors.")
 ]
-CrossEncoder = Annotated[str, typer.Option(help="Model that reranks, by name or path; without it no mode reranks.")]
+Reranker = Annotated[str, typer.Option(help="What reranks, as for `groundwire serve`; without it no mode does.")]
 Measure = Annotated[str, typer.Option(help="The measure that is compared.")]
 Baseline = Annotated[str, typer.Option(help="The mode that the others are compared with.")]
 OnlyModes = Annotated[
@@ -50,13 +50,13 @@ def run(
     mode: OnlyModes = None,
     measure: Measure = "ndcg_10",
     embedder: Embedder = DEFAULT_EMBEDDER,
-    cross_encoder: CrossEncoder = "",
+    reranker: Reranker = "",
 ) -> None:
     """Index a corpus, ask its queries in every mode, and write what came of it as a table, JSON and a plot."""
     if measure not in MEASURES:
         raise typer.BadParameter(f"{measure!r} is none of {', '.join(MEASURES)}", param_hint="--measure")
     with explained():
-        setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, embedder, cross_encoder)
+        setup = Setup(chosen_modes(mode, baseline, reranker), baseline, embedder, reranker)
         documents = read_corpus(corpus)
         asked = QuestionSet(queries.stem, read_queries(queries, documents), measure)
         with serving(queries.stem, documents, setup, out) as served:
@@ -94,11 +94,11 @@ def reproduce(
     out: Out,
     baseline: Baseline = "adaptive",
     mode: OnlyModes = None,
-    cross_encoder: CrossEncoder = "",
+    reranker: Reranker = "",
 ) -> None:
     """Measure everything that docs/quality.md states."""
     with explained():
-        setup = Setup(chosen_modes(mode, baseline, cross_encoder), baseline, DEFAULT_EMBEDDER, cross_encoder)
+        setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_EMBEDDER, reranker)
         reproduce_figures(cosqa, setup, out, console)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from bench.quality.environment import environment
 from bench.quality.evaluation import evaluate
-from bench.quality.modes import MODES, NEEDS_CROSS_ENCODER, Mode
+from bench.quality.modes import MODES, NEEDS_RERANKER, Mode
 from bench.quality.plot import write_plot
 from bench.quality.report import Summary, markdown, show, summarise, write_json
 from bench.quality.service import build_index, running_server
@@ -39,20 +39,20 @@ class Setup:
     modes: Mapping[str, Mode]
     baseline: str
     embedder: str
-    cross_encoder: str
+    reranker: str
 
 
-def chosen_modes(names: Sequence[str] | None, baseline: str, cross_encoder: str) -> Mapping[str, Mode]:
+def chosen_modes(names: Sequence[str] | None, baseline: str, reranker: str) -> Mapping[str, Mode]:
     """The named modes, or all that can run, in the order of the table; the baseline is among them.
 
     Raises UnknownModeError.
     """
-    possible = [name for name in MODES if cross_encoder or name not in NEEDS_CROSS_ENCODER]
+    possible = [name for name in MODES if reranker or name not in NEEDS_RERANKER]
     wanted = {*(names or possible), baseline}
     unknown = sorted(wanted.difference(possible))
     if unknown:
         raise UnknownModeError(
-            f"mode {', '.join(unknown)}: must be among {', '.join(possible)}; reranking needs --cross-encoder"
+            f"mode {', '.join(unknown)}: must be among {', '.join(possible)}; reranking needs --reranker"
         )
     return {name: MODES[name] for name in possible if name in wanted}
 
@@ -73,7 +73,7 @@ def serving(repository: str, documents: Sequence[Document], setup: Setup, out: P
     write_nodes(nodes, documents)
     scope = build_index(nodes, repository, data, setup.embedder)
     with (
-        running_server(data, setup.embedder, setup.cross_encoder) as address,
+        running_server(data, setup.embedder, setup.reranker) as address,
         GroundwireClient(address, timeout=CALL_SECONDS) as client,
     ):
         yield Served(client, scope, documents)
@@ -90,7 +90,7 @@ def measure_sets(served: Served, sets: Sequence[QuestionSet], setup: Setup, out:
 
 def write_results(out: Path, summary: Summary, measure: str, setup: Setup) -> None:
     """`<name>.json`, `<name>.md` and `<name>.png` in the folder."""
-    parameters = {"embedder": setup.embedder, "cross_encoder": setup.cross_encoder}
+    parameters = {"embedder": setup.embedder, "reranker": setup.reranker}
     write_json(out / f"{summary.name}.json", summary, environment(), parameters)
     (out / f"{summary.name}.md").write_text(markdown(summary, measure), encoding="utf-8")
     write_plot(out / f"{summary.name}.png", summary, measure)

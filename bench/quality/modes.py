@@ -78,4 +78,4 @@ MODES: dict[str, Mode] = {
 }
 """By the name that tables show."""
 
-NEEDS_CROSS_ENCODER = frozenset({"adaptive+rerank"})
+NEEDS_RERANKER = frozenset({"adaptive+rerank"})

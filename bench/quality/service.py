@@ -33,9 +33,9 @@ def build_index(source: Path, repository: str, data: Path, embedder: str) -> Sco
 
 
 @contextmanager
-def running_server(data: Path, embedder: str, cross_encoder: str) -> Iterator[str]:
+def running_server(data: Path, embedder: str, reranker: str) -> Iterator[str]:
     """Runs a server on a free port and yields its address; drains it at the end. Raises RuntimeError."""
-    models = ("--embedder", embedder, *(("--cross-encoder", cross_encoder) if cross_encoder else ()))
+    models = ("--embedder", embedder, *(("--reranker", reranker) if reranker else ()))
     address = ("--listen", "127.0.0.1:0", "--log-format", "json")
     command: list[str | Path] = [GROUNDWIRE, "serve", "--data", data, *address, *models]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

@@ -9,13 +9,13 @@ from rich.markup import escape
 
 from bench.quality.service import running_server
 from bench.repositories.baseline import bm25_ranking, chunks_of
-from bench.repositories.figures import DEPTH, found_by
+from bench.repositories.figures import DEPTH, files_found_by, found_by
 from bench.repositories.graphify import graphify
 from bench.repositories.indexing import EMBEDDER, build, unpack
 from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
-from bench.repositories.tables import TableError, read_questions, read_relations
-from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, measure_ranking, rankings
+from bench.repositories.tables import TableError, read_tables
+from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
 from bench.speed.output import console, write_tables
 from bench.speed.report import write_json
 from groundwire_client import GroundwireClient, GroundwireError
@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def measure(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="Each holds source.tar.gz, questions.tsv and relations.tsv.", exists=True, file_okay=False),
+        typer.Argument(help="Each holds source.tar.gz and the tables of a set.", exists=True, file_okay=False),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the sources, the indexes and the results.")],
     graphify_program: Annotated[
@@ -53,27 +53,30 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
 
     Raises GroundwireError, OSError, PipelineError, RuntimeError, TableError.
     """
-    questions, relations = read_questions(folder / "questions.tsv"), read_relations(folder / "relations.tsv")
+    tables = read_tables(folder)
     source = unpack(folder / "source.tar.gz", work)
     built = build(source, folder.resolve().name, work)
     chunks = chunks_of(source)
-    plain = bm25_ranking(chunks, DEPTH)
     with (
         running_server(built.data, EMBEDDER, "") as address,
         GroundwireClient(address, timeout=_CALL_SECONDS) as client,
     ):
+        compared = {**rankings(client, built.scope, built.nodes), BASELINE: bm25_ranking(chunks, DEPTH)}
         found = {
-            name: measure_ranking(ranking, built.nodes, questions)
-            for name, ranking in rankings(client, built.scope).items()
+            name: [found_by(ranking(question.text), question) for question in tables.questions]
+            for name, ranking in compared.items()
         }
-        evidence = measure_evidence(client, address, built.scope, questions)
+        changes = {
+            name: [files_found_by(ranking(change.text), change) for change in tables.changes]
+            for name, ranking in compared.items()
+        }
+        evidence = measure_evidence(client, address, built.scope, tables.questions)
         reached: dict[str, list[Reached]] = {
-            "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, relations)
+            "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, tables.relations)
         }
-    found[BASELINE] = [found_by(plain(question.text), question) for question in questions]
     if graphify_program is not None:
         graph = graphify(graphify_program, source, work)
-        reached["Graphify"] = measure_relations(ahead_in_table(graph.targets), graph.nodes, relations)
+        reached["Graphify"] = measure_relations(ahead_in_table(graph.targets), graph.nodes, tables.relations)
     return SetFigures(
         name=folder.resolve().name,
         nodes=len(built.nodes),
@@ -82,6 +85,7 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
         index_peak_bytes=built.peak_bytes,
         chunks=len(chunks),
         rankings=found,
+        changes=changes,
         evidence=evidence,
         relations=reached,
     )

@@ -11,7 +11,7 @@ from rich.markup import escape
 from bench.repositories.declarations import declares
 from bench.repositories.indexing import unpack
 from bench.repositories.places import in_file
-from bench.repositories.tables import Place, TableError, read_questions, read_relations
+from bench.repositories.tables import Place, TableError, Tables, read_tables
 from bench.speed.output import console
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def check(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="Each holds source.tar.gz, questions.tsv and relations.tsv.", exists=True, file_okay=False),
+        typer.Argument(help="Each holds source.tar.gz and the tables of a set.", exists=True, file_okay=False),
     ],
 ) -> None:
     """Look up every place of the tables in the sources, and say which is not there."""
@@ -36,7 +36,7 @@ def check(
 
 
 def check_set(folder: Path) -> list[str]:
-    """What is wrong with the places of a set, in the order of its tables. Raises OSError, TableError."""
+    """What is wrong with the places and files of a set, in the order of its tables. Raises OSError, TableError."""
     with tempfile.TemporaryDirectory() as work:
         source = unpack(folder / "source.tar.gz", Path(work))
         texts = {
@@ -44,11 +44,19 @@ def check_set(folder: Path) -> list[str]:
             for path in sorted(source.rglob("*"))
             if path.is_file()
         }
-    return [
+    tables = read_tables(folder)
+    places = [
         f"{row}: {place.path}#{place.symbol}: {problem}"
-        for row, place in _places(folder)
+        for row, place in _places(tables)
         if (problem := problem_of(place, texts))
     ]
+    files = [
+        f"subject {number}: {path}: no file has this path"
+        for number, change in enumerate(tables.changes, start=1)
+        for path in change.paths
+        if path not in texts
+    ]
+    return places + files
 
 
 def problem_of(place: Place, texts: Mapping[str, str]) -> str:
@@ -63,11 +71,11 @@ def problem_of(place: Place, texts: Mapping[str, str]) -> str:
     return ""
 
 
-def _places(folder: Path) -> Iterator[tuple[str, Place]]:
+def _places(tables: Tables) -> Iterator[tuple[str, Place]]:
     """Every place of both tables, with the row that it stands in."""
-    for number, question in enumerate(read_questions(folder / "questions.tsv"), start=1):
+    for number, question in enumerate(tables.questions, start=1):
         yield from ((f"question {number}", place) for places in question.places for place in places)
-    for number, relation in enumerate(read_relations(folder / "relations.tsv"), start=1):
+    for number, relation in enumerate(tables.relations, start=1):
         yield from ((f"relation {number}", place) for place in (*relation.start, *relation.end))
 
 

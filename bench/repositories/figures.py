@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.repositories.places import Piece, answers, lies_in_file, places_found
-from bench.repositories.tables import Question
+from bench.repositories.tables import Change, Question
 
 DEPTH = 50
 """The deepest that a figure looks."""
@@ -25,6 +25,18 @@ class Found:
     """1 / rank of the first piece that answers the primary place, 0 when it is not among the first ten."""
     primary_50: float
     """1 when the primary place is among the first fifty."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """What a ranking found of the files that a commit touched, each in [0, 1], higher is better."""
+
+    hit_5: float
+    """1 when a piece of some touched file is among the first five pieces."""
+    files_5: float
+    """1 when some touched file is among the first five files, each counted where its first piece stands."""
+    mrr_10: float
+    """1 / rank of the first piece of a touched file, 0 when it is not among the first ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,18 @@ def found_by(ranking: Sequence[Piece], question: Question) -> Found:
         items_5=places_found(first, question.places) / len(question.places),
         mrr_10=1.0 / best if best is not None and best <= _RANKED else 0.0,
         primary_50=float(best is not None),
+    )
+
+
+def files_found_by(ranking: Sequence[Piece], change: Change) -> FoundFiles:
+    """The figures of a ranking, best first, for the subject of a commit."""
+    paths = [piece.path for piece in ranking[:DEPTH]]
+    files = list(dict.fromkeys(paths))
+    rank = next((rank for rank, path in enumerate(paths[:_RANKED], start=1) if path in change.paths), None)
+    return FoundFiles(
+        hit_5=float(rank is not None and rank <= _FIRST),
+        files_5=float(any(path in change.paths for path in files[:_FIRST])),
+        mrr_10=1.0 / rank if rank is not None else 0.0,
     )
 
 

@@ -5,27 +5,30 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bench.quality.bootstrap import Difference, paired_difference
-from bench.repositories.figures import Evidence, Found
+from bench.repositories.figures import Evidence, Found, FoundFiles
 from bench.repositories.relations import Reached
 from bench.speed.report import Grid
 
 BASELINE = "files"
-_TITLES = {
+_OF_QUESTIONS = {
     "method_5": "method@5",
     "file_5": "file@5",
     "items_5": "items@5",
     "mrr_10": "MRR@10",
     "primary_50": "primary@50",
 }
+_OF_CHANGES = {"hit_5": "Hit@5", "files_5": "Hit@5 of files", "mrr_10": "MRR@10"}
 _MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """All figures of one set. `rankings` has the baseline too; `evidence` and `relations` are by system."""
+    """All figures of one set. `rankings` and `changes` have the baseline too; `evidence` and `relations` are by system.
+
+    What the set does not ask is empty: the rankings then hold no figures, but all systems.
+    """
 
     name: str
     nodes: int
@@ -34,17 +37,27 @@ class SetFigures:
     index_peak_bytes: int
     chunks: int
     rankings: Mapping[str, Sequence[Found]]
+    changes: Mapping[str, Sequence[FoundFiles]]
     evidence: Mapping[str, Sequence[Evidence]]
     relations: Mapping[str, Sequence[Reached]]
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    """What indexing took, then questions, differences and relations of each set, and the evidence of all."""
+    """What indexing took, what was found in each set and how that differs from the baseline, and the evidence of all.
+
+    Subjects of commits are counted together as well, where several sets have them.
+    """
     tables = [_index_grid(sets)]
     for one in sets:
-        tables += [_questions_grid(one), _differences_grid(one)]
-    tables.append(_evidence_grid(sets, budget))
-    return [*tables, *map(_relations_grid, sets)]
+        nodes = f"{one.nodes:,} nodes"
+        tables += _ranking_grids(one.name, "questions", nodes, one.rankings, _OF_QUESTIONS)
+        tables += _ranking_grids(one.name, "subjects of commits", nodes, one.changes, _OF_CHANGES)
+    asked = [one.changes for one in sets if one.changes[BASELINE]]
+    if len(asked) > 1:
+        pooled = {system: [each for one in asked for each in one[system]] for system in asked[0]}
+        tables += _ranking_grids("all", "subjects of commits", f"{len(asked)} sets", pooled, _OF_CHANGES)
+    tables += _evidence_grids([one for one in sets if any(one.evidence.values())], budget)
+    return [*tables, *(_relations_grid(one) for one in sets if any(one.relations.values()))]
 
 
 def _index_grid(sets: Sequence[SetFigures]) -> Grid:
@@ -63,31 +76,33 @@ def _index_grid(sets: Sequence[SetFigures]) -> Grid:
     return Grid("Indexes", headings, rows)
 
 
-def _questions_grid(one: SetFigures) -> Grid:
-    rows = [
-        [system, *(f"{fmean(_values(found, measure)):.3f}" for measure in _TITLES)]
-        for system, found in one.rankings.items()
-    ]
-    title = f"{one.name}: {len(one.rankings[BASELINE])} questions, {one.nodes:,} nodes"
-    return Grid(title, ["search", *_TITLES.values()], rows)
-
-
-def _differences_grid(one: SetFigures) -> Grid:
-    rows = [
-        [
-            system,
-            *(
-                _difference(paired_difference(_values(found, measure), _values(one.rankings[BASELINE], measure)))
-                for measure in _TITLES
-            ),
-        ]
-        for system, found in one.rankings.items()
+def _ranking_grids(
+    name: str, asked: str, of: str, rankings: Mapping[str, Sequence[Found | FoundFiles]], titles: Mapping[str, str]
+) -> list[Grid]:
+    """The means of each ranking, and the differences to the baseline; nothing where nothing was asked."""
+    values = {
+        system: [np.array([getattr(one, measure) for one in found], dtype=np.float64) for measure in titles]
+        for system, found in rankings.items()
+    }
+    plain = values[BASELINE]
+    if not plain[0].size:
+        return []
+    means = [[system, *(f"{fmean(column):.3f}" for column in columns)] for system, columns in values.items()]
+    differences = [
+        [system, *(_difference(paired_difference(*pair)) for pair in zip(columns, plain, strict=True))]
+        for system, columns in values.items()
         if system != BASELINE
     ]
-    return Grid(f"{one.name}: difference to {BASELINE}", ["search", *_TITLES.values()], rows)
+    headings = ["search", *titles.values()]
+    return [
+        Grid(f"{name}: {plain[0].size} {asked}, {of}", headings, means),
+        Grid(f"{name}, {asked}: difference to {BASELINE}", headings, differences),
+    ]
 
 
-def _evidence_grid(sets: Sequence[SetFigures], budget: int) -> Grid:
+def _evidence_grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
+    if not sets:
+        return []
     headings = ["set", "from", "primary place", "places", "tokens, median", "tokens, most", "over the budget"]
     headings += ["budget used", "text tokens, median", "overhead"]
     rows = [
@@ -95,7 +110,7 @@ def _evidence_grid(sets: Sequence[SetFigures], budget: int) -> Grid:
         for one in sets
         for system, evidence in one.evidence.items()
     ]
-    return Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)
+    return [Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)]
 
 
 def _evidence_cells(evidence: Sequence[Evidence], budget: int) -> list[str]:
@@ -129,10 +144,6 @@ def _relations_row(title: str, one: SetFigures, kind: str | None = None) -> list
         for count in (sum(each.by_one for each in found), sum(each.by_two for each in found))
     ]
     return [title, str(len(counted[0])), *cells]
-
-
-def _values(found: Sequence[Found], measure: str) -> NDArray[np.float64]:
-    return np.array([getattr(one, measure) for one in found], dtype=np.float64)
 
 
 def _difference(one: Difference) -> str:

@@ -1,6 +1,6 @@
-"""The tables of a set: questions with the places that answer them, and relations between places."""
+"""The tables of a set: questions with the places that answer them, relations between places, subjects of commits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,76 @@ class Relation:
     start: Alternatives
     end: Alternatives
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit: its subject, without what is no prose, and the sources that it touched, one or more."""
+
+    text: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Where the sources of a set come from, and the paths that it keeps, as git's pathspecs."""
+
+    repository: str
+    commit: str
+    licence: str
+    pathspecs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """All tables of a set; one that it does not have is empty."""
+
+    questions: Sequence[Question]
+    relations: Sequence[Relation]
+    changes: Sequence[Change]
+
+
+def read_tables(folder: Path) -> Tables:
+    """The tables of a set: questions and relations, or subjects of commits, or all. Raises OSError, TableError."""
+    questions, relations, changes = (folder / f"{name}.tsv" for name in ("questions", "relations", "commits"))
+    has_changes = changes.exists()
+    return Tables(
+        [] if has_changes and not questions.exists() else read_questions(questions),
+        [] if has_changes and not relations.exists() else read_relations(relations),
+        read_changes(changes) if has_changes else [],
+    )
+
+
+def read_revision(path: Path) -> Revision:
+    """`repository commit licence`, and pathspecs below, one a line. Raises OSError, TableError."""
+    first, *pathspecs = path.read_text(encoding="utf-8").splitlines() or [""]
+    try:
+        repository, commit, licence = first.split()
+    except ValueError:
+        raise TableError(f"{path}:1: {first!r}: write repository, commit and licence with blanks between") from None
+    return Revision(repository, commit, licence, tuple(filter(None, map(str.strip, pathspecs))) or (".",))
+
+
+def read_changes(path: Path) -> list[Change]:
+    """The lines `number, subject, files` of a table. Raises TableError."""
+    changes = []
+    for line, (_, text, files) in _rows(path, ("number", "subject", "files")):
+        paths = tuple(filter(None, map(str.strip, files.split(_PLACES))))
+        if not paths:
+            raise TableError(f"{line}: no file: a subject needs one file or more")
+        changes.append(Change(text, paths))
+    return changes
+
+
+def fits_table(path: str) -> bool:
+    """Whether a table can hold the path of a file: it has no sign that ends a path, a cell or a line."""
+    return path == path.strip() and not {_PLACES, "\t"} & set(path) and len(path.splitlines()) == 1
+
+
+def write_changes(path: Path, changes: Sequence[Change]) -> None:
+    """Writes a table that `read_changes` reads; each path must fit. Raises OSError."""
+    rows = (f"{number}\t{one.text}\t{_PLACES.join(one.paths)}\n" for number, one in enumerate(changes, start=1))
+    path.write_text("".join(rows), encoding="utf-8")
 
 
 def read_questions(path: Path) -> list[Question]:

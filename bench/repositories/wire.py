@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bench.repositories.figures import DEPTH, Evidence, Found, evidence_of, found_by
+from bench.repositories.figures import DEPTH, Evidence, evidence_of
 from bench.repositories.places import Piece
 from bench.repositories.tables import Question
 from groundwire.tokens import TokenCounter
@@ -16,28 +16,26 @@ _LIST_LIMIT = 100
 PLAIN_HITS = "plain hits"
 _PIPELINES = ("evidence", "quick_evidence")
 
-Ranking = Callable[[str], Sequence[str]]
-"""The canonical ids for a question, best first."""
+Ranking = Callable[[str], Sequence[Piece]]
+"""The pieces for a question, best first. One that asks a server raises GroundwireError."""
 
 
-def rankings(client: GroundwireClient, scope: Scope) -> dict[str, Ranking]:
-    """The ways to search that are compared, by the name that tables show."""
+def rankings(client: GroundwireClient, scope: Scope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
+    """The ways to search that are compared, by the name that tables show; `nodes` are by canonical id."""
     limits = HybridParameters(top_k=DEPTH, vec_limit=_LIST_LIMIT, lex_limit=_LIST_LIMIT)
 
     def search(search_type: SearchType) -> Ranking:
-        return lambda text: client.search(scope, text, search_type=search_type, top_k=DEPTH).ids
+        return lambda text: pieces(client.search(scope, text, search_type=search_type, top_k=DEPTH).ids)
+
+    def pieces(ids: Sequence[str]) -> list[Piece]:
+        return [nodes[id_] for id_ in ids]
 
     return {
-        "Query": lambda text: client.query(scope, text, hybrid=limits).ids,
+        "Query": lambda text: pieces(client.query(scope, text, hybrid=limits).ids),
         "semantic": search(SearchType.SEMANTIC),
         "bm25": search(SearchType.BM25),
         "hybrid": search(SearchType.HYBRID),
     }
-
-
-def measure_ranking(ranking: Ranking, nodes: Mapping[str, Piece], questions: Sequence[Question]) -> list[Found]:
-    """The figures of each question. Raises GroundwireError."""
-    return [found_by([nodes[id_] for id_ in ranking(question.text)], question) for question in questions]
 
 
 def measure_evidence(

@@ -16,7 +16,13 @@ from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, 
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._query_types import (
+    DEFAULT_HYBRID,
+    DEFAULT_RANKING,
+    HybridParameters,
+    QueryResult,
+    RankingParameters,
+)
 from groundwire_client._token import AsyncToken
 from groundwire_client._types import (
     Access,
@@ -24,6 +30,7 @@ from groundwire_client._types import (
     Expansion,
     FetchResult,
     IndexInfo,
+    Paths,
     Scope,
     SearchResult,
 )
@@ -134,6 +141,38 @@ class AsyncGroundwireClient(BaseClient):
         )
         return convert.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
+    async def find_paths(
+        self,
+        scope: Scope,
+        from_ids: Sequence[str],
+        to_ids: Sequence[str],
+        *,
+        max_hops: int,
+        max_paths: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Paths:
+        """As `GroundwireClient.find_paths`."""
+        request = convert.paths_request(
+            scope,
+            self._access(access),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+        )
+        return convert.paths(await self._call(self._retrieval.FindPaths, request, timeout))
+
     async def fetch(
         self,
         scope: Scope,
@@ -176,6 +215,7 @@ class AsyncGroundwireClient(BaseClient):
         fusion: FusionMode = FusionMode.ADAPTIVE,
         rrf_k: int | None = None,
         rerank: bool = False,
+        ranking: RankingParameters = DEFAULT_RANKING,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
@@ -204,6 +244,7 @@ class AsyncGroundwireClient(BaseClient):
             fusion=fusion,
             rrf_k=rrf_k,
             rerank=rerank,
+            ranking=ranking,
             freshness_half_life_days=freshness_half_life_days,
             freshness_weight=freshness_weight,
             now=now,

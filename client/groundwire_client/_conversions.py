@@ -22,6 +22,7 @@ from groundwire_client._scope_conversions import access_message, filter_message,
 from groundwire_client._types import (
     Access,
     DependencyEdge,
+    DependencyPath,
     ExpandDebug,
     ExpandedNode,
     Expansion,
@@ -31,6 +32,9 @@ from groundwire_client._types import (
     LegScore,
     Location,
     NodeText,
+    PathNode,
+    Paths,
+    PathsDebug,
     Scope,
     SearchDebug,
     SearchResult,
@@ -128,6 +132,36 @@ def expand_request(
     )
 
 
+def paths_request(
+    scope: Scope,
+    access: Access | None,
+    from_ids: Sequence[str],
+    to_ids: Sequence[str],
+    *,
+    max_hops: int,
+    max_paths: int,
+    max_nodes: int,
+    edge_allowlist: Sequence[str],
+    direction: Direction,
+    filter: Filter | None,
+    min_confidence: float,
+) -> retrieval_pb2.FindPathsRequest:
+    """A search for paths."""
+    return retrieval_pb2.FindPathsRequest(
+        scope=scope_message(scope),
+        access=access_message(access),
+        from_ids=strings("from_ids", from_ids),
+        to_ids=strings("to_ids", to_ids),
+        max_hops=max_hops,
+        max_paths=max_paths,
+        max_nodes=max_nodes,
+        edge_allowlist=strings("edge_allowlist", edge_allowlist),
+        direction=_DIRECTIONS[direction],
+        filter=filter_message(filter),
+        min_confidence=min_confidence,
+    )
+
+
 def fetch_request(
     scope: Scope,
     access: Access | None,
@@ -195,14 +229,31 @@ def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion
             ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
             for node in response.nodes
         ),
-        edges=tuple(
-            DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence), edge.line)
-            for edge in response.edges
-        ),
+        edges=tuple(map(_edge, response.edges)),
         debug=ExpandDebug(
             seed_count=response.debug.seed_count,
             expanded_count=response.debug.expanded_count,
             edges_count=response.debug.edges_count,
+            truncated=response.debug.truncated,
+            reason=response.debug.reason,
+        ),
+        index=response.index,
+    )
+
+
+def paths(response: retrieval_pb2.FindPathsResponse) -> Paths:
+    """The shortest paths."""
+    return Paths(
+        paths=tuple(
+            DependencyPath(tuple(path.node_ids), tuple(map(_edge, path.hops)), _confidence(path.confidence))
+            for path in response.paths
+        ),
+        nodes=tuple(PathNode(node.id, node.is_test, node.is_generated) for node in response.nodes),
+        debug=PathsDebug(
+            from_count=response.debug.from_count,
+            to_count=response.debug.to_count,
+            reached_count=response.debug.reached_count,
+            searched_hops=response.debug.searched_hops,
             truncated=response.debug.truncated,
             reason=response.debug.reason,
         ),
@@ -273,8 +324,15 @@ def _search_debug(debug: retrieval_pb2.SearchDebug) -> SearchDebug:
     )
 
 
+def _edge(edge: retrieval_pb2.DependencyEdge) -> DependencyEdge:
+    return DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence), edge.line)
+
+
 def _confidence(value: float) -> float:
-    """A 32-bit float as the decimal it was made from: 0.9 travels as 0.8999999762. Six digits are what it holds."""
+    """A 32-bit float, or a product of some, as the decimal it was made from: 0.9 travels as 0.8999999762.
+
+    Six digits are what it holds.
+    """
     return float(f"{value:.6g}")
 
 

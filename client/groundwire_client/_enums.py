@@ -27,7 +27,7 @@ class Rerank(StrEnum):
     KEYWORD = "keyword_rerank"
     """Blends similarity with the share of the query's tokens that a candidate's text holds."""
     CODEBERT = "codebert_rerank"
-    """A cross-encoder reads query and text together; needs a model in the server's configuration."""
+    """The reranker of the server's configuration reads query and text together; it must have one."""
 
 
 class SearchLeg(StrEnum):

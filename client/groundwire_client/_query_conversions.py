@@ -5,6 +5,7 @@ As in `_conversions`, what protobuf cannot carry raises `ValueError`, and other 
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import grpc
@@ -16,12 +17,14 @@ from groundwire_client._enums import FusionMode, QueryClass, SkipReason, Source,
 from groundwire_client._errors import InternalError
 from groundwire_client._filters import Filter
 from groundwire_client._query_types import (
+    DEFAULT_RANKING,
     HybridParameters,
     JsonValue,
     MatchMeta,
     ParentContext,
     QueryMatch,
     QueryResult,
+    RankingParameters,
     RetrieveMeta,
     Routing,
     ServiceContext,
@@ -76,6 +79,7 @@ def query_request(
     fusion: FusionMode,
     rrf_k: int | None,
     rerank: bool,
+    ranking: RankingParameters,
     freshness_half_life_days: float | None,
     freshness_weight: float | None,
     now: datetime | None,
@@ -111,6 +115,7 @@ def query_request(
         not_found_when_empty=not_found_when_empty,
         query_vector=query_vector,
         budget_tokens=budget_tokens,
+        ranking=None if ranking == DEFAULT_RANKING else query_pb2.RankingParameters(**asdict(ranking)),
     )
 
 
@@ -186,9 +191,13 @@ def _stage_scores(scores: query_pb2.StageScores) -> StageScores:
         bm25_nlp=scores.bm25_nlp if scores.HasField("bm25_nlp") else None,
         trigram=scores.trigram if scores.HasField("trigram") else None,
         fused=scores.fused,
+        file=scores.file if scores.HasField("file") else None,
+        kind_factor=scores.kind_factor,
+        graph=scores.graph if scores.HasField("graph") else None,
         rerank=scores.rerank if scores.HasField("rerank") else None,
         freshness=scores.freshness if scores.HasField("freshness") else None,
         boost=scores.boost,
+        repeat_factor=scores.repeat_factor,
         final=scores.final,
     )
 
@@ -284,6 +293,19 @@ def _retrieve_meta(meta: query_pb2.RetrieveMeta) -> RetrieveMeta:
         exact=meta.exact,
         truncated=meta.truncated,
         used_tokens=meta.used_tokens,
+        ranking=_ranking(meta.ranking),
+    )
+
+
+def _ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
+    return RankingParameters(
+        file_weight=ranking.file_weight,
+        test_factor=ranking.test_factor,
+        generated_factor=ranking.generated_factor,
+        prose_factor=ranking.prose_factor,
+        fragment_factor=ranking.fragment_factor,
+        graph_weight=ranking.graph_weight,
+        repeat_factor=ranking.repeat_factor,
     )
 
 

@@ -19,11 +19,11 @@ class HybridParameters:
         alpha: The weight of the dense source in a weighted fusion, 0 to 1; 0.7.
         min_sim: The least cosine similarity of a dense candidate, 0 to 1; 0.15.
         top_k: The most matches to return; 5.
-        vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 100.
-        lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 100.
+        vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 200.
+        lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 200.
         trgm_limit: The least trigram similarity of a trigram candidate, 0 to 1; 0.3.
-        max_candidates: The most candidates after the fusion, at most 100,000; the greatest of `top_k`, `vec_limit` and
-            `lex_limit`, and never less.
+        max_candidates: The most candidates after the fusion, at most 100,000 and at least `top_k`, `vec_limit` and
+            `lex_limit`; all of them.
         diversify_strength: How much matches that resemble better ones are held back, 0 to 1; 0.
     """
 
@@ -37,6 +37,33 @@ class HybridParameters:
     diversify_strength: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RankingParameters:
+    """What changes a candidate's score after the fusion, each in 0 to 1; None takes the server's default.
+
+    The defaults named here are those for questions in words. For names, paths and quotations weights are 0, factors 1.
+
+    Attributes:
+        file_weight: How much a candidate gains by its file's BM25 score; 0.3.
+        test_factor: What a test's score is multiplied by, unless the question speaks of tests; 0.5.
+        generated_factor: The same for generated code; 0.5.
+        prose_factor: The same for prose; 0.75.
+        fragment_factor: What the score of a text below 120 characters is multiplied by; 0.85.
+        graph_weight: How much a candidate gains by neighbours that match too; 0.3.
+        repeat_factor: What a match's score is multiplied by for each better match of its file; 0.85.
+    """
+
+    file_weight: float | None = None
+    test_factor: float | None = None
+    generated_factor: float | None = None
+    prose_factor: float | None = None
+    fragment_factor: float | None = None
+    graph_weight: float | None = None
+    repeat_factor: float | None = None
+
+
+DEFAULT_RANKING = RankingParameters()
+"""Every ranking parameter at the server's default."""
 DEFAULT_HYBRID = HybridParameters()
 """Every parameter at the server's default."""
 
@@ -46,8 +73,9 @@ class StageScores:
     """A match's score after each stage; None where the stage did not score it.
 
     `dense` is a cosine similarity in [-1, 1]; BM25 scores are 0 where nothing matches; `trigram` and `rerank` lie in
-    [0, 1]. `fused` is as the fusion gives it. `freshness` is the decay in (0, 1], `boost` the product of the corpus
-    boosts that applied. `final` orders the matches before they are diversified.
+    [0, 1]. `fused` is as the fusion gives it; `file` and `graph` are shares of the best candidate's, in [0, 1], and
+    `kind_factor` and `repeat_factor` are what the score was multiplied by. `freshness` is the decay in (0, 1], `boost`
+    the product of the corpus boosts that applied. `final` orders the matches before they are diversified.
     """
 
     dense: float | None
@@ -59,6 +87,10 @@ class StageScores:
     freshness: float | None
     boost: float
     final: float
+    file: float | None = None
+    kind_factor: float = 1.0
+    graph: float | None = None
+    repeat_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +244,7 @@ class RetrieveMeta:
     now: datetime
     exact: bool
     truncated: bool
+    ranking: RankingParameters
     used_tokens: int = 0
 
 

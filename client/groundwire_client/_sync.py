@@ -15,7 +15,13 @@ from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, 
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
 from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import DEFAULT_HYBRID, HybridParameters, QueryResult
+from groundwire_client._query_types import (
+    DEFAULT_HYBRID,
+    DEFAULT_RANKING,
+    HybridParameters,
+    QueryResult,
+    RankingParameters,
+)
 from groundwire_client._token import Token
 from groundwire_client._types import (
     Access,
@@ -23,6 +29,7 @@ from groundwire_client._types import (
     Expansion,
     FetchResult,
     IndexInfo,
+    Paths,
     Scope,
     SearchResult,
 )
@@ -175,6 +182,53 @@ class GroundwireClient(BaseClient):
         )
         return convert.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
+    def find_paths(
+        self,
+        scope: Scope,
+        from_ids: Sequence[str],
+        to_ids: Sequence[str],
+        *,
+        max_hops: int,
+        max_paths: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: Direction = Direction.OUTGOING,
+        filter: Filter | None = None,
+        min_confidence: float = 0.0,
+        access: Access | None = None,
+        timeout: float | None = None,
+    ) -> Paths:
+        """Finds the shortest paths from some nodes to others. Ends that are absent, hidden or filtered are left out.
+
+        Args:
+            scope: Where to look; `scope.pinned(result.index)` stays on the snapshot of a search.
+            from_ids: Where paths begin.
+            to_ids: Where paths end.
+            max_hops: The most edges on a path.
+            max_paths: The most paths to return.
+            max_nodes: The most nodes to reach between the ends.
+            edge_allowlist: The edge types to follow, compared without regard to case; exactly `["*"]` follows all.
+            direction: Which way a path follows edges from `from_ids` on.
+            filter: Which nodes there are: others are not passed through.
+            min_confidence: The least confidence, 0 to 1, of an edge to follow.
+            access: What the caller may see; None is the client's default.
+            timeout: Seconds until the call gives up; None is the client's default.
+        """
+        request = convert.paths_request(
+            scope,
+            self._access(access),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_allowlist,
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+        )
+        return convert.paths(self._call(self._retrieval.FindPaths, request, timeout))
+
     def fetch(
         self,
         scope: Scope,
@@ -229,6 +283,7 @@ class GroundwireClient(BaseClient):
         fusion: FusionMode = FusionMode.ADAPTIVE,
         rrf_k: int | None = None,
         rerank: bool = False,
+        ranking: RankingParameters = DEFAULT_RANKING,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
@@ -256,7 +311,8 @@ class GroundwireClient(BaseClient):
             sources: The sources to ask, each once; empty asks every one that the index has.
             fusion: How their lists become one.
             rrf_k: The constant of a fusion by reciprocal rank; None is the server's default, 60.
-            rerank: Lets a cross-encoder read the query with the best candidates; needs a model on the server.
+            rerank: Lets the server's reranker read the query with the best candidates; it must have one.
+            ranking: How files, kinds of text and the graph change the order.
             freshness_half_life_days: The age at which what a conversation gains by being recent is halved; None is the
                 server's default, 90.
             freshness_weight: The share of being recent in the score of a conversation, 0 to 1; None is the server's
@@ -287,6 +343,7 @@ class GroundwireClient(BaseClient):
             fusion=fusion,
             rrf_k=rrf_k,
             rerank=rerank,
+            ranking=ranking,
             freshness_half_life_days=freshness_half_life_days,
             freshness_weight=freshness_weight,
             now=now,

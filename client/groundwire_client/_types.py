@@ -151,6 +151,53 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
+class DependencyPath:
+    """A way through the graph: `hops[i]` is the edge between `node_ids[i]` and `node_ids[i + 1]`, either way round.
+
+    `confidence` is the product of the hops': above 0, at most 1.
+    """
+
+    node_ids: tuple[str, ...]
+    hops: tuple[DependencyEdge, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """A node on a path. `is_test` marks tests, `is_generated` what a tool wrote."""
+
+    id: str
+    is_test: bool = False
+    is_generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PathsDebug:
+    """How a search for paths went: visible ends, nodes reached between them, and up to how many hops was searched.
+
+    `reason` is `ok`, `no_ends`, `path_limit`, `limit_reached` or `response_limit`; `truncated` says that there may be
+    more paths.
+    """
+
+    from_count: int
+    to_count: int
+    reached_count: int
+    searched_hops: int
+    truncated: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The shortest paths, best first: fewer hops, then greater confidence. `nodes` are theirs, as they first occur."""
+
+    paths: tuple[DependencyPath, ...]
+    nodes: tuple[PathNode, ...]
+    debug: PathsDebug
+    index: str
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """Where a text stands: path with forward slashes (empty when unknown), 1-based inclusive lines (0 when unknown).
 

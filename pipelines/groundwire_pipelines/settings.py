@@ -43,6 +43,14 @@ class PipelineSettings(BaseModel):
     """The edge types an expansion follows; exactly `["*"]` follows all."""
     graph_min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     """The least confidence of an edge that an expansion follows."""
+    path_from: str = ""
+    """Where paths begin, in words; empty where the question says it."""
+    path_to: str = ""
+    """Where paths end, in words; empty where the question says it."""
+    max_hops: Annotated[int | None, Field(ge=1)] = None
+    """The most edges on a path."""
+    max_paths: Annotated[int | None, Field(ge=1)] = None
+    """The most paths between the two ends of a question."""
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
     """How many nodes' texts may be fetched after an expansion; absent for no limit but the budget."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"

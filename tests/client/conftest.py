@@ -112,6 +112,11 @@ class FakeServer(
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         return self._handle("ExpandDependencyTree", retrieval_pb2.ExpandDependencyTreeResponse, request, context)
 
+    def FindPaths(
+        self, request: retrieval_pb2.FindPathsRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.FindPathsResponse:
+        return self._handle("FindPaths", retrieval_pb2.FindPathsResponse, request, context)
+
     def FetchNodeTexts(
         self, request: retrieval_pb2.FetchNodeTextsRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.FetchNodeTextsResponse:

@@ -21,6 +21,8 @@ from groundwire_client import (
     CancelledError,
     DeadlineExceededError,
     DependencyEdge,
+    DependencyPath,
+    Direction,
     ExpandDebug,
     ExpandedNode,
     Expansion,
@@ -31,6 +33,9 @@ from groundwire_client import (
     IndexInfo,
     Location,
     NodeText,
+    PathNode,
+    Paths,
+    PathsDebug,
     Scope,
     SearchResult,
     SearchType,
@@ -111,6 +116,35 @@ def test_expand(server: FakeServer, call: Caller) -> None:
     assert (request.max_depth, request.max_nodes, list(request.edge_allowlist)) == (1, 5, ["*"])
     assert request.direction == retrieval_pb2.DIRECTION_OUTGOING
     assert (request.filter.HasField("is_test"), request.filter.is_test, request.min_confidence) == (True, False, 0.5)
+
+
+def test_find_paths(server: FakeServer, call: Caller) -> None:
+    hop = retrieval_pb2.DependencyEdge(from_id="b", to_id="a", edge_type="Calls", confidence=0.9, line=7)
+    server.answer(
+        retrieval_pb2.FindPathsResponse(
+            paths=[retrieval_pb2.DependencyPath(node_ids=["a", "b"], hops=[hop], confidence=hop.confidence)],
+            nodes=[retrieval_pb2.PathNode(id="a"), retrieval_pb2.PathNode(id="b", is_test=True, is_generated=True)],
+            debug=retrieval_pb2.FindPathsDebug(from_count=1, to_count=2, searched_hops=4, reason="ok"),
+            index="v1",
+        )
+    )
+    result = call(
+        server.target,
+        lambda client: client.find_paths(
+            SCOPE, ["a"], ["b", "c"], max_hops=4, max_paths=2, max_nodes=5, edge_allowlist=["*"],
+            direction=Direction.INCOMING,
+        ),
+    )  # fmt: skip
+    assert result == Paths(
+        paths=(DependencyPath(("a", "b"), (DependencyEdge("b", "a", "Calls", 0.9, 7),), 0.9),),
+        nodes=(PathNode("a"), PathNode("b", True, True)),
+        debug=PathsDebug(1, 2, 0, 4, False, "ok"),
+        index="v1",
+    )
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.FindPathsRequest)
+    assert (list(request.from_ids), list(request.to_ids)) == (["a"], ["b", "c"])
+    assert (request.max_hops, request.max_paths, request.max_nodes) == (4, 2, 5)
 
 
 def test_fetch(server: FakeServer, call: Caller) -> None:

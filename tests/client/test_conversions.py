@@ -77,6 +77,7 @@ FILTER_MESSAGE = scope_pb2.Filter(
     [
         (retrieval_pb2.SearchNodesResponse(), convert.search_result),
         (retrieval_pb2.ExpandDependencyTreeResponse(), convert.expansion),
+        (retrieval_pb2.FindPathsResponse(), convert.paths),
         (retrieval_pb2.FetchNodeTextsResponse(), convert.fetch_result),
         (index_pb2.Index(), convert.index_info),
     ],
@@ -176,6 +177,36 @@ def test_an_expand_request_carries_every_argument() -> None:
         access=ACCESS_MESSAGE,
         seed_ids=["a", "b"],
         max_depth=0,
+        max_nodes=9,
+        edge_allowlist=["Calls", "FK"],
+        direction=retrieval_pb2.DIRECTION_INCOMING,
+        filter=FILTER_MESSAGE,
+        min_confidence=0.7,
+    )
+    assert set_fields(request) == all_fields(request)
+
+
+def test_a_paths_request_carries_every_argument() -> None:
+    request = convert.paths_request(
+        SCOPE,
+        ACCESS,
+        ["a", "b"],
+        ["c"],
+        max_hops=5,
+        max_paths=3,
+        max_nodes=9,
+        edge_allowlist=["Calls", "FK"],
+        direction=Direction.INCOMING,
+        filter=FILTER,
+        min_confidence=0.7,
+    )
+    assert request == retrieval_pb2.FindPathsRequest(
+        scope=SCOPE_MESSAGE,
+        access=ACCESS_MESSAGE,
+        from_ids=["a", "b"],
+        to_ids=["c"],
+        max_hops=5,
+        max_paths=3,
         max_nodes=9,
         edge_allowlist=["Calls", "FK"],
         direction=retrieval_pb2.DIRECTION_INCOMING,

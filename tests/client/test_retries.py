@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SCOPE = Scope("shop", "main", "v1")
 READING: list[Callable[[Any], object]] = [
     lambda client: client.search(SCOPE, "vat"),
+    lambda client: client.find_paths(SCOPE, ["a"], ["b"], max_hops=1, max_paths=1, max_nodes=5, edge_allowlist=["*"]),
     lambda client: client.expand(SCOPE, ["a"], max_depth=1, max_nodes=5, edge_allowlist=["*"]),
     lambda client: client.fetch(SCOPE, ["a"], budget_tokens=5),
     lambda client: client.query(SCOPE, "vat"),

@@ -9,7 +9,7 @@ import pytest
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from support.jsonl import edge, node
 from support.platform import Platform
-from support.platform_corpus import AUDITOR_TAG, BULK, PLATFORM
+from support.platform_corpus import AUDITOR_TAG, BULK, PLATFORM, REFUNDS
 from support.program import Server, run_ok, write_jsonl
 
 SHOP = [
@@ -89,7 +89,7 @@ def platform_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder: `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts."""
     folder = tmp_path_factory.mktemp("platform")
     plain = [{name: value for name, value in record.items() if name != "vector"} for record in PLATFORM]
-    for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK)):
+    for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK), ("ranking", REFUNDS)):
         source = write_jsonl(folder / f"{branch}.jsonl", records)
         where = ("--repository", "platform", "--branch", branch, "--version", "v1", "--data", folder / "data")
         run_ok("index", source, *where, "--embedder", "none")

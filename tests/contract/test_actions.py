@@ -1,4 +1,4 @@
-"""The three actions and the index service, over the wire, on one small shop."""
+"""The actions and the index service, over the wire, on one small shop."""
 
 import pytest
 
@@ -177,6 +177,61 @@ def test_hidden_and_unknown_seeds_look_the_same(retrieval: Retrieval) -> None:
     hidden, unknown = _expand(retrieval, MARGIN), _expand(retrieval, "shop::main::cs::No.Such")
     assert hidden.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
     assert hidden.debug.reason == "no_seeds"
+
+
+def _paths(stub: Retrieval, from_id: str, to_id: str, **fields: object) -> messages.FindPathsResponse:
+    request = messages.FindPathsRequest(
+        scope=MAIN, from_ids=[from_id], to_ids=[to_id], max_hops=4, max_paths=5, max_nodes=10, edge_allowlist=["*"]
+    )
+    for name in fields:
+        request.ClearField(name)
+    request.MergeFrom(messages.FindPathsRequest(**fields))
+    return stub.FindPaths(request, timeout=30)
+
+
+def test_paths_tell_each_hop_and_lead_through_no_hidden_node(retrieval: Retrieval) -> None:
+    response = _paths(retrieval, CREATE, TABLE)
+    (path,) = response.paths
+    assert list(path.node_ids) == [CREATE, PROC, TABLE]
+    assert [(hop.from_id, hop.to_id, hop.edge_type, hop.line) for hop in path.hops] == [
+        (CREATE, PROC, "Executes", 5),
+        (PROC, TABLE, "WritesTo", 0),
+    ]
+    assert path.confidence == 1.0
+    assert [(node.id, node.is_generated) for node in response.nodes] == [(CREATE, False), (PROC, False), (TABLE, True)]
+    assert (response.debug.from_count, response.debug.to_count, response.debug.reached_count) == (1, 1, 2)
+    assert (response.debug.searched_hops, response.debug.truncated, response.debug.reason) == (4, False, "ok")
+    assert response.index == "v1"
+    assert not _paths(retrieval, CREATE, TAX).paths
+    (found,) = _paths(retrieval, CREATE, TAX, access=FINANCE).paths
+    assert list(found.node_ids) == [CREATE, TOTAL, MARGIN, TAX]
+    assert found.confidence == pytest.approx(0.8)
+
+
+def test_paths_obey_direction_edge_types_filter_confidence_and_limits(retrieval: Retrieval) -> None:
+    def ways(*ends: str, **fields: object) -> list[list[str]]:
+        return [list(path.node_ids) for path in _paths(retrieval, *ends, **fields).paths]
+
+    assert ways(TABLE, CREATE) == []
+    assert ways(TABLE, CREATE, direction=2) == [[TABLE, PROC, CREATE]]
+    assert ways(TOTAL, TABLE, direction=3) == [[TOTAL, CREATE, PROC, TABLE]]
+    assert ways(TOTAL, TABLE, direction=3, min_confidence=0.9) == []
+    assert ways(CREATE, TABLE, edge_allowlist=["executes"]) == []
+    assert ways(CREATE, TABLE, filter=Filter(is_generated=False)) == []
+    assert ways(CREATE, TABLE, max_hops=1) == []
+    limited = _paths(retrieval, CREATE, TABLE, max_paths=1)
+    assert (len(limited.paths), limited.debug.truncated, limited.debug.reason) == (1, True, "path_limit")
+    assert limited.debug.searched_hops == 2
+
+
+def test_hidden_and_unknown_ends_look_the_same(retrieval: Retrieval) -> None:
+    for swap in (False, True):
+        hidden, unknown = (
+            _paths(retrieval, *((end, CREATE) if swap else (CREATE, end)))
+            for end in (MARGIN, "shop::main::cs::No.Such")
+        )
+        assert hidden.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
+        assert (hidden.debug.reason, hidden.debug.truncated) == ("no_ends", False)
 
 
 def _fetch(stub: Retrieval, **fields: object) -> messages.FetchNodeTextsResponse:

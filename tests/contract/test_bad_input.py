@@ -30,6 +30,13 @@ def expand(**fields: object) -> messages.ExpandDependencyTreeRequest:
     return with_fields(request, fields)
 
 
+def paths(**fields: object) -> messages.FindPathsRequest:
+    request = messages.FindPathsRequest(
+        scope=MAIN, from_ids=["a"], to_ids=["b"], max_hops=3, max_paths=5, max_nodes=10, edge_allowlist=["*"]
+    )
+    return with_fields(request, fields)
+
+
 def fetch(**fields: object) -> messages.FetchNodeTextsRequest:
     return with_fields(messages.FetchNodeTextsRequest(scope=MAIN, seed_ids=["a"], budget_tokens=100), fields)
 
@@ -40,7 +47,7 @@ def graph_node(id_: str = "b", depth: int = 1, parent_id: str = "a") -> messages
 
 def _scope_rows() -> list[Row]:
     rows: list[Row] = []
-    for name, make in (("search", search), ("expand", expand), ("fetch", fetch)):
+    for name, make in (("search", search), ("expand", expand), ("paths", paths), ("fetch", fetch)):
         rows += [
             Row(f"{name}: scope is required", make(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
             Row(
@@ -218,6 +225,23 @@ EXPAND_ROWS = [
     Row("* stands alone", expand(edge_allowlist=["Calls", "*"]), INVALID, "FIELDS_CONFLICT", "edge_allowlist[1]"),
     Row("allowlist is not too long", expand(edge_allowlist=map(str, range(65))), INVALID, "VALUE_OUT_OF_RANGE", "edge_allowlist"),
     Row("direction is known", expand(direction=7), INVALID, "VALUE_UNKNOWN", "direction"),
+    Row("a beginning is required", paths(from_ids=None), INVALID, "FIELD_REQUIRED", "from_ids"),
+    Row("an end is required", paths(to_ids=None), INVALID, "FIELD_REQUIRED", "to_ids"),
+    Row("beginnings are not empty", paths(from_ids=["a", ""]), INVALID, "FIELD_REQUIRED", "from_ids[1]"),
+    Row("ends are not too long", paths(to_ids=["x" * 2049]), INVALID, "VALUE_OUT_OF_RANGE", "to_ids[0]"),
+    Row("beginnings are not too many", paths(from_ids=map(str, range(101))), INVALID, "VALUE_OUT_OF_RANGE", "from_ids"),
+    Row("ends are not too many", paths(to_ids=map(str, range(101))), INVALID, "VALUE_OUT_OF_RANGE", "to_ids"),
+    Row("max_hops is required", paths(max_hops=None), INVALID, "VALUE_OUT_OF_RANGE", "max_hops"),
+    Row("max_hops is not too large", paths(max_hops=17), INVALID, "VALUE_OUT_OF_RANGE", "max_hops"),
+    Row("max_paths is required", paths(max_paths=None), INVALID, "VALUE_OUT_OF_RANGE", "max_paths"),
+    Row("max_paths is not too large", paths(max_paths=101), INVALID, "VALUE_OUT_OF_RANGE", "max_paths"),
+    Row("max_nodes between is required", paths(max_nodes=None), INVALID, "VALUE_OUT_OF_RANGE", "max_nodes"),
+    Row("max_nodes between is not too large", paths(max_nodes=2001), INVALID, "VALUE_OUT_OF_RANGE", "max_nodes"),
+    Row("edge types of paths are required", paths(edge_allowlist=None), INVALID, "FIELD_REQUIRED", "edge_allowlist"),
+    Row("* stands alone for paths", paths(edge_allowlist=["*", "FK"]), INVALID, "FIELDS_CONFLICT", "edge_allowlist[0]"),
+    Row("confidence of paths is at most 1", paths(min_confidence=1.5), INVALID, "VALUE_OUT_OF_RANGE", "min_confidence"),
+    Row("filter of paths is checked", paths(filter=Filter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
+    Row("direction of paths is known", paths(direction=7), INVALID, "VALUE_UNKNOWN", "direction"),
 ]  # fmt: skip
 
 FETCH_ROWS = [

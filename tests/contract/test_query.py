@@ -14,6 +14,7 @@ from groundwire.v1.query_pb2 import (
 )
 from groundwire.v1.scope_pb2 import AccessContext, Filter
 from support.platform import (
+    AS_FUSED,
     CODE_WORDS,
     DENSE,
     EVERYTHING,
@@ -55,7 +56,7 @@ def test_a_deployment_query_finds_the_manifest(platform: Platform) -> None:
 
 def test_an_index_without_vectors_answers_by_words_and_names(platform: Platform) -> None:
     for query, key in (("GetUser function", "go::auth/GetUser"), ("auth-service 503", "slack::incident/1")):
-        response = platform.ask(query, scope=PLAIN)
+        response = platform.ask(query, scope=PLAIN, ranking=AS_FUSED)
         assert response.matches[0].id == f"platform::plain::{key}"
         assert [use.source for use in response.meta.sources] == [CODE_WORDS, PROSE_WORDS, TRIGRAM]
 
@@ -78,8 +79,10 @@ def test_every_score_of_a_match_is_told(platform: Platform) -> None:
     assert scores.bm25_nlp > 0
     assert scores.trigram > 0
     assert 0 < scores.fused <= 1
-    assert scores.boost == 1.0
-    assert scores.final == scores.fused
+    assert (scores.boost, scores.kind_factor, scores.repeat_factor) == (1.0, 0.85, 1.0)
+    assert 0 < scores.file <= 1
+    assert 0 < scores.graph <= 1
+    assert scores.final == (scores.fused + 0.3 * scores.file) * 0.85 + 0.3 * scores.graph
     assert not scores.HasField("freshness")
 
 
@@ -138,7 +141,11 @@ def test_reciprocal_ranks_are_summed_with_the_given_constant(platform: Platform)
 def test_a_weighted_fusion_leans_to_the_dense_source_by_alpha(platform: Platform) -> None:
     def best(alpha: float) -> str:
         response = platform.ask(
-            "kubectl rollback", AUTH, fusion=FUSION_MODE_WEIGHTED, hybrid=HybridParameters(alpha=alpha)
+            "kubectl rollback",
+            AUTH,
+            fusion=FUSION_MODE_WEIGHTED,
+            hybrid=HybridParameters(alpha=alpha),
+            ranking=AS_FUSED,
         )
         weights = {use.source: use.weight for use in response.meta.sources}
         rest = (1 - alpha) / 3
@@ -174,7 +181,9 @@ def test_an_adaptive_fusion_says_what_the_query_looks_like_and_weighs_by_it(
 
 
 def test_recent_conversations_gain_and_nothing_else_does(platform: Platform) -> None:
-    response = platform.ask(LATENCY_QUERY, LATENCY, freshness_half_life_days=365, freshness_weight=0.4)
+    response = platform.ask(
+        LATENCY_QUERY, LATENCY, freshness_half_life_days=365, freshness_weight=0.4, ranking=AS_FUSED
+    )
     new, old, undated, note = (
         match_of(response, key).scores
         for key in ("slack::latency/new", "slack::latency/old", "slack::latency/undated", "md::latency/note")
@@ -202,7 +211,7 @@ def test_a_freshness_weight_of_zero_disables_it(platform: Platform) -> None:
 
 
 def test_a_query_boosts_the_corpora_that_it_calls_for(platform: Platform) -> None:
-    response = platform.ask("deploy auth-service", DEPLOY, freshness_weight=0.0, hybrid=EVERYTHING)
+    response = platform.ask("deploy auth-service", DEPLOY, freshness_weight=0.0, hybrid=EVERYTHING, ranking=AS_FUSED)
     assert list(response.meta.boosts) == ["deployment"]
     boosted = {match.corpus_type for match in response.matches if match.scores.boost != 1.0}
     assert boosted == {"CODE_DEPLOY", "DOC_RUNBOOK"}

@@ -9,6 +9,7 @@ from groundwire.v1.query_pb2 import (
 )
 from groundwire.v1.scope_pb2 import Filter
 from support.platform import (
+    AS_FUSED,
     CODE_WORDS,
     DENSE,
     EVERYTHING,
@@ -32,14 +33,14 @@ def lengths(meta: RetrieveMeta) -> dict[int, int]:
 def test_an_empty_message_takes_every_default(platform: Platform) -> None:
     meta = platform.ask("order", ORDERS).meta
     assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.7, 0.15, 0.3, 0.0)
-    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 100, 100, 100)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 200, 200, 800)
     assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
     assert (meta.visibility_effective, meta.now) == (VISIBILITY_ACTIVE, timestamp(NOW))
 
 
 def test_lists_are_three_times_as_deep_as_the_result(platform: Platform) -> None:
     meta = platform.ask("order", ORDERS, top_k=200).meta
-    assert (meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (600, 600, 600)
+    assert (meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (600, 600, 2400)
 
 
 def test_what_is_given_is_in_effect(platform: Platform) -> None:
@@ -70,7 +71,9 @@ def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
 
 def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
     def found(min_sim: float) -> list[str]:
-        response = platform.ask("?", AUTH, sources=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100))
+        response = platform.ask(
+            "?", AUTH, sources=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100), ranking=AS_FUSED
+        )
         assert response.meta.vector_candidates == len(response.matches)
         assert all(match.scores.dense >= min_sim for match in response.matches)
         return keys(response)
@@ -110,11 +113,10 @@ def test_trgm_limit_bounds_the_trigram_list(platform: Platform) -> None:
 def test_max_candidates_bounds_the_fused_list(platform: Platform) -> None:
     hybrid = HybridParameters(vec_limit=3, lex_limit=3, top_k=3)
     union = platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta
-    assert union.max_candidates_effective == 3
-    assert union.fused_candidates == 3
-    hybrid.max_candidates = 100
-    meta = platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta
-    assert meta.fused_candidates > 3
+    assert union.max_candidates_effective == 12
+    assert union.fused_candidates > 3
+    hybrid.max_candidates = 3
+    assert platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta.fused_candidates == 3
 
 
 def test_max_candidates_cuts_what_would_have_been_boosted(platform: Platform) -> None:

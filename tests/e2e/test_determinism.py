@@ -102,6 +102,18 @@ def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
                 direction=messages.Direction.Name(random_.randrange(1, 4)),
             )
             yield f"{METHODS}ExpandDependencyTree", expand.SerializeToString()
+            paths = messages.FindPathsRequest(
+                scope=scope,
+                access=access,
+                from_ids=random_.sample(ids, 4),
+                to_ids=random_.sample(ids, 4),
+                max_hops=random_.randrange(1, 6),
+                max_paths=random_.randrange(1, 30),
+                max_nodes=random_.choice((5, 60)),
+                edge_allowlist=random_.choice((["*"], ["Calls"])),
+                direction=messages.Direction.Name(random_.randrange(1, 4)),
+            )
+            yield f"{METHODS}FindPaths", paths.SerializeToString()
         elif number % 4 == 1:
             fetch = messages.FetchNodeTextsRequest(
                 scope=scope, access=access, seed_ids=random_.sample(ids, 9), budget_tokens=random_.randrange(20, 400)

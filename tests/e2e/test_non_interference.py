@@ -176,6 +176,17 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         direction=retrieval_pb2.Direction.Name(draw(st.integers(min_value=1, max_value=3))),
     )
     yield f"{RETRIEVAL}ExpandDependencyTree", expand.SerializeToString()
+    paths = retrieval_pb2.FindPathsRequest(
+        **common,
+        from_ids=seeds,
+        to_ids=draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4)),
+        max_hops=draw(st.integers(min_value=1, max_value=6)),
+        max_paths=draw(st.integers(min_value=1, max_value=8)),
+        max_nodes=draw(st.integers(min_value=1, max_value=8)),
+        edge_allowlist=draw(st.sampled_from((["*"], ["calls"], ["Reads", "Zips"]))),
+        direction=retrieval_pb2.Direction.Name(draw(st.integers(min_value=1, max_value=3))),
+    )
+    yield f"{RETRIEVAL}FindPaths", paths.SerializeToString()
     fetch = retrieval_pb2.FetchNodeTextsRequest(
         **common,
         seed_ids=seeds,

@@ -56,12 +56,12 @@ class Caller:
 @dataclass(frozen=True)
 class Corpus:
     nodes: tuple[dict[str, object], ...]
-    edges: tuple[tuple[int, int, str], ...]
+    edges: tuple[tuple[int, int, str, float], ...]
 
     def records(self, kept: frozenset[int]) -> list[dict[str, object]]:
         edges: list[dict[str, object]] = [
-            {"type": "edge", "from": f"cs::N{a:02}", "to": f"cs::N{b:02}", "edge_type": edge_type}
-            for a, b, edge_type in self.edges
+            {"type": "edge", "from": f"cs::N{a:02}", "to": f"cs::N{b:02}", "edge_type": edge_type, "confidence": sure}
+            for a, b, edge_type, sure in self.edges
             if {a, b} <= kept
         ]
         return [*(self.nodes[place] for place in sorted(kept)), *edges]
@@ -77,8 +77,11 @@ def corpora(draw: st.DrawFn) -> Corpus:
     size = draw(st.integers(min_value=1, max_value=10))
     nodes = tuple(_node(draw, place) for place in range(size))
     places = st.integers(min_value=0, max_value=size - 1)
-    edges = st.frozensets(st.tuples(places, places, st.sampled_from(EDGE_TYPES)), max_size=2 * size)
-    return Corpus(nodes, tuple(sorted(draw(edges))))
+    edges = st.frozensets(
+        st.tuples(places, places, st.sampled_from(EDGE_TYPES), st.sampled_from((0.5, 0.9, 1.0))), max_size=2 * size
+    )
+    distinct = {edge[:3]: edge for edge in sorted(draw(edges))}
+    return Corpus(nodes, tuple(distinct.values()))
 
 
 def _node(draw: st.DrawFn, place: int) -> dict[str, object]:
@@ -99,6 +102,8 @@ def _node(draw: st.DrawFn, place: int) -> dict[str, object]:
         "channel": one_of(*CHANNELS),
         **draw(st.sampled_from(({}, *({"timestamp": time} for time in TIMES)))),
         "is_latest": one_of(True, False),
+        "is_test": one_of(False, False, True),
+        "is_generated": one_of(False, False, True),
         "deleted": one_of(False, False, True),
         "metadata": one_of({}, {"team": "a"}, {"team": ["a", "b"], "process": "p"}),
         "tenant_id": one_of("", "", "acme"),
@@ -153,6 +158,9 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
             )
         ),
         process=draw(st.sampled_from(("", "", "p"))),
+        ranking=draw(
+            st.sampled_from((None, query_pb2.RankingParameters(file_weight=1, graph_weight=1, repeat_factor=0.5)))
+        ),
         query_vector=draw(st.sampled_from(([1.0, 0.5, 0.0], [0.0, 1.0, -1.0])))
         if not sources or query_pb2.SOURCE_DENSE in sources
         else (),

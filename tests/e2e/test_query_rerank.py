@@ -42,7 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(data: Path, cross_encoder: Path) -> Iterator[GroundwireClient]:
     """A client of a server that has the cross-encoder."""
     with (
-        Server(data, "--embedder", "none", "--cross-encoder", str(cross_encoder)) as server,
+        Server(data, "--embedder", "none", "--reranker", str(cross_encoder)) as server,
         GroundwireClient(server.address, timeout=60) as client,
     ):
         yield client
@@ -113,7 +113,7 @@ def test_a_relevant_text_ranks_above_irrelevant_ones(tmp_path: Path, trained_cro
     run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
     right = 0
     with (
-        Server(tmp_path / "data", "--embedder", "none", "--cross-encoder", str(trained_cross_encoder)) as server,
+        Server(tmp_path / "data", "--embedder", "none", "--reranker", str(trained_cross_encoder)) as server,
         GroundwireClient(server.address, timeout=60) as reranking,
     ):
         for letter in "abcdefgh":

@@ -80,7 +80,7 @@ def test_bare_install_imports_contract_client_and_pipelines(bare_bin: Path) -> N
 
 def test_bare_install_has_the_command_line(bare_bin: Path) -> None:
     shown = _run(bare_bin / "groundwire", "--help")
-    assert all(command in shown for command in ("index", "serve", "search", "expand", "fetch"))
+    assert all(command in shown for command in ("index", "serve", "search", "expand", "paths", "fetch"))
 
 
 def test_bare_install_says_what_serving_needs(bare_bin: Path, tmp_path: Path) -> None:

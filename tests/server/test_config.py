@@ -16,6 +16,13 @@ JWT = {
     "jwt_issuer": "https://issuer.example",
     "jwt_audiences": "groundwire",
 }
+RERANKER = {
+    "reranker_api": "tei",
+    "reranker_model": "m",
+    "reranker_token_file": "f",
+    "reranker_token": "t",
+    "reranker_seconds": 3,
+}
 KEYS_RULE = "must be a path or an https URL without user name; http is for localhost alone"
 
 
@@ -174,6 +181,22 @@ def test_settings_do_not_change() -> None:
             "jwt_max_lifetime_seconds: 31536001: must be less than or equal to 31536000",
         ),
         ({"jwt_refresh_seconds": 1}, "jwt_refresh_seconds: 1: must be greater than or equal to 10"),
+        ({"reranker": "http://rerank.example/v1"}, f"reranker: 'http://rerank.example/v1': {KEYS_RULE}"),
+        ({"reranker": "https://me:secret@a/"}, f"reranker: 'https://me:secret@a/': {KEYS_RULE}"),
+        ({"reranker_api": "soap"}, "reranker_api: 'soap': must be 'rerank' or 'tei'"),
+        ({"reranker_seconds": 0}, "reranker_seconds: 0: must be greater than 0"),
+        ({"reranker_token": "two words"}, "reranker_token: must be one word of printable ASCII"),
+        ({"reranker_token": "a\r\nX: b"}, "reranker_token: must be one word of printable ASCII"),
+        ({"reranker_token": 3_141_592}, "reranker_token: must be a valid string"),
+        (
+            {"reranker": "https://a/", "reranker_token": "t", "reranker_token_file": "f"},
+            "reranker_token: must not be given together with reranker_token_file",
+        ),
+        *(
+            ({"reranker": reranker, setting: value}, f"{setting}: has no use unless reranker is a URL")
+            for reranker in ("", "some-model")
+            for setting, value in RERANKER.items()
+        ),
         ({"log_format": "xml"}, "log_format: 'xml': must be 'json' or 'console'"),
         (
             {"default_deadline_seconds": 20, "max_deadline_seconds": 10},
@@ -198,6 +221,16 @@ def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> No
 def test_keys_are_a_path_or_a_url_that_nobody_else_can_answer(keys: str) -> None:
     settings = load_settings(None, **{**JWT, "jwt_keys": keys, "jwt_audiences": "a, b"})
     assert (settings.jwt_keys, settings.jwt_audiences) == (keys, ("a", "b"))
+
+
+def test_a_token_may_come_from_the_environment_and_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_RERANKER", "https://rerank.example/v1/rerank")
+    monkeypatch.setenv("GROUNDWIRE_RERANKER_TOKEN", "tok-3n")
+    settings = load_settings(None)
+    assert settings.reranker_token.get_secret_value() == "tok-3n"
+    assert "tok-3n" not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "HS512", "ES256K", ""])

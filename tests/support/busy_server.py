@@ -63,6 +63,9 @@ class BusyServer(retrieval_pb2_grpc.RetrievalServiceServicer):
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         return self._answer("ExpandDependencyTree", context, EXPANDED)
 
+    def FindPaths(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.FindPathsResponse:
+        return self._answer("FindPaths", context, retrieval_pb2.FindPathsResponse())
+
     def FetchNodeTexts(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.FetchNodeTextsResponse:
         return self._answer("FetchNodeTexts", context, FETCHED)
 

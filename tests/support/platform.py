@@ -10,6 +10,7 @@ from support.refusals import with_fields
 
 MAIN = scope_pb2.Scope(repository="platform", branch="main")
 PLAIN = scope_pb2.Scope(repository="platform", branch="plain")
+RANKING = scope_pb2.Scope(repository="platform", branch="ranking")
 BULK = scope_pb2.Scope(repository="platform", branch="bulk")
 NOW = "2025-06-01T00:00:00Z"
 DENSE, CODE_WORDS, PROSE_WORDS, TRIGRAM = (
@@ -20,6 +21,25 @@ DENSE, CODE_WORDS, PROSE_WORDS, TRIGRAM = (
 )
 EVERYTHING = query_pb2.HybridParameters(top_k=100, min_sim=0, trgm_limit=0)
 """Every node that is not narrowed away is a match, as long as the dense source is asked."""
+
+
+_NEUTRAL = {
+    "file_weight": 0.0,
+    "test_factor": 1.0,
+    "generated_factor": 1.0,
+    "prose_factor": 1.0,
+    "fragment_factor": 1.0,
+    "graph_weight": 0.0,
+    "repeat_factor": 1.0,
+}
+
+
+def as_fused(**other: float) -> query_pb2.RankingParameters:
+    """Ranking that leaves the order of the fusion as it is, but for the parameters given."""
+    return query_pb2.RankingParameters(**{**_NEUTRAL, **other})
+
+
+AS_FUSED = as_fused()
 
 
 def timestamp(text: str) -> Timestamp:

@@ -122,6 +122,38 @@ EDGES = [
 
 PLATFORM = [*CODE, *DEPLOYMENTS, *CONVERSATIONS, *DOCUMENTS, *EDGES]
 
+_PADDING = " ".join(f"filler{number}" for number in range(20))
+
+
+def _ranked(local_id: str, text: str, path: str, padding: str = _PADDING, **fields: object) -> dict[str, object]:
+    """A node of more than 120 characters about refunds of orders, or not."""
+    return {**node(local_id, f"{text} {padding}".strip(), [1.0, 0.0], path=path), **fields}
+
+
+REFUNDS = [
+    _ranked("alone", "refunded order total", "src/a.cs"),
+    _ranked("in-file", "refunded order total", "src/b.cs"),
+    _ranked("in-file/rest", "order refunded refunded order refunded", "src/b.cs"),
+    _ranked("test", "refunded order", "tests/a.cs", is_test=True),
+    _ranked("generated", "refunded order", "src/generated.cs", is_generated=True),
+    _ranked("prose", "refunded order", "docs/refunds.md", corpus_type="DOC_GENERAL"),
+    _ranked("fragment", "refunded order", "src/short.cs", ""),
+    _ranked("another", "order", "src/another.cs"),
+    _ranked("called", "order", "src/called.cs"),
+    _ranked("doubtful", "order", "src/doubtful.cs"),
+    _ranked("hub", "order", "src/hub.cs"),
+    *(_ranked(f"leaf/{number}", "nothing", "src/leaves.cs") for number in range(30)),
+    *(_ranked(f"crowd/{number}", "refunded " * (9 - number) + "order", "src/crowd.cs") for number in (1, 2, 3)),
+    _ranked("outside", "refunded refunded refunded order", "src/outside.cs"),
+    _ranked("hidden", "refunded order refunded order", "src/another.cs", acl_tags=["inside"]),
+    edge("cs::crowd/1", "cs::called", "Calls"),
+    edge("cs::crowd/1", "cs::hub", "Calls"),
+    edge("cs::crowd/1", "cs::doubtful", "Calls", confidence=0.5),
+    edge("cs::hidden", "cs::another", "Calls"),
+    *(edge("cs::hub", f"cs::leaf/{number}", "Calls") for number in range(30)),
+]
+"""Code of which some answers where an order is refunded, for the rules of the ranking."""
+
 BULK_TEXT_CHARACTERS = 1_600_000
 BULK = [
     *(

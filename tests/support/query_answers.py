@@ -11,6 +11,7 @@ from groundwire_client import (
     QueryClass,
     QueryMatch,
     QueryResult,
+    RankingParameters,
     RetrieveMeta,
     Routing,
     Visibility,
@@ -106,5 +107,6 @@ def queried(*matches: QueryMatch, index: str) -> QueryResult:
         now=datetime(2026, 1, 1, tzinfo=UTC),
         exact=True,
         truncated=False,
+        ranking=RankingParameters(),
     )
     return QueryResult(tuple(matches), (), meta, index)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 from pydantic import JsonValue
@@ -10,6 +11,7 @@ from pydantic import JsonValue
 from groundwire_client import (
     AsyncGroundwireClient,
     DependencyEdge,
+    DependencyPath,
     ExpandDebug,
     ExpandedNode,
     Expansion,
@@ -17,6 +19,9 @@ from groundwire_client import (
     Hit,
     Location,
     NodeText,
+    PathNode,
+    Paths,
+    PathsDebug,
     QueryResult,
     Scope,
     SearchResult,
@@ -55,6 +60,7 @@ class FakeRetrieval:
     )
     expansions: list[Expansion | Exception] = field(default_factory=lambda: [walked([("a", 0, ""), ("b", 0, "")])])
     fetches: list[FetchResult | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
+    paths: list[Paths | Exception] = field(default_factory=lambda: [connected("ab")])
     calls: list[Call] = field(default_factory=list[Call])
     hangs: bool = False
 
@@ -66,6 +72,10 @@ class FakeRetrieval:
 
     async def expand(self, scope: Scope, seed_ids: Sequence[str], **arguments: Any) -> Expansion:
         return await self._answer(self.expansions, Call("expand", scope, {"seed_ids": tuple(seed_ids), **arguments}))
+
+    async def find_paths(self, scope: Scope, from_ids: Sequence[str], to_ids: Sequence[str], **arguments: Any) -> Paths:
+        given = {"from_ids": tuple(from_ids), "to_ids": tuple(to_ids), **arguments}
+        return await self._answer(self.paths, Call("find_paths", scope, given))
 
     async def fetch(
         self, scope: Scope, seed_ids: Sequence[str], nodes: Iterable[ExpandedNode] = (), **arguments: Any
@@ -129,6 +139,20 @@ def text(
 def shown(handle: int, node_id: str) -> ShownText:
     """A node's text as evidence shows it."""
     return ShownText(handle, text(node_id), Excerpt("source", 1, 1, is_whole=True))
+
+
+def connected(*ways: str, index: str = INDEX) -> Paths:
+    """Paths over nodes of one letter; each node depends on the next at line 7, with confidence 0.5."""
+    paths = tuple(
+        DependencyPath(
+            tuple(way),
+            tuple(DependencyEdge(near, far, "Calls", 0.5, 7) for near, far in pairwise(way)),
+            0.5 ** (len(way) - 1),
+        )
+        for way in ways
+    )
+    nodes = tuple(PathNode(node) for node in dict.fromkeys("".join(ways)))
+    return Paths(paths, nodes, PathsDebug(1, 1, 0, 4, truncated=False, reason="ok"), index)
 
 
 def fetched(texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX) -> FetchResult:

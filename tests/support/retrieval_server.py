@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import grpc
 from google.protobuf.message import Message
@@ -60,6 +61,26 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
         )
         return retrieval_pb2.ExpandDependencyTreeResponse(
             seed_ids=request.seed_ids, nodes=[*seeds, *below], edges=edges, debug=debug, index=index
+        )
+
+    def FindPaths(
+        self, request: retrieval_pb2.FindPathsRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.FindPathsResponse:
+        """One path from the first node to the last, over the part of the first."""
+        index = self._seen(request, request.scope)
+        ids = [request.from_ids[0], f"{request.from_ids[0]}.part", request.to_ids[-1]]
+        hops = [
+            retrieval_pb2.DependencyEdge(from_id=near, to_id=far, edge_type="Calls", confidence=0.5, line=7)
+            for near, far in pairwise(ids)
+        ]
+        debug = retrieval_pb2.FindPathsDebug(
+            from_count=len(request.from_ids), to_count=len(request.to_ids), searched_hops=2, reason="ok"
+        )
+        return retrieval_pb2.FindPathsResponse(
+            paths=[retrieval_pb2.DependencyPath(node_ids=ids, hops=hops, confidence=0.25)],
+            nodes=[retrieval_pb2.PathNode(id=id_) for id_ in ids],
+            debug=debug,
+            index=index,
         )
 
     def FetchNodeTexts(

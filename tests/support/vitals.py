@@ -1,6 +1,7 @@
 """What a server's process holds, and whether its health is told in time."""
 
 import json
+import os
 import threading
 import time
 import urllib.request
@@ -20,6 +21,12 @@ def resident_mib(server: Server) -> float:
     """The memory that the process holds."""
     lines = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+def processor_seconds(server: Server) -> float:
+    """The processor time that the process has taken, in all its threads."""
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def thread_count(server: Server) -> int:

@@ -1,8 +1,8 @@
-"""The client's commands of `groundwire`: `query`, `search`, `expand`, `fetch`."""
+"""The client's commands of `groundwire`: `query`, `search`, `expand`, `paths`, `fetch`."""
 
 import typer
 
-from groundwire_client.cli._commands import expand, fetch, search
+from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._text import printable
 
@@ -11,7 +11,7 @@ __all__ = ["app", "printable", "register"]
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
-    for command in (query, search, expand, fetch):
+    for command in (query, search, expand, paths, fetch):
         app.command()(command)
 
 

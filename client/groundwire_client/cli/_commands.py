@@ -1,4 +1,4 @@
-"""`search`, `expand` and `fetch`: parse, one call, print."""
+"""`search`, `expand`, `paths` and `fetch`: parse, one call, print."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ import typer
 from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
-from groundwire_client.cli._rendering import print_expansion, print_json, print_search, print_texts
+from groundwire_client.cli._rendering import print_expansion, print_json, print_paths, print_search, print_texts
 
 _DEFAULT_BUDGET_TOKENS = 4_000
 
@@ -78,6 +78,42 @@ def expand(
         print_json(result)
     else:
         print_expansion(options.scope, result)
+
+
+@with_options(FilterOptions, CallOptions)
+def paths(
+    narrowing: FilterOptions,
+    options: CallOptions,
+    from_id: Annotated[list[str], typer.Option("--from", help="A node id where paths begin; repeatable.")],
+    to_id: Annotated[list[str], typer.Option("--to", help="A node id where paths end; repeatable.")],
+    max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = 6,
+    max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = 5,
+    max_nodes: Annotated[int, typer.Option(help="The most nodes to reach between the ends.")] = 2_000,
+    edge_type: Annotated[
+        list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
+    ] = None,
+    direction: Annotated[Direction, typer.Option(help="Which way to follow edges.")] = Direction.OUTGOING,
+    min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
+) -> None:
+    """Find the shortest paths of the dependency graph between nodes."""
+    result = options.call(
+        lambda client: client.find_paths(
+            options.scope,
+            from_id,
+            to_id,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=edge_type or ["*"],
+            direction=direction,
+            filter=narrowing.filter,
+            min_confidence=min_confidence,
+        )
+    )
+    if options.as_json:
+        print_json(result)
+    else:
+        print_paths(options.scope, result)
 
 
 @with_options(FilterOptions, CallOptions)

@@ -1,13 +1,13 @@
 """`query`: a question, one call, a table."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from groundwire_client._enums import FusionMode, Source, Visibility
-from groundwire_client._query_types import HybridParameters
+from groundwire_client._query_types import HybridParameters, RankingParameters
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
@@ -35,13 +35,13 @@ class HybridOptions:
     ] = None
     vec_limit: Annotated[
         int | None,
-        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 100", rich_help_panel=_RANKING),
+        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 200", rich_help_panel=_RANKING),
     ] = None
     lex_limit: Annotated[
         int | None,
         typer.Option(
             help="The most candidates of each other source.",
-            show_default="3 top-k, at least 100",
+            show_default="3 top-k, at least 200",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -53,7 +53,7 @@ class HybridOptions:
         int | None,
         typer.Option(
             help="The most candidates after the fusion.",
-            show_default="the greatest of the limits",
+            show_default="all",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -81,6 +81,57 @@ class HybridOptions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RankingOptions:
+    """The ranking parameters as typer parses them; the defaults shown are those for questions in words."""
+
+    file_weight: Annotated[
+        float | None,
+        typer.Option(help="How much a match gains by its whole file.", show_default="0.3", rich_help_panel=_RANKING),
+    ] = None
+    test_factor: Annotated[
+        float | None,
+        typer.Option(help="What the score of a test is multiplied by.", show_default="0.5", rich_help_panel=_RANKING),
+    ] = None
+    generated_factor: Annotated[
+        float | None,
+        typer.Option(
+            help="What the score of generated code is multiplied by.", show_default="0.5", rich_help_panel=_RANKING
+        ),
+    ] = None
+    prose_factor: Annotated[
+        float | None,
+        typer.Option(help="What the score of prose is multiplied by.", show_default="0.75", rich_help_panel=_RANKING),
+    ] = None
+    fragment_factor: Annotated[
+        float | None,
+        typer.Option(
+            help="What the score of a text below 120 characters is multiplied by.",
+            show_default="0.85",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None
+    graph_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="How much a match gains by neighbours that match too.", show_default="0.3", rich_help_panel=_RANKING
+        ),
+    ] = None
+    repeat_factor: Annotated[
+        float | None,
+        typer.Option(
+            help="What a score is multiplied by for each better match of its file.",
+            show_default="0.85",
+            rich_help_panel=_RANKING,
+        ),
+    ] = None
+
+    @property
+    def parameters(self) -> RankingParameters:
+        """The ranking parameters of the request."""
+        return RankingParameters(**asdict(self))
+
+
 def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
@@ -89,9 +140,10 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-@with_options(HybridOptions, FilterOptions, CallOptions)
+@with_options(HybridOptions, RankingOptions, FilterOptions, CallOptions)
 def query(
     hybrid: HybridOptions,
+    ranking: RankingOptions,
     narrowing: FilterOptions,
     options: CallOptions,
     question: Annotated[str, typer.Argument(help="What to look for: natural language, code, names or paths.")],
@@ -100,7 +152,7 @@ def query(
         list[Source] | None,
         typer.Option(help="A source to ask; repeatable.", show_default="all that the index has"),
     ] = None,
-    rerank: Annotated[bool, typer.Option("--rerank", help="Let a cross-encoder read the best candidates.")] = False,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
     visibility: Annotated[Visibility, typer.Option(help="Which nodes the question is about.")] = Visibility.ACTIVE,
     parents: Annotated[bool, typer.Option("--parents", help="Show what contains each match.")] = False,
     neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,
@@ -152,6 +204,7 @@ def query(
             fusion=fusion,
             rrf_k=rrf_k,
             rerank=rerank,
+            ranking=ranking.parameters,
             freshness_half_life_days=half_life,
             freshness_weight=freshness,
             now=now,

@@ -1,6 +1,7 @@
 """How the answer to a query was made, for people."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +27,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
     uses = meta.sources
     yield "sources", [f"{_named(use.source)}: weight {use.weight:.3g}, candidates {use.candidates}" for use in uses]
     yield "parameters", _parameters(meta)
+    yield "ranking", [f"{name} {value:g}" for name, value in asdict(meta.ranking).items()]
     yield (
         "candidates",
         [

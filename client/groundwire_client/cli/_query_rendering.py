@@ -19,6 +19,8 @@ _STAGES: Mapping[str, Callable[[StageScores], float | None]] = {
     "nlp": lambda scores: scores.bm25_nlp,
     "trigram": lambda scores: scores.trigram,
     "fused": lambda scores: scores.fused,
+    "file": lambda scores: scores.file,
+    "graph": lambda scores: scores.graph,
     "rerank": lambda scores: scores.rerank,
     "final": lambda scores: scores.final,
 }
@@ -108,10 +110,14 @@ def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:
 
 
 def _adjustments(scores: StageScores | None) -> Iterator[str]:
-    if scores is not None and scores.freshness is not None:
+    if scores is None:
+        return
+    if scores.freshness is not None:
         yield f"freshness {scores.freshness:.3g}"
-    if scores is not None and scores.boost != 1:
-        yield f"boost {scores.boost:.3g}"
+    factors = {"kind": scores.kind_factor, "boost": scores.boost, "repeat": scores.repeat_factor}
+    for name, factor in factors.items():
+        if factor != 1:
+            yield f"{name} {factor:.3g}"
 
 
 def _panel(scope: Scope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:

@@ -1,7 +1,7 @@
 """Responses for people (rich) and for programs (`--json`)."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 
@@ -16,11 +16,14 @@ from rich.tree import Tree
 from groundwire_client._query_types import QueryResult
 from groundwire_client._types import (
     DependencyEdge,
+    DependencyPath,
     ExpandedNode,
     Expansion,
     FetchResult,
     Hit,
     NodeText,
+    PathNode,
+    Paths,
     Scope,
     SearchDebug,
     SearchResult,
@@ -32,7 +35,7 @@ from groundwire_client.cli._text import printable
 _BAR_WIDTH = 10
 
 
-def print_json(result: SearchResult | Expansion | FetchResult | QueryResult) -> None:
+def print_json(result: SearchResult | Expansion | Paths | FetchResult | QueryResult) -> None:
     """One JSON object: the fields of the response in their order, ASCII only so that any pipe carries it."""
     typer.echo(json.dumps(asdict(result), indent=2, default=_json_value))
 
@@ -54,6 +57,19 @@ def print_expansion(scope: Scope, result: Expansion) -> None:
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
     parts.append(footer(counts, result.index, f"truncated: {debug.reason}" if debug.truncated else ""))
+    show(parts)
+
+
+def print_paths(scope: Scope, result: Paths) -> None:
+    """For each path its nodes in order, below each the edge to the next."""
+    nodes = {node.id: node for node in result.nodes}
+    parts: list[RenderableType] = [
+        _path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1)
+    ]
+    debug = result.debug
+    counts = f"paths: {len(result.paths)}; from: {debug.from_count}; to: {debug.to_count}"
+    remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
+    parts.append(footer(counts, result.index, remark))
     show(parts)
 
 
@@ -87,7 +103,7 @@ def _hits_table(scope: Scope, result: SearchResult) -> Table:
     return table
 
 
-def _node(scope: Scope, node: Hit | ExpandedNode) -> Text:
+def _node(scope: Scope, node: Hit | ExpandedNode | PathNode) -> Text:
     """The node's id, and what sets it apart."""
     remark = origin(is_test=node.is_test, is_generated=node.is_generated)
     return Text.assemble(node_id(scope, node.id), (f"  {remark}" if remark else "", "dim"), overflow="fold")
@@ -133,6 +149,17 @@ def _edges_table(scope: Scope, edges: Iterable[DependencyEdge]) -> Table:
         edge_type = Text(printable(edge.edge_type), style="cyan")
         table.add_row(from_, str(edge.line or ""), edge_type, to, f"{edge.confidence:g}")
     return table
+
+
+def _path_lines(scope: Scope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode]) -> Text:
+    title = f"path {number}: {len(path.hops)} hops, confidence {path.confidence:g}"
+    lines = [Text(title, style="dim"), _node(scope, nodes[path.node_ids[0]])]
+    for near, far, edge in zip(path.node_ids, path.node_ids[1:], path.hops, strict=False):
+        place = f" line {edge.line}" if edge.line else ""
+        arrow = "↓" if edge.from_id == near else "↑"
+        lines.append(Text.assemble(f"  {arrow} ", (printable(edge.edge_type), "cyan"), f" {edge.confidence:g}{place}"))
+        lines.append(_node(scope, nodes[far]))
+    return Text("\n", overflow="fold").join(lines)
 
 
 def _text_panel(scope: Scope, text: NodeText) -> Panel:

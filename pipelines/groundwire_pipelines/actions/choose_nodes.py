@@ -9,8 +9,8 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
-_SHARE_OF_NEIGHBOR = 0.4
-"""What a node gains of the match of the best one that a sure edge joins it to."""
+_SHARE_OF_NEIGHBOR = 0.1
+"""What a node gains of the match of the best one that a sure edge joins it to; Query's scores hold such a gain too."""
 _CONTAINS = "Contains"
 """The edges between a whole and its parts: that a type holds a member says nothing about what the member does."""
 
@@ -22,7 +22,7 @@ class ChooseSettings(StepSettings):
 async def _choose(settings: ChooseSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Keeps the best `node_text_fetch_top_n` nodes, in the order in which their texts are then fetched and shown.
 
-    A hit's match is its score as a share of the best one. A node gains 0.4 times the match of the best node that an
+    A hit's match is its score as a share of the best one. A node gains 0.1 times the match of the best node that an
     edge joins it to, in either direction, times the edge's confidence. A node that is no hit has the gain alone, and
     hands on as much of it. Edges between a whole and its parts count nothing.
 

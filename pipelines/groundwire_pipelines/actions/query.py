@@ -37,6 +37,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             fusion=step.fusion,
             rrf_k=step.rrf_k,
             rerank=step.rerank,
+            ranking=step.ranking.parameters,
             freshness_half_life_days=step.freshness_half_life_days,
             freshness_weight=step.freshness_weight,
             include_parents=step.include_parents,

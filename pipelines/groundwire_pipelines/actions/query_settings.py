@@ -4,7 +4,7 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from groundwire_client import FusionMode, HybridParameters, Source, Visibility
+from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source, Visibility
 from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
@@ -30,18 +30,18 @@ class HybridSettings(StepSettings):
         _Share | None, Field(description="The least similarity of a dense candidate; 0.15 when absent.")
     ] = None
     vec_limit: Annotated[
-        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 100 when absent.")
+        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 200 when absent.")
     ] = None
     lex_limit: Annotated[
         _ListLimit | None,
-        Field(description="The most candidates of each other source; 3 times top_k and at least 100 when absent."),
+        Field(description="The most candidates of each other source; 3 times top_k and at least 200 when absent."),
     ] = None
     trgm_limit: Annotated[
         _Share | None, Field(description="The least similarity of a trigram candidate; 0.3 when absent.")
     ] = None
     max_candidates: Annotated[
         Annotated[int, Field(ge=1, le=100_000)] | None,
-        Field(description="The most candidates after the fusion; the greatest of top_k and the limits when absent."),
+        Field(description="The most candidates after the fusion; all when absent."),
     ] = None
     diversify_strength: Annotated[
         _Share | None, Field(description="How much matches that resemble better ones are held back; 0 when absent.")
@@ -71,6 +71,31 @@ class HybridSettings(StepSettings):
         )
 
 
+class RankingSettings(StepSettings):
+    """The ranking parameters; where one is absent, the server's default, which is named here for questions in words."""
+
+    file_weight: Annotated[_Share | None, Field(description="How much a match gains by its whole file; 0.3.")] = None
+    test_factor: Annotated[_Share | None, Field(description="What a test's score is multiplied by; 0.5.")] = None
+    generated_factor: Annotated[
+        _Share | None, Field(description="What the score of generated code is multiplied by; 0.5.")
+    ] = None
+    prose_factor: Annotated[_Share | None, Field(description="What the score of prose is multiplied by; 0.75.")] = None
+    fragment_factor: Annotated[
+        _Share | None, Field(description="What the score of a text below 120 characters is multiplied by; 0.85.")
+    ] = None
+    graph_weight: Annotated[
+        _Share | None, Field(description="How much a match gains by neighbours that match too; 0.3.")
+    ] = None
+    repeat_factor: Annotated[
+        _Share | None, Field(description="What a score is multiplied by for each better match of its file; 0.85.")
+    ] = None
+
+    @property
+    def parameters(self) -> RankingParameters:
+        """The ranking parameters of a request."""
+        return RankingParameters(**self.model_dump())
+
+
 class QuerySettings(HybridSettings):
     """The keys of a `query` step."""
 
@@ -93,7 +118,10 @@ class QuerySettings(HybridSettings):
         at_least_one("rrf-k-not-positive"),
         Field(description="The constant of a fusion by reciprocal rank, else ignored; 60 when absent."),
     ] = None
-    rerank: Annotated[bool, Field(description="Lets a cross-encoder read the query with the best candidates.")] = False
+    rerank: Annotated[bool, Field(description="Has the server rerank the best candidates.")] = False
+    ranking: Annotated[
+        RankingSettings, Field(description="How files, kinds of text and the graph change the order.")
+    ] = RankingSettings()
     visibility: Annotated[
         Visibility, one_of(Visibility, "visibility-unknown"), Field(description="Which nodes the query is about.")
     ] = Visibility.ACTIVE

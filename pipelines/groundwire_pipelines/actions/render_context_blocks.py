@@ -1,10 +1,12 @@
 """`render_context_blocks`: the fetched texts as evidence for a prompt or a reader, as much as fits its budget."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
+from groundwire_client import DependencyEdge, NodeText
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
 from groundwire_pipelines.rendering.layout import blocks
@@ -35,16 +37,9 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     Every text is a handle, such as `[1]`, one line in a table of files, and what is shown of it between fences. A text
     that is too long for its share is shown by the parts that share most words with the question.
     """
-    earlier = {one.node.id for one in state.earlier_shown}
-    texts = [text for text in state.node_texts if text.id not in earlier]
+    texts = _texts(state)
     edges = state.graph_edges if step.view is View.GRAPH else []
-    first_handle = len(state.earlier_shown) + 1
-    budget = runtime.settings.max_context_tokens
-    if budget is None:
-        state.shown = show_all(texts, first_handle, runtime.counter)
-    else:
-        state.shown = show_within(texts, edges, budget, _words(state), first_handle, runtime.counter)
-    state.context_blocks = blocks(state.shown, edges)
+    show_texts(state, runtime, edges, runtime.settings.max_context_tokens)
     return Outcome(
         detail={
             "view": step.view.value,
@@ -55,6 +50,22 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
             "tokens": runtime.counter.count("\n\n".join(state.context_blocks)),
         }
     )
+
+
+def show_texts(state: PipelineState, runtime: Runtime, edges: Sequence[DependencyEdge], budget: int | None) -> None:
+    """Sets `shown` and `context_blocks` to what of the fetched texts fits a budget in tokens; None is no bound."""
+    first_handle = len(state.earlier_shown) + 1
+    if budget is None:
+        state.shown = show_all(_texts(state), first_handle, runtime.counter)
+    else:
+        state.shown = show_within(_texts(state), edges, budget, _words(state), first_handle, runtime.counter)
+    state.context_blocks = blocks(state.shown, edges)
+
+
+def _texts(state: PipelineState) -> list[NodeText]:
+    """The fetched texts that no earlier evidence shows."""
+    earlier = {one.node.id for one in state.earlier_shown}
+    return [text for text in state.node_texts if text.id not in earlier]
 
 
 def _words(state: PipelineState) -> frozenset[str]:

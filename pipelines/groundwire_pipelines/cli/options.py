@@ -43,6 +43,12 @@ BudgetTokens = Annotated[
         show_default="the pipeline's",
     ),
 ]
+PathFrom = Annotated[
+    str, typer.Option("--from", help="Where paths begin, in words (setting path_from).", show_default="the question's")
+]
+PathTo = Annotated[
+    str, typer.Option("--to", help="Where paths end, in words (setting path_to).", show_default="the question's")
+]
 English = Annotated[
     bool, typer.Option("--english/--not-english", help="Whether the question, and so the answer, is in English.")
 ]

@@ -39,6 +39,8 @@ def run(
     path: options.Folders = None,
     setting: options.Settings = None,
     budget_tokens: options.BudgetTokens = None,
+    path_from: options.PathFrom = "",
+    path_to: options.PathTo = "",
     english: options.English = True,
     as_json: options.Json = False,
     trace: options.Trace = None,
@@ -74,7 +76,8 @@ def run(
         trace_texts=trace_texts,
     )
     try:
-        loaded = Pipeline.load(pipeline, path or (), **_settings(setting or (), budget_tokens))
+        ends = {name: text for name, text in (("path_from", path_from), ("path_to", path_to)) if text}
+        loaded = Pipeline.load(pipeline, path or (), **{**_settings(setting or (), budget_tokens), **ends})
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         with ExitStack() as stack:

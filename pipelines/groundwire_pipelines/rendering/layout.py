@@ -12,7 +12,7 @@ src/billing/vat.py
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from groundwire_client import DependencyEdge, NodeText
+from groundwire_client import DependencyEdge, Location, NodeText
 from groundwire_pipelines.rendering.shown import ShownText
 
 _LONGEST_NAME = 60
@@ -60,7 +60,7 @@ def file_line(node: NodeText) -> str:
 def row(number: int, node: NodeText) -> str:
     """A text's line of the table, without its edges: handle, lines, and name unless it is the file's."""
     name = "" if node.location.path.endswith(node.symbol) else _in_one_line(_short(node.symbol), _LONGEST_NAME)
-    return " ".join(filter(None, (handle(number), _lines(node), name)))
+    return " ".join(filter(None, (handle(number), _lines(node.location), name)))
 
 
 def link(edge: DependencyEdge, target: ShownText) -> str:
@@ -71,6 +71,12 @@ def link(edge: DependencyEdge, target: ShownText) -> str:
     line = "" if edge.line in (0, target.node.location.start_line) else f":{edge.line}"
     unsure = "" if edge.confidence >= 1 else f"~{edge.confidence:.2g}".replace("0.", ".")
     return f"{handle(target.handle)}{line}{unsure}"
+
+
+def place(location: Location) -> str:
+    """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
+    lines = _lines(location)
+    return f"{location.path}:{lines}" if location.path and lines else location.path
 
 
 def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
@@ -94,8 +100,8 @@ def _links(shown: Sequence[ShownText], edges: Iterable[DependencyEdge]) -> Mappi
     }
 
 
-def _lines(node: NodeText) -> str:
-    first, last = node.location.start_line, node.location.end_line
+def _lines(location: Location) -> str:
+    first, last = location.start_line, location.end_line
     if not first:
         return ""
     return f"{first}-{last}" if last > first else str(first)

@@ -9,10 +9,10 @@ from groundwire_pipelines.rendering.excerpt import excerpt, whole
 from groundwire_pipelines.rendering.shown import Excerpt, ShownText
 from groundwire_pipelines.runtime import Counter
 
-_SHARES = 12
-"""The best text may take the twelfth part of the budget before others have had theirs, the next a thirteenth, ..."""
-_LEAST_SHARE = 100
-"""Tokens that every text may take if they are left: half of those of code have fewer."""
+_SHARES = 14
+"""The best text may take the fourteenth part of the budget before others have had theirs, the next a fifteenth, ..."""
+_LEAST_SHARE = 70
+"""Tokens that every text may take if they are left."""
 _LEAST_TOKENS = 40
 """What is worth showing of a long text besides its place."""
 

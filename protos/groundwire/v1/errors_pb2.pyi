@@ -73,7 +73,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `active_index`, `embedder`, `fingerprint`.
     """
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
-    """FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
+    """FAILED_PRECONDITION. `RERANK_CODEBERT`, or a query's `rerank`, on a server that has no reranker configured."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 15
     """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
     which is one of
@@ -132,6 +132,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
     index is neither activated nor deleted then, unless recording failed between the record before it and the one after
     it.
+    """
+    ERROR_REASON_RERANKER_UNAVAILABLE: _ErrorReason.ValueType  # 29
+    """UNAVAILABLE. The reranker that the server is configured to ask cannot be reached, takes too long, refuses, or gives
+    scores that break the rules of its interface. No order is given in its place: ask again, or without a rerank.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -196,7 +200,7 @@ it cannot embed the query: send `query_vector`, or configure the server with tha
 Metadata: `active_index`, `embedder`, `fingerprint`.
 """
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
-"""FAILED_PRECONDITION. `RERANK_CODEBERT` on a server that has no cross-encoder configured."""
+"""FAILED_PRECONDITION. `RERANK_CODEBERT`, or a query's `rerank`, on a server that has no reranker configured."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
 """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
 which is one of
@@ -255,5 +259,9 @@ ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 28
 """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
 index is neither activated nor deleted then, unless recording failed between the record before it and the one after
 it.
+"""
+ERROR_REASON_RERANKER_UNAVAILABLE: ErrorReason.ValueType  # 29
+"""UNAVAILABLE. The reranker that the server is configured to ask cannot be reached, takes too long, refuses, or gives
+scores that break the rules of its interface. No order is given in its place: ask again, or without a rerank.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

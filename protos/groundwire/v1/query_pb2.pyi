@@ -171,14 +171,14 @@ class HybridParameters(_message.Message):
     top_k: _builtins.int
     """The most matches to return: 1 to the server's maximum (1,000 unless configured); 5 when absent."""
     vec_limit: _builtins.int
-    """The most candidates of the dense source, 1 to 10,000; when absent, 3 times top_k and at least 100."""
+    """The most candidates of the dense source, 1 to 10,000; when absent, 3 times top_k and at least 200."""
     lex_limit: _builtins.int
-    """The most candidates of each other source, 1 to 10,000; when absent, 3 times top_k and at least 100."""
+    """The most candidates of each other source, 1 to 10,000; when absent, 3 times top_k and at least 200."""
     trgm_limit: _builtins.float
     """The least trigram similarity of a candidate of the trigram source, 0 to 1; 0.3 when absent."""
     max_candidates: _builtins.int
-    """The most candidates kept after the fusion: at least top_k, vec_limit and lex_limit, at most 100,000; the
-    greatest of the three when absent.
+    """The most candidates kept after the fusion: at least top_k, vec_limit and lex_limit, at most 100,000; when absent,
+    all of them.
     """
     diversify_strength: _builtins.float
     """How much matches that resemble better ones are held back, 0 (not at all) to 1 (as much as they can be); 0 when
@@ -236,6 +236,92 @@ class HybridParameters(_message.Message):
 Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 
 @_typing.final
+class RankingParameters(_message.Message):
+    """What changes a candidate's score after the fusion. Each lies in 0 to 1. For questions in words (NATURAL_LANGUAGE and
+    MIXED) an absent field takes the default stated at it. For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an
+    absent weight is 0 and an absent factor 1: who asks by name gets what is called so, whatever stands around it.
+
+    A node's file is the document that it was ingested under: its document id, else its path.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILE_WEIGHT_FIELD_NUMBER: _builtins.int
+    TEST_FACTOR_FIELD_NUMBER: _builtins.int
+    GENERATED_FACTOR_FIELD_NUMBER: _builtins.int
+    PROSE_FACTOR_FIELD_NUMBER: _builtins.int
+    FRAGMENT_FACTOR_FIELD_NUMBER: _builtins.int
+    GRAPH_WEIGHT_FIELD_NUMBER: _builtins.int
+    REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
+    file_weight: _builtins.float
+    """A candidate gains this much times its file's share of the best file's score: BM25 over the code tokens of all that
+    the caller may see of the file. 0.3. Without effect when the source BM25_CODE is not asked; a document of more than
+    2,000 visible nodes has no score.
+    """
+    test_factor: _builtins.float
+    """What the score of a test is multiplied by, unless the question speaks of tests, specs, fixtures or mocks. 0.5."""
+    generated_factor: _builtins.float
+    """What the score of generated code is multiplied by, unless the question says "generated". 0.5."""
+    prose_factor: _builtins.float
+    """What the score of prose (corpus types `DOC_*`) is multiplied by, unless the question speaks of documentation or calls
+    for a corpus boost of prose. 0.75.
+    """
+    fragment_factor: _builtins.float
+    """What the score of a text of fewer than 120 characters is multiplied by. 0.85."""
+    graph_weight: _builtins.float
+    """A candidate gains this much times what its neighbours give it, as a share of the most that one gets: the sum of
+    confidence times score over the candidates that an edge of a confidence of at least 0.8 joins it with, in either
+    direction, divided by the square root of the number of such neighbours that the caller may see. 0.3.
+    """
+    repeat_factor: _builtins.float
+    """What the score of a match is multiplied by for each better match of the same file. 0.85."""
+    def __init__(
+        self,
+        *,
+        file_weight: _builtins.float | None = ...,
+        test_factor: _builtins.float | None = ...,
+        generated_factor: _builtins.float | None = ...,
+        prose_factor: _builtins.float | None = ...,
+        fragment_factor: _builtins.float | None = ...,
+        graph_weight: _builtins.float | None = ...,
+        repeat_factor: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__file_weight: _TypeAlias = _typing.Literal["file_weight"]  # noqa: Y015
+    _WhichOneofArgType__file_weight: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight"]  # noqa: Y015
+    _WhichOneofReturnType__fragment_factor: _TypeAlias = _typing.Literal["fragment_factor"]  # noqa: Y015
+    _WhichOneofArgType__fragment_factor: _TypeAlias = _typing.Literal["_fragment_factor", b"_fragment_factor"]  # noqa: Y015
+    _WhichOneofReturnType__generated_factor: _TypeAlias = _typing.Literal["generated_factor"]  # noqa: Y015
+    _WhichOneofArgType__generated_factor: _TypeAlias = _typing.Literal["_generated_factor", b"_generated_factor"]  # noqa: Y015
+    _WhichOneofReturnType__graph_weight: _TypeAlias = _typing.Literal["graph_weight"]  # noqa: Y015
+    _WhichOneofArgType__graph_weight: _TypeAlias = _typing.Literal["_graph_weight", b"_graph_weight"]  # noqa: Y015
+    _WhichOneofReturnType__prose_factor: _TypeAlias = _typing.Literal["prose_factor"]  # noqa: Y015
+    _WhichOneofArgType__prose_factor: _TypeAlias = _typing.Literal["_prose_factor", b"_prose_factor"]  # noqa: Y015
+    _WhichOneofReturnType__repeat_factor: _TypeAlias = _typing.Literal["repeat_factor"]  # noqa: Y015
+    _WhichOneofArgType__repeat_factor: _TypeAlias = _typing.Literal["_repeat_factor", b"_repeat_factor"]  # noqa: Y015
+    _WhichOneofReturnType__test_factor: _TypeAlias = _typing.Literal["test_factor"]  # noqa: Y015
+    _WhichOneofArgType__test_factor: _TypeAlias = _typing.Literal["_test_factor", b"_test_factor"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__file_weight) -> _WhichOneofReturnType__file_weight | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fragment_factor) -> _WhichOneofReturnType__fragment_factor | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__generated_factor) -> _WhichOneofReturnType__generated_factor | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__graph_weight) -> _WhichOneofReturnType__graph_weight | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__prose_factor) -> _WhichOneofReturnType__prose_factor | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__repeat_factor) -> _WhichOneofReturnType__repeat_factor | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__test_factor) -> _WhichOneofReturnType__test_factor | None: ...
+
+Global___RankingParameters: _TypeAlias = RankingParameters  # noqa: Y015
+
+@_typing.final
 class QueryRequest(_message.Message):
     """A question."""
 
@@ -264,6 +350,7 @@ class QueryRequest(_message.Message):
     NOT_FOUND_WHEN_EMPTY_FIELD_NUMBER: _builtins.int
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
+    RANKING_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
@@ -283,8 +370,8 @@ class QueryRequest(_message.Message):
     rrf_k: _builtins.int
     """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Without effect on other fusions."""
     rerank: _builtins.bool
-    """Lets a cross-encoder read the query with the best candidates, 50 of them or top_k if that is more. Needs a model in
-    the server's configuration.
+    """Lets a reranker read the query with the best candidates, 50 of them or top_k if that is more. Needs one in the
+    server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
     """
     freshness_half_life_days: _builtins.float
     """The age in days at which what a conversation gains by being recent is halved: above 0 to 36,500; 90 when absent."""
@@ -339,6 +426,10 @@ class QueryRequest(_message.Message):
         Empty: the server embeds `query`.
         """
 
+    @_builtins.property
+    def ranking(self) -> Global___RankingParameters:
+        """How files, kinds of text and the graph change the order. Absent: every default."""
+
     def __init__(
         self,
         *,
@@ -365,10 +456,11 @@ class QueryRequest(_message.Message):
         not_found_when_empty: _builtins.bool = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         budget_tokens: _builtins.int | None = ...,
+        ranking: Global___RankingParameters | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
@@ -408,6 +500,10 @@ class StageScores(_message.Message):
     FRESHNESS_FIELD_NUMBER: _builtins.int
     BOOST_FIELD_NUMBER: _builtins.int
     FINAL_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
+    KIND_FACTOR_FIELD_NUMBER: _builtins.int
+    GRAPH_FIELD_NUMBER: _builtins.int
+    REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
     """Cosine similarity, in [-1, 1]. Absent when the dense source was not asked or the node has no vector."""
     bm25_code: _builtins.float
@@ -419,13 +515,24 @@ class StageScores(_message.Message):
     fused: _builtins.float
     """As the fusion gives it: a sum of reciprocal ranks, or a weighted sum in [0, 1]."""
     rerank: _builtins.float
-    """What the cross-encoder says, in [0, 1]. Absent without a rerank."""
+    """What the reranker says, in [0, 1]. Absent without a rerank."""
     freshness: _builtins.float
     """The decay of a conversation's timestamp, in (0, 1]. Absent for anything else, and for a freshness weight of 0."""
     boost: _builtins.float
     """The product of the corpus boosts that applied; 1 for none."""
     final: _builtins.float
-    """What orders the matches before they are diversified."""
+    """What orders the matches before they are diversified: `fused`, or `rerank` in its place, as the stages below changed
+    it. Without a rerank it is ((fused as a share of its highest possible value + file_weight * file) * kind_factor +
+    graph_weight * graph), blended with `freshness`, times `boost` and `repeat_factor`.
+    """
+    file: _builtins.float
+    """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
+    kind_factor: _builtins.float
+    """The product of the factors for tests, generated code, prose and fragments that applied; 1 for none."""
+    graph: _builtins.float
+    """What the node's neighbours give it as a share of the most that one gets, 0 to 1. Absent when `graph_weight` is 0."""
+    repeat_factor: _builtins.float
+    """`repeat_factor` of the request to the power of the better matches of the same file; 1 for none."""
     def __init__(
         self,
         *,
@@ -438,10 +545,14 @@ class StageScores(_message.Message):
         freshness: _builtins.float | None = ...,
         boost: _builtins.float = ...,
         final: _builtins.float = ...,
+        file: _builtins.float | None = ...,
+        kind_factor: _builtins.float = ...,
+        graph: _builtins.float | None = ...,
+        repeat_factor: _builtins.float = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_freshness", b"_freshness", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "dense", b"dense", "freshness", b"freshness", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_freshness", b"_freshness", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "boost", b"boost", "dense", b"dense", "final", b"final", "freshness", b"freshness", "fused", b"fused", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bm25_code: _TypeAlias = _typing.Literal["bm25_code"]  # noqa: Y015
     _WhichOneofArgType__bm25_code: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code"]  # noqa: Y015
@@ -449,8 +560,12 @@ class StageScores(_message.Message):
     _WhichOneofArgType__bm25_nlp: _TypeAlias = _typing.Literal["_bm25_nlp", b"_bm25_nlp"]  # noqa: Y015
     _WhichOneofReturnType__dense: _TypeAlias = _typing.Literal["dense"]  # noqa: Y015
     _WhichOneofArgType__dense: _TypeAlias = _typing.Literal["_dense", b"_dense"]  # noqa: Y015
+    _WhichOneofReturnType__file: _TypeAlias = _typing.Literal["file"]  # noqa: Y015
+    _WhichOneofArgType__file: _TypeAlias = _typing.Literal["_file", b"_file"]  # noqa: Y015
     _WhichOneofReturnType__freshness: _TypeAlias = _typing.Literal["freshness"]  # noqa: Y015
     _WhichOneofArgType__freshness: _TypeAlias = _typing.Literal["_freshness", b"_freshness"]  # noqa: Y015
+    _WhichOneofReturnType__graph: _TypeAlias = _typing.Literal["graph"]  # noqa: Y015
+    _WhichOneofArgType__graph: _TypeAlias = _typing.Literal["_graph", b"_graph"]  # noqa: Y015
     _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
     _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
     _WhichOneofReturnType__trigram: _TypeAlias = _typing.Literal["trigram"]  # noqa: Y015
@@ -462,7 +577,11 @@ class StageScores(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__dense) -> _WhichOneofReturnType__dense | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__file) -> _WhichOneofReturnType__file | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness) -> _WhichOneofReturnType__freshness | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__graph) -> _WhichOneofReturnType__graph | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
     @_typing.overload
@@ -895,6 +1014,7 @@ class RetrieveMeta(_message.Message):
     NOW_FIELD_NUMBER: _builtins.int
     EXACT_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
+    RANKING_FIELD_NUMBER: _builtins.int
     USED_TOKENS_FIELD_NUMBER: _builtins.int
     took_ms: _builtins.float
     """The processor time, in milliseconds, that the thread of this call spent on searching, fusing, reranking, reordering
@@ -967,6 +1087,10 @@ class RetrieveMeta(_message.Message):
     def now(self) -> _timestamp_pb2.Timestamp:
         """The time that freshness counted from."""
 
+    @_builtins.property
+    def ranking(self) -> Global___RankingParameters:
+        """The ranking parameters in effect, all of them."""
+
     def __init__(
         self,
         *,
@@ -997,11 +1121,12 @@ class RetrieveMeta(_message.Message):
         now: _timestamp_pb2.Timestamp | None = ...,
         exact: _builtins.bool = ...,
         truncated: _builtins.bool = ...,
+        ranking: Global___RankingParameters | None = ...,
         used_tokens: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "routing", b"routing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "ranking", b"ranking", "routing", b"routing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

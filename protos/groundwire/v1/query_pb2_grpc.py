@@ -27,8 +27,8 @@ if _version_not_supported:
 
 class QueryServiceStub(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -57,8 +57,8 @@ class QueryServiceStub(object):
 
 class QueryServiceServicer(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -81,7 +81,8 @@ class QueryServiceServicer(object):
         `not_found_when_empty`, nothing matches.
         - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
         - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
-        or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
+        or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
@@ -107,8 +108,8 @@ def add_QueryServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class QueryService(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.

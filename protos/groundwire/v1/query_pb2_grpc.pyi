@@ -28,8 +28,8 @@ GRPC_VERSION: str
 
 class QueryServiceStub:
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -56,7 +56,8 @@ class QueryServiceStub:
       `not_found_when_empty`, nothing matches.
     - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
     - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
-      or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
+      or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
@@ -64,8 +65,8 @@ class QueryServiceStub:
 @_typing.type_check_only
 class QueryServiceAsyncStub(QueryServiceStub):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -89,15 +90,16 @@ class QueryServiceAsyncStub(QueryServiceStub):
       `not_found_when_empty`, nothing matches.
     - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
     - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
-      or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
+      or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, a cross-encoder, freshness, corpus boosts and diversity reorder
-    it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
+    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -125,7 +127,8 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
           `not_found_when_empty`, nothing matches.
         - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
         - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
-          or, with `rerank`, a cross-encoder; the pinned version was deleted or is damaged.
+          or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """

@@ -61,7 +61,9 @@ class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueTy
     RERANK_KEYWORD: _Rerank.ValueType  # 2
     """Blends similarity with the share of the query's tokens that a candidate's text holds."""
     RERANK_CODEBERT: _Rerank.ValueType  # 3
-    """A cross-encoder reads query and text together. Needs a model in the server's configuration."""
+    """A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
+    configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+    """
 
 class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
     """What reorders the candidates of a semantic search."""
@@ -73,7 +75,9 @@ RERANK_NONE: Rerank.ValueType  # 1
 RERANK_KEYWORD: Rerank.ValueType  # 2
 """Blends similarity with the share of the query's tokens that a candidate's text holds."""
 RERANK_CODEBERT: Rerank.ValueType  # 3
-"""A cross-encoder reads query and text together. Needs a model in the server's configuration."""
+"""A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
+configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+"""
 Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
 class _SearchLeg:
@@ -708,6 +712,248 @@ class ExpandDependencyTreeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ExpandDependencyTreeResponse: _TypeAlias = ExpandDependencyTreeResponse  # noqa: Y015
+
+@_typing.final
+class FindPathsRequest(_message.Message):
+    """A search for paths: each leads from a node of `from_ids` to another one of `to_ids`.
+
+    A path has one hop or more, passes no node twice, and none between its ends is in `from_ids` or `to_ids`: such a path
+    holds a shorter one from there. A hop follows one edge. Of several edges between the same two nodes the most
+    confident counts; of equally confident ones that which points the way the path goes, then the first edge type in the
+    order of code points.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    FROM_IDS_FIELD_NUMBER: _builtins.int
+    TO_IDS_FIELD_NUMBER: _builtins.int
+    MAX_HOPS_FIELD_NUMBER: _builtins.int
+    MAX_PATHS_FIELD_NUMBER: _builtins.int
+    MAX_NODES_FIELD_NUMBER: _builtins.int
+    EDGE_ALLOWLIST_FIELD_NUMBER: _builtins.int
+    DIRECTION_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
+    max_hops: _builtins.int
+    """The most hops of a path: 1 to 16. Required."""
+    max_paths: _builtins.int
+    """The most paths to return: 1 to 100. Required."""
+    max_nodes: _builtins.int
+    """The most nodes to reach between the ends, those that lead nowhere included: 1 to the server's maximum (2,000 unless
+    configured). Required.
+    """
+    direction: Global___Direction.ValueType
+    """Which way a path follows edges from `from_ids` on. Unspecified: outgoing."""
+    min_confidence: _builtins.float
+    """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are not followed. 0, the
+    default, admits every edge.
+    """
+    @_builtins.property
+    def scope(self) -> _scope_pb2.Scope:
+        """Where to look. Required."""
+
+    @_builtins.property
+    def access(self) -> _scope_pb2.AccessContext:
+        """What the caller may see; see AccessContext for what an absent one means."""
+
+    @_builtins.property
+    def from_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where paths begin: 1 to 100 ids of 1 to 2,048 characters, in any order. Required. A repeated id counts once. Ids
+        that are absent, hidden or do not pass the filter are left out. An id may stand in `to_ids` as well.
+        """
+
+    @_builtins.property
+    def to_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where paths end; the same rules. Required."""
+
+    @_builtins.property
+    def edge_allowlist(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all.
+        Required. A type that the index does not have follows nothing.
+        """
+
+    @_builtins.property
+    def filter(self) -> _scope_pb2.Filter:
+        """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
+
+    def __init__(
+        self,
+        *,
+        scope: _scope_pb2.Scope | None = ...,
+        access: _scope_pb2.AccessContext | None = ...,
+        from_ids: _abc.Iterable[_builtins.str] | None = ...,
+        to_ids: _abc.Iterable[_builtins.str] | None = ...,
+        max_hops: _builtins.int = ...,
+        max_paths: _builtins.int = ...,
+        max_nodes: _builtins.int = ...,
+        edge_allowlist: _abc.Iterable[_builtins.str] | None = ...,
+        direction: Global___Direction.ValueType = ...,
+        filter: _scope_pb2.Filter | None = ...,
+        min_confidence: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindPathsRequest: _TypeAlias = FindPathsRequest  # noqa: Y015
+
+@_typing.final
+class DependencyPath(_message.Message):
+    """A way from one node to another."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODE_IDS_FIELD_NUMBER: _builtins.int
+    HOPS_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    confidence: _builtins.float
+    """The product of the hops' confidences: above 0, at most 1."""
+    @_builtins.property
+    def node_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The nodes on it in order: one of `from_ids` first, one of `to_ids` last."""
+
+    @_builtins.property
+    def hops(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyEdge]:
+        """The edge from each node to the next; hops[i] lies between node_ids[i] and node_ids[i + 1]. Its `from_id` is the
+        node that depends, which comes second where the path goes against the edge.
+        """
+
+    def __init__(
+        self,
+        *,
+        node_ids: _abc.Iterable[_builtins.str] | None = ...,
+        hops: _abc.Iterable[Global___DependencyEdge] | None = ...,
+        confidence: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "hops", b"hops", "node_ids", b"node_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DependencyPath: _TypeAlias = DependencyPath  # noqa: Y015
+
+@_typing.final
+class PathNode(_message.Message):
+    """A node on a path."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The node's canonical id."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool wrote the node."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PathNode: _TypeAlias = PathNode  # noqa: Y015
+
+@_typing.final
+class FindPathsDebug(_message.Message):
+    """How a search for paths went."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FROM_COUNT_FIELD_NUMBER: _builtins.int
+    TO_COUNT_FIELD_NUMBER: _builtins.int
+    REACHED_COUNT_FIELD_NUMBER: _builtins.int
+    SEARCHED_HOPS_FIELD_NUMBER: _builtins.int
+    TRUNCATED_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    from_count: _builtins.int
+    """Visible nodes of `from_ids` that pass the filter."""
+    to_count: _builtins.int
+    """Visible nodes of `to_ids` that pass the filter."""
+    reached_count: _builtins.int
+    """Nodes reached between the ends."""
+    searched_hops: _builtins.int
+    """Up to how many hops paths were looked for: every path of fewer hops, or as many, either is in `paths` or comes
+    after them. `max_hops` unless a limit or enough paths ended the search.
+    """
+    truncated: _builtins.bool
+    """False when `paths` are all paths of at most `max_hops` hops; true when there may be more."""
+    reason: _builtins.str
+    """`ok`; `no_ends` when no node of `from_ids` or none of `to_ids` is visible and passes the filter; `path_limit` when
+    `max_paths` were found, which ends the search; `limit_reached` when another hop would have reached more than
+    `max_nodes` nodes, or brought more than 50,000 pairs of connected nodes between the ends; `response_limit` when
+    paths were left out to keep the response below 4 MiB.
+    """
+    def __init__(
+        self,
+        *,
+        from_count: _builtins.int = ...,
+        to_count: _builtins.int = ...,
+        reached_count: _builtins.int = ...,
+        searched_hops: _builtins.int = ...,
+        truncated: _builtins.bool = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_count", b"from_count", "reached_count", b"reached_count", "reason", b"reason", "searched_hops", b"searched_hops", "to_count", b"to_count", "truncated", b"truncated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindPathsDebug: _TypeAlias = FindPathsDebug  # noqa: Y015
+
+@_typing.final
+class FindPathsResponse(_message.Message):
+    """The shortest paths. Whatever limit ends a search, `paths` are the first of those that it would find without."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATHS_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
+    DEBUG_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """The index version that answered."""
+    @_builtins.property
+    def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyPath]:
+        """Ordered by hops ascending, then by confidence (the exact product) descending, then by `node_ids` in order."""
+
+    @_builtins.property
+    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___PathNode]:
+        """The nodes of the paths, each once, in the order in which `paths` name them first."""
+
+    @_builtins.property
+    def debug(self) -> Global___FindPathsDebug:
+        """How the search went."""
+
+    def __init__(
+        self,
+        *,
+        paths: _abc.Iterable[Global___DependencyPath] | None = ...,
+        nodes: _abc.Iterable[Global___PathNode] | None = ...,
+        debug: Global___FindPathsDebug | None = ...,
+        index: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "index", b"index", "nodes", b"nodes", "paths", b"paths"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindPathsResponse: _TypeAlias = FindPathsResponse  # noqa: Y015
 
 @_typing.final
 class GraphNode(_message.Message):

@@ -26,10 +26,10 @@ if _version_not_supported:
 
 
 class RetrievalServiceStub(object):
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -59,6 +59,11 @@ class RetrievalServiceStub(object):
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.SerializeToString,
                 response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeResponse.FromString,
                 _registered_method=True)
+        self.FindPaths = channel.unary_unary(
+                '/groundwire.v1.RetrievalService/FindPaths',
+                request_serializer=groundwire_dot_v1_dot_retrieval__pb2.FindPathsRequest.SerializeToString,
+                response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.FindPathsResponse.FromString,
+                _registered_method=True)
         self.FetchNodeTexts = channel.unary_unary(
                 '/groundwire.v1.RetrievalService/FetchNodeTexts',
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.FetchNodeTextsRequest.SerializeToString,
@@ -67,10 +72,10 @@ class RetrievalServiceStub(object):
 
 
 class RetrievalServiceServicer(object):
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -91,7 +96,8 @@ class RetrievalServiceServicer(object):
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-        server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
+        server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
@@ -111,6 +117,24 @@ class RetrievalServiceServicer(object):
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
         in time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FindPaths(self, request, context):
+        """Finds the shortest paths of the dependency graph from some nodes to others, within limits of hops, paths and
+        nodes reached. Does not pass through nodes that the caller may not see or that do not pass the filter. Returns
+        no text.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
+        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
+        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
+        time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -145,6 +169,11 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.FromString,
                     response_serializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeResponse.SerializeToString,
             ),
+            'FindPaths': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindPaths,
+                    request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.FindPathsRequest.FromString,
+                    response_serializer=groundwire_dot_v1_dot_retrieval__pb2.FindPathsResponse.SerializeToString,
+            ),
             'FetchNodeTexts': grpc.unary_unary_rpc_method_handler(
                     servicer.FetchNodeTexts,
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.FetchNodeTextsRequest.FromString,
@@ -159,10 +188,10 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RetrievalService(object):
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -220,6 +249,33 @@ class RetrievalService(object):
             '/groundwire.v1.RetrievalService/ExpandDependencyTree',
             groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.SerializeToString,
             groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FindPaths(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/groundwire.v1.RetrievalService/FindPaths',
+            groundwire_dot_v1_dot_retrieval__pb2.FindPathsRequest.SerializeToString,
+            groundwire_dot_v1_dot_retrieval__pb2.FindPathsResponse.FromString,
             options,
             channel_credentials,
             insecure,

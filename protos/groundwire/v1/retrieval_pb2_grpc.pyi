@@ -27,10 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrievalServiceStub:
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -55,7 +55,8 @@ class RetrievalServiceStub:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-      server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
+      server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
@@ -72,6 +73,20 @@ class RetrievalServiceStub:
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
     """
+    FindPaths: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FindPathsRequest, _retrieval_pb2.FindPathsResponse]
+    """Finds the shortest paths of the dependency graph from some nodes to others, within limits of hops, paths and
+    nodes reached. Does not pass through nodes that the caller may not see or that do not pass the filter. Returns
+    no text.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
+    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+      Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
+    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
+      time.
+    """
     FetchNodeTexts: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
     not fit is skipped, never cut, and smaller ones after it are still considered.
@@ -87,10 +102,10 @@ class RetrievalServiceStub:
 
 @_typing.type_check_only
 class RetrievalServiceAsyncStub(RetrievalServiceStub):
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -112,7 +127,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-      server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
+      server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
     - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
@@ -129,6 +145,20 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
     """
+    FindPaths: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FindPathsRequest, _retrieval_pb2.FindPathsResponse]  # type: ignore[assignment]
+    """Finds the shortest paths of the dependency graph from some nodes to others, within limits of hops, paths and
+    nodes reached. Does not pass through nodes that the caller may not see or that do not pass the filter. Returns
+    no text.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
+    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+      Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
+    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
+      time.
+    """
     FetchNodeTexts: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]  # type: ignore[assignment]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
     not fit is skipped, never cut, and smaller ones after it are still considered.
@@ -143,10 +173,10 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Three actions that together answer "which sources are the evidence for this question?": SearchNodes
-    selects ids, ExpandDependencyTree walks the dependency graph from them, FetchNodeTexts returns texts
-    that fit a budget. Only the third ever returns text. Each enforces scope and access on its own,
-    whatever ids the caller passes.
+    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
+    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
+    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
+    on its own, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Node ids are opaque to callers,
     unique within a scope, and stable from one index version to the next while the symbol stays.
@@ -172,7 +202,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-          server lacks the embedder of the index or a cross-encoder; the pinned version was deleted or is damaged.
+          server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
@@ -194,6 +225,26 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
           in time.
+        """
+
+    @_abc_1.abstractmethod
+    def FindPaths(
+        self,
+        request: _retrieval_pb2.FindPathsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_retrieval_pb2.FindPathsResponse, _abc.Awaitable[_retrieval_pb2.FindPathsResponse]]:
+        """Finds the shortest paths of the dependency graph from some nodes to others, within limits of hops, paths and
+        nodes reached. Does not pass through nodes that the caller may not see or that do not pass the filter. Returns
+        no text.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
+        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+          Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
+        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
+          time.
         """
 
     @_abc_1.abstractmethod

@@ -16,7 +16,9 @@ from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
+from groundwire_server.domain.ranking import Neighbourhood
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -63,6 +65,21 @@ class Walk:
     min_confidence: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class PathSearch:
+    """One bounded search for paths; already validated. Edge types and confidence as in `Walk`."""
+
+    from_ids: tuple[str, ...]
+    to_ids: tuple[str, ...]
+    max_hops: int
+    max_paths: int
+    max_nodes: int
+    edge_types: frozenset[str] | None
+    direction: Direction
+    max_bytes: int
+    min_confidence: float = 0.0
+
+
 class RetrievalSnapshot(Protocol):
     """One index version as one caller may see it."""
 
@@ -84,6 +101,10 @@ class RetrievalSnapshot(Protocol):
 
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """What several sources propose; deterministic. Raises PreconditionError when the index lacks a named source."""
+        ...
+
+    def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
+        """The confident edges among visible nodes, in the order of `ids`, which ascend; see `domain.ranking`."""
         ...
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
@@ -132,6 +153,10 @@ class GraphSnapshot(Protocol):
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """Breadth-first neighbourhood within the walk's limits; deterministic."""
+        ...
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """The shortest paths within the search's limits; deterministic."""
         ...
 
 

@@ -22,7 +22,9 @@ def serve(
     embedder: Annotated[
         list[str] | None, typer.Option(help="Model to embed queries with, by name or path; repeatable; none for none.")
     ] = None,
-    cross_encoder: Annotated[str | None, typer.Option(help="Model that reranks, by name or path.")] = None,
+    reranker: Annotated[
+        str | None, typer.Option(help="What reranks: a cross-encoder by name or path, or the URL of a service.")
+    ] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="PEM certificate chain; without it, plaintext.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="PEM key of the certificate.")] = None,
     tls_client_ca: Annotated[Path | None, typer.Option(help="PEM CAs; demands client certificates.")] = None,
@@ -47,7 +49,7 @@ def serve(
             metrics_listen=metrics_listen,
             workers=workers,
             embedders=",".join(embedder) if embedder else None,
-            cross_encoder=cross_encoder,
+            reranker=reranker,
             tls_certificate=tls_certificate,
             tls_key=tls_key,
             tls_client_ca=tls_client_ca,

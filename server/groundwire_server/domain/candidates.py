@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from groundwire_server.domain.query import Source
+from groundwire_server.domain.ranking import Traits
 from groundwire_server.domain.search import Filter
 
 
@@ -13,7 +14,7 @@ class CandidateSearch:
 
     `sources` is what the caller named, empty for every source that the index has. The dense list holds at most
     `dense_limit` nodes of at least `min_similarity`, each lexical one `lexical_limit`, the trigram list only nodes of
-    at least `trigram_threshold`.
+    at least `trigram_threshold`. With `scores_files` candidates bring the scores of their files.
     """
 
     query: str
@@ -24,6 +25,7 @@ class CandidateSearch:
     min_similarity: float
     trigram_threshold: float
     filter: Filter
+    scores_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class SourceScore:
 class Candidate:
     """A node that stands in at least one list, with its score in each source that was asked.
 
-    `dense` is also None for a node without a vector; a lexical score of 0 means that nothing matches.
+    `dense` is also None for a node without a vector; a lexical score of 0 means that nothing matches. Candidates of one
+    file, which is the document they were ingested under, have the same number as `file`; None stands for none.
+    `file_score` is BM25 over the code tokens of all that the caller sees of the file, None where that was not asked.
     """
 
     id: str
@@ -48,6 +52,9 @@ class Candidate:
     bm25_code: SourceScore | None
     bm25_nlp: SourceScore | None
     trigram: SourceScore | None
+    traits: Traits = field(default_factory=Traits)
+    file: int | None = None
+    file_score: float | None = None
 
     def of(self, source: Source) -> SourceScore | None:
         """The score in one source."""

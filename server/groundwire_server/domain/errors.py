@@ -39,6 +39,7 @@ class Reason(StrEnum):
     TENANT_NOT_GRANTED = "TENANT_NOT_GRANTED"
     ADMINISTRATION_NOT_GRANTED = "ADMINISTRATION_NOT_GRANTED"
     AUDIT_UNAVAILABLE = "AUDIT_UNAVAILABLE"
+    RERANKER_UNAVAILABLE = "RERANKER_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,14 @@ class AuditUnavailableError(GroundwireError):
         super().__init__(
             Reason.AUDIT_UNAVAILABLE, "this call must be recorded and cannot be at present; try again later"
         )
+
+
+class RerankerUnavailableError(GroundwireError):
+    """The reranker that the server asks gives no usable scores; `rule` says what it did, and holds nothing it sent."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(Reason.RERANKER_UNAVAILABLE, f"the reranker {rule}; try again later, or ask without `rerank`")
+        self.rule = rule
 
 
 class PermissionDeniedError(GroundwireError):

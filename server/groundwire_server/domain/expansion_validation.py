@@ -24,13 +24,14 @@ def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
     violations.bound("max_nodes", request.max_nodes, 1, bounds.max_expand_nodes)
     check_filter(request.filter, violations)
     violations.bound_share("min_confidence", request.min_confidence)
-    _check_edge_allowlist(request.edge_allowlist, violations)
+    check_edge_allowlist(request.edge_allowlist, violations)
     violations.raise_any()
     assert request.max_depth is not None
     return request.max_depth
 
 
-def _check_edge_allowlist(edge_types: Sequence[str], violations: Violations) -> None:
+def check_edge_allowlist(edge_types: Sequence[str], violations: Violations) -> None:
+    """Checks which edge types to follow."""
     if not edge_types:
         violations.require("edge_allowlist", 'name edge types, or give exactly ["*"] to follow all')
     violations.bound_count("edge_allowlist", edge_types, limits.MAX_EDGE_TYPES)

@@ -23,6 +23,10 @@ class Source(Enum):
     """Trigram similarity of the query's names to a node's, in (0, 1]."""
 
 
+LEXICAL_SOURCES = tuple(source for source in Source if source is not Source.DENSE)
+"""The sources that read words and names."""
+
+
 class FusionMode(Enum):
     """How the lists become one."""
 
@@ -53,6 +57,22 @@ class HybridParameters:
     trgm_limit: float | None = None
     max_candidates: int | None = None
     diversify_strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankingParameters:
+    """What changes a candidate's score besides the sources; None takes the default of `domain.ranking`.
+
+    See `groundwire.v1.RankingParameters` for what each does. All lie in [0, 1].
+    """
+
+    file_weight: float | None = None
+    test_factor: float | None = None
+    generated_factor: float | None = None
+    prose_factor: float | None = None
+    fragment_factor: float | None = None
+    graph_weight: float | None = None
+    repeat_factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +108,7 @@ class QueryRequest:
     fusion: FusionMode = FusionMode.ADAPTIVE
     rrf_k: int = DEFAULT_RRF_K
     rerank: bool = False
+    ranking: RankingParameters = RankingParameters()
     freshness: Freshness = Freshness()
     query_vector: tuple[float, ...] = ()
     include_parents: bool = False

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
-from groundwire_server.domain.query import Freshness, HybridParameters
+from groundwire_server.domain.query import LEXICAL_SOURCES, Freshness, HybridParameters
 
 DEFAULT_ALPHA = 0.7
 DEFAULT_MIN_SIM = 0.15
@@ -11,7 +11,8 @@ DEFAULT_TOP_K = 5
 DEFAULT_TRGM_LIMIT = 0.3
 DEFAULT_DIVERSIFY_STRENGTH = 0.0
 OVERFETCH = 3
-LEAST_LIST_LIMIT = 100
+LEAST_LIST_LIMIT = 200
+"""What files and neighbours lift stands further down than what words and vectors find first."""
 
 Number = TypeVar("Number", int, float)
 
@@ -37,7 +38,7 @@ def effective_parameters(
 ) -> EffectiveParameters:
     """Fills the gaps; a `top_k` of its own overrides the one in `hybrid` (seed 004, `override_top_k`).
 
-    Lists are fetched `OVERFETCH` times deeper than the result (seed 002), and at least 100 deep.
+    Lists are fetched `OVERFETCH` times deeper than the result (seed 002), and at least 200 deep.
     """
     wanted = _given(top_k, _given(hybrid.top_k, DEFAULT_TOP_K))
     deep = max(LEAST_LIST_LIMIT, OVERFETCH * wanted)
@@ -49,7 +50,7 @@ def effective_parameters(
         vec_limit=vec_limit,
         lex_limit=lex_limit,
         trgm_limit=_given(hybrid.trgm_limit, DEFAULT_TRGM_LIMIT),
-        max_candidates=_given(hybrid.max_candidates, max(wanted, vec_limit, lex_limit)),
+        max_candidates=_given(hybrid.max_candidates, max(wanted, vec_limit + len(LEXICAL_SOURCES) * lex_limit)),
         diversify_strength=_given(hybrid.diversify_strength, DEFAULT_DIVERSIFY_STRENGTH),
         rrf_k=rrf_k,
         freshness=freshness,

@@ -7,6 +7,7 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import FusionMode, QueryClass, Source
 from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.ranking import Ranking
 from groundwire_server.domain.texts import SkipReason
 
 
@@ -14,8 +15,10 @@ from groundwire_server.domain.texts import SkipReason
 class StageScores:
     """A match's score after each stage; None where the stage did not score it.
 
-    `fused` is as the fusion gives it. `freshness` is the decay in (0, 1], `boost` the product of the multipliers
-    that applied. `final` orders the matches before they are diversified.
+    `fused` is as the fusion gives it. `file` and `graph` are the file's score and the neighbours' gain as shares of the
+    best, in [0, 1]; `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
+    matches of the same file. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
+    `final` orders the matches before they are diversified.
     """
 
     dense: float | None
@@ -27,6 +30,10 @@ class StageScores:
     freshness: float | None
     boost: float
     final: float
+    file: float | None = None
+    kind_factor: float = 1.0
+    graph: float | None = None
+    repeat_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class RetrieveMeta:
     fusion: FusionMode
     weights: tuple[tuple[Source, float], ...]
     parameters: EffectiveParameters
+    ranking: Ranking
     matches_returned: int
     list_lengths: tuple[tuple[Source, int], ...]
     lexical_candidates: int

@@ -1,9 +1,11 @@
 """The rules of Query (seed 004; `groundwire.v1.QueryRequest`)."""
 
+from dataclasses import asdict
+
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.filter_validation import check_filter
-from groundwire_server.domain.query import Freshness, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.query import Freshness, HybridParameters, QueryRequest, RankingParameters, Source
 from groundwire_server.domain.query_parameters import effective_parameters
 from groundwire_server.domain.validation import Violations, check_scope
 
@@ -27,6 +29,7 @@ def check_query(request: QueryRequest, bounds: limits.Limits) -> HybridParameter
     _check_sources(request, violations)
     violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
     _check_freshness(request.freshness, violations)
+    _check_ranking(request.ranking, violations)
     violations.raise_any()
     assert request.hybrid is not None
     return request.hybrid
@@ -56,7 +59,9 @@ def _check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: V
 
 
 def _check_max_candidates(request: QueryRequest, hybrid: HybridParameters, violations: Violations) -> None:
-    """Checks `max_candidates` against what is in effect, given or by default."""
+    """Checks `max_candidates` against the limits in effect, given or by default; without one all are kept."""
+    if hybrid.max_candidates is None:
+        return
     effective = effective_parameters(hybrid, request.top_k, request.rrf_k, request.freshness)
     needed = max(effective.top_k, effective.vec_limit, effective.lex_limit)
     if 1 <= effective.max_candidates < needed:
@@ -92,3 +97,9 @@ def _check_freshness(freshness: Freshness, violations: Violations) -> None:
             f"is {freshness.half_life_days:g}; give a number of days above 0, at most {limits.MAX_HALF_LIFE_DAYS:g}",
         )
     violations.bound_share("freshness_weight", freshness.weight)
+
+
+def _check_ranking(ranking: RankingParameters, violations: Violations) -> None:
+    for name, share in asdict(ranking).items():
+        if share is not None:
+            violations.bound_share(f"ranking.{name}", share)

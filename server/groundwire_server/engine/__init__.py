@@ -1,1 +1,1 @@
-"""The three actions: validate, open a snapshot, compose. Knows no transport and no storage."""
+"""The actions: validate, open a snapshot, compose. Knows no transport and no storage."""

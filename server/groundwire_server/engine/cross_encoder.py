@@ -1,4 +1,4 @@
-"""The cross-encoder behind `codebert_rerank`; apart from the other rerankers because its libraries load slowly."""
+"""The cross-encoder that a server may rerank by; apart from the other rerankers because its libraries load slowly."""
 
 from collections.abc import Sequence
 from threading import Lock

@@ -1,8 +1,8 @@
-"""The engine: the three actions and the query over a backend and a graph. Thread-safe; knows no transport."""
+"""The engine: the actions and the query over a backend and a graph. Thread-safe; knows no transport."""
 
 from dataclasses import dataclass
 
-from groundwire_server.backends.interface import GraphProvider, RetrievalBackend, Walk
+from groundwire_server.backends.interface import GraphProvider, PathSearch, RetrievalBackend, Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
@@ -10,6 +10,8 @@ from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.packing import Budget, pack
+from groundwire_server.domain.paths import Paths, PathsRequest
+from groundwire_server.domain.paths_validation import check_paths
 from groundwire_server.domain.prioritization import prioritize
 from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import QueryResult
@@ -26,7 +28,7 @@ _HEADROOM_BYTES = 4 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RetrievalEngine:
-    """Search, expand, fetch, query. Each validates, opens its own snapshot for the caller and asks only that.
+    """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
     Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises.
     """
@@ -50,9 +52,7 @@ class RetrievalEngine:
             seed_ids=request.seed_ids,
             max_depth=max_depth,
             max_nodes=request.max_nodes,
-            edge_types=None
-            if request.edge_allowlist == ("*",)
-            else frozenset(edge_type.casefold() for edge_type in request.edge_allowlist),
+            edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
             max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
             min_confidence=request.min_confidence,
@@ -61,6 +61,26 @@ class RetrievalEngine:
             graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
         with stage("walk"):
             return graph.expand(walk, checkpoint)
+
+    @holding_interpreter()
+    def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
+        """Finds the shortest paths from some nodes to others; never returns text."""
+        check_paths(request, self.limits)
+        search = PathSearch(
+            from_ids=request.from_ids,
+            to_ids=request.to_ids,
+            max_hops=request.max_hops,
+            max_paths=request.max_paths,
+            max_nodes=request.max_nodes,
+            edge_types=_edge_types(request.edge_allowlist),
+            direction=request.direction,
+            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            min_confidence=request.min_confidence,
+        )
+        with stage("open"):
+            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
+        with stage("paths"):
+            return graph.find_paths(search, checkpoint)
 
     @holding_interpreter()
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
@@ -87,3 +107,8 @@ class RetrievalEngine:
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
         """Runs the whole flow and returns matches with texts. Raises PermissionDeniedError besides."""
         return run_query(request, self.backend, self.query_settings, self.limits, checkpoint)
+
+
+def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:
+    """The types to follow in the case that they are compared in; None for all."""
+    return None if allowlist == ("*",) else frozenset(edge_type.casefold() for edge_type in allowlist)

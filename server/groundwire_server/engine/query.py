@@ -10,15 +10,23 @@ from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query import FusionMode, QueryClass, QueryRequest, Source
+from groundwire_server.domain.query import LEXICAL_SOURCES, FusionMode, QueryClass, QueryRequest, Source
 from groundwire_server.domain.query_class import classify
 from groundwire_server.domain.query_parameters import EffectiveParameters, effective_parameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query_validation import check_query
+from groundwire_server.domain.ranking import Ranking, Traits, effective_ranking
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
+from groundwire_server.engine.query_ranking import (
+    asked_traits,
+    spread_over_files,
+    weighed_by_kind,
+    with_files,
+    with_neighbours,
+)
 from groundwire_server.engine.query_stages import (
     Ranked,
     boost,
@@ -40,7 +48,7 @@ class QuerySettings:
     Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
     """
 
-    cross_encoder: Reranker | None
+    reranker: Reranker | None
     boosts: CorpusBoosts
     visibility_override_acl_tags: frozenset[str]
 
@@ -51,10 +59,12 @@ class _Plan:
 
     request: QueryRequest
     parameters: EffectiveParameters
+    ranking: Ranking
+    asked: Traits
     query_class: QueryClass
     filter: Filter
     rules: tuple[BoostRule, ...]
-    cross_encoder: Reranker | None
+    reranker: Reranker | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +101,20 @@ def run_query(
 def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
     hybrid = check_query(request, limits)
     _check_visibility(request, settings.visibility_override_acl_tags)
-    if request.rerank and settings.cross_encoder is None:
+    if request.rerank and settings.reranker is None:
         raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
         )
+    query_class, rules = classify(request.query), settings.boosts.called(request.query)
     return _Plan(
         request=request,
         parameters=effective_parameters(hybrid, request.top_k, request.rrf_k, request.freshness),
-        query_class=classify(request.query),
+        ranking=effective_ranking(request.ranking, query_class),
+        asked=asked_traits(request.query, rules),
+        query_class=query_class,
         filter=_narrowed(request),
-        rules=settings.boosts.called(request.query),
-        cross_encoder=settings.cross_encoder if request.rerank else None,
+        rules=rules,
+        reranker=settings.reranker if request.rerank else None,
     )
 
 
@@ -132,13 +145,20 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
         ranked = fuse(candidates, request.fusion, weights, parameters)
     fused_count = len(ranked)
     checkpoint()
-    if plan.cross_encoder is not None:
+    with time.stage("ranking"):
+        ranked = with_files(ranked, plan.ranking.file_weight)
+        ranked = weighed_by_kind(ranked, plan.asked, plan.ranking)
+        ranked = with_neighbours(ranked, plan.ranking.graph_weight, snapshot)
+    checkpoint()
+    if plan.reranker is not None:
         with time.stage("rerank"):
-            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.cross_encoder, checkpoint)
+            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.reranker, checkpoint)
     with time.stage("freshness"):
         ranked = freshen(ranked, request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
+    with time.stage("files"):
+        ranked = spread_over_files(ranked, plan.ranking.repeat_factor)
     if _diversifies(parameters, candidates):
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
@@ -154,6 +174,7 @@ def _candidate_search(plan: _Plan) -> CandidateSearch:
         lexical_limit=plan.parameters.lex_limit,
         min_similarity=plan.parameters.min_sim,
         trigram_threshold=plan.parameters.trgm_limit,
+        scores_files=plan.ranking.file_weight > 0.0,
         filter=plan.filter,
     )
 
@@ -183,6 +204,7 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
         fusion=request.fusion,
         weights=outcome.weights,
         parameters=parameters,
+        ranking=plan.ranking,
         matches_returned=sum(match.rank > 0 for match in surroundings.matches),
         list_lengths=candidates.list_lengths,
         lexical_candidates=_lexical_count(candidates),
@@ -199,8 +221,7 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
 
 def _lexical_count(candidates: Candidates) -> int:
     """Distinct candidates that a source other than the dense one proposed."""
-    lexical = [source for source in Source if source is not Source.DENSE]
     return sum(
-        any((score := item.of(source)) is not None and score.rank is not None for source in lexical)
+        any((score := item.of(source)) is not None and score.rank is not None for source in LEXICAL_SOURCES)
         for item in candidates.items
     )

@@ -131,8 +131,12 @@ def _stage_scores(entry: Ranked) -> StageScores:
         bm25_nlp=bm25_nlp,
         trigram=trigram,
         fused=entry.fused,
+        file=entry.file,
+        kind_factor=entry.kind_factor,
+        graph=entry.graph,
         rerank=entry.rerank,
         freshness=entry.freshness,
         boost=entry.boost,
+        repeat_factor=entry.repeat_factor,
         final=entry.final,
     )

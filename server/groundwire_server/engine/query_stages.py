@@ -34,9 +34,13 @@ class Ranked:
     candidate: Candidate
     fused: float
     final: float
+    file: float | None = None
+    kind_factor: float = 1.0
+    graph: float | None = None
     rerank: float | None = None
     freshness: float | None = None
     boost: float = 1.0
+    repeat_factor: float = 1.0
 
     @property
     def id(self) -> str:
@@ -77,7 +81,7 @@ def rerank(
     ranked: Sequence[Ranked],
     top_k: int,
     snapshot: RetrievalSnapshot,
-    cross_encoder: Reranker,
+    reranker: Reranker,
     checkpoint: Checkpoint,
 ) -> list[Ranked]:
     """The best candidates as the cross-encoder orders them; what it has not read is left out."""
@@ -87,7 +91,7 @@ def rerank(
         RerankCandidate(texts[entry.id].text, entry.candidate.dense.score if entry.candidate.dense else 0.0)
         for entry in window
     ]
-    scores = cross_encoder.scores(query, read, checkpoint)
+    scores = reranker.scores(query, read, checkpoint)
     return best_first([replace(entry, rerank=score, final=score) for entry, score in zip(window, scores, strict=True)])
 
 

@@ -58,7 +58,7 @@ class KeywordReranker:
 
 @dataclass(frozen=True, slots=True)
 class Rerankers:
-    """The rerankers of a server; `codebert` is None where no cross-encoder is configured."""
+    """The rerankers of a server; `codebert` is the configured one, None where there is none."""
 
     keyword: Reranker
     codebert: Reranker | None = None

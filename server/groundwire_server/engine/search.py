@@ -48,7 +48,7 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
         return rerankers.keyword
     if rerankers.codebert is None:
         raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no cross-encoder; configure one or drop `rerank`"
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
         )
     return rerankers.codebert
 

@@ -11,6 +11,7 @@ from groundwire_server.index.categories import Category
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.node_table import NodeTable
+from groundwire_server.index.spans import positions_of
 from groundwire_server.index.term_runs import merged_terms
 
 NO_DOCUMENT = -1
@@ -54,6 +55,11 @@ class ReadingOrder:
         ):
             if count and not least <= int(values.min()) <= int(values.max()) < end:
                 raise IndexDamagedError(f"{_ORDER_FILE}: names rows or documents that there are not")
+
+    def members(self, documents: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of several documents [m], one document after the other, and for each row the document's place."""
+        positions, counts = positions_of(self._starts, documents)
+        return self.order.take(positions).astype(np.int64), np.repeat(np.arange(len(documents)), counts)
 
     def before(self, row: int) -> NDArray[np.int32]:
         """The rows before this one in its document, the nearest first."""

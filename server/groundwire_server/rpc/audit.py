@@ -38,6 +38,7 @@ _Record: TypeAlias = dict[str, _Value]
 _Part: TypeAlias = (
     retrieval_pb2.SearchHit
     | retrieval_pb2.ExpandedNode
+    | retrieval_pb2.PathNode
     | retrieval_pb2.NodeText
     | query_pb2.QueryMatch
     | query_pb2.ParentContext
@@ -201,6 +202,8 @@ def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:
         case retrieval_pb2.SearchNodesResponse():
             return {"hits": response.hits}
         case retrieval_pb2.ExpandDependencyTreeResponse():
+            return {"nodes": response.nodes}
+        case retrieval_pb2.FindPathsResponse():
             return {"nodes": response.nodes}
         case retrieval_pb2.FetchNodeTextsResponse():
             return {"texts": response.texts}

@@ -2,7 +2,8 @@
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.coded_query import compile_ahead
-from groundwire_server.config import Settings, SettingsError
+from groundwire_server.config import Settings, SettingsError, is_url
+from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.embedding.deferred import DeferredEmbedder
 from groundwire_server.embedding.embedder import Embedder, EmbedderError
 from groundwire_server.embedding.int8.store import EncoderStore
@@ -23,11 +24,9 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
     compile_ahead()
     backend = EmbeddedBackend(settings.data, _load_embedders(settings))
-    cross_encoder = _load_cross_encoder(settings)
-    rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=cross_encoder)
-    query_settings = QuerySettings(
-        cross_encoder, _load_boosts(settings), frozenset(settings.visibility_override_acl_tags)
-    )
+    reranker = _load_reranker(settings)
+    rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
+    query_settings = QuerySettings(reranker, _load_boosts(settings), frozenset(settings.visibility_override_acl_tags))
     return RetrievalEngine(backend, backend, rerankers, query_settings, settings.limits), backend
 
 
@@ -63,15 +62,34 @@ def _load_embedder(name: str) -> Embedder:
     return SentenceTransformerEmbedder(name)
 
 
-def _load_cross_encoder(settings: Settings) -> Reranker | None:
-    if not settings.cross_encoder:
+def _load_reranker(settings: Settings) -> Reranker | None:
+    if not settings.reranker:
         return None
+    try:
+        return _http_reranker(settings) if is_url(settings.reranker) else _cross_encoder(settings)
+    except (OSError, ValueError) as error:
+        raise _unusable("reranker", settings.reranker, error) from error
+
+
+def _cross_encoder(settings: Settings) -> Reranker:
     from groundwire_server.engine.cross_encoder import CrossEncoderReranker
 
+    return CrossEncoderReranker(settings.reranker, settings.widen_factor)
+
+
+def _http_reranker(settings: Settings) -> Reranker:
+    from groundwire_server.engine.http_reranker import HttpReranker, RerankService, token_in
+
+    given, file = settings.reranker_token.get_secret_value(), settings.reranker_token_file
+    token = token_in(file) if file else lambda: given
     try:
-        return CrossEncoderReranker(settings.cross_encoder, settings.widen_factor)
-    except (OSError, ValueError) as error:
-        raise _unusable("cross_encoder", settings.cross_encoder, error) from error
+        token()
+    except RerankerUnavailableError as error:
+        raise SettingsError(f"reranker_token_file: {file}: {error.rule}") from None
+    service = RerankService(
+        settings.reranker, settings.reranker_api, settings.reranker_model, token, settings.reranker_seconds
+    )
+    return HttpReranker(service, settings.widen_factor)
 
 
 def _unusable(setting: str, model: str, error: Exception) -> SettingsError:

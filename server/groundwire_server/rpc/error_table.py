@@ -59,6 +59,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.TENANT_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.ADMINISTRATION_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.AUDIT_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    Reason.RERANKER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
 }
 
 

@@ -12,6 +12,8 @@ LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 _GRPC_LOGGER = "grpc._cython.cygrpc"
+# It would tell each request of the server's own and, at the level debug, what stands in it.
+_HTTP_LOGGERS = ("httpx2", "httpcore2")
 _UNWANTED = (
     # gRPC quotes metadata that is no UTF-8, which may be a credential.
     "Invalid encoding on",
@@ -50,6 +52,8 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | 
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
     logging.getLogger(_GRPC_LOGGER).addFilter(_is_wanted)
+    for name in _HTTP_LOGGERS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:

@@ -8,10 +8,12 @@ from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.observation import stage
+from groundwire_server.domain.paths import Paths, PathsRequest
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchRequest, FetchResult
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
+from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
 from groundwire_server.rpc.identity.access_control import AccessControl
@@ -28,13 +30,17 @@ class RetrievalActions(Protocol):
         """Walks the dependency graph."""
         ...
 
+    def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
+        """Finds the shortest paths from some nodes to others."""
+        ...
+
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns texts under a budget."""
         ...
 
 
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
-    """The three actions over the wire."""
+    """The actions over the wire."""
 
     def __init__(self, engine: RetrievalActions, access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
@@ -76,6 +82,23 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
                 return encode_expansion(result)
 
         return await self._calls.run("ExpandDependencyTree", context, expand)
+
+    async def FindPaths(
+        self,
+        request: retrieval_pb2.FindPathsRequest,
+        context: grpc.aio.ServicerContext[retrieval_pb2.FindPathsRequest, retrieval_pb2.FindPathsResponse],
+    ) -> retrieval_pb2.FindPathsResponse:
+        """See the contract."""
+        access = self._access.admit(request)
+
+        def find_paths(checkpoint: Checkpoint) -> retrieval_pb2.FindPathsResponse:
+            with stage("decode"):
+                asked = decode_paths(request, access)
+            result = self._engine.find_paths(asked, checkpoint)
+            with stage("encode"):
+                return encode_paths(result)
+
+        return await self._calls.run("FindPaths", context, find_paths)
 
     async def FetchNodeTexts(
         self,

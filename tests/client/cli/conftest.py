@@ -73,7 +73,9 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         id=SEED,
         rank=1,
         score=0.8,
-        scores=query_pb2.StageScores(dense=0.5, bm25_code=12.5, trigram=0.25, fused=0.8, boost=1, final=0.8),
+        scores=query_pb2.StageScores(
+            dense=0.5, bm25_code=12.5, trigram=0.25, fused=0.8, kind_factor=1, repeat_factor=1, boost=1, final=0.8
+        ),
         text="int [bold]x\x1b[31m;\nint y;\n",
         token_count=9,
         citation=retrieval_pb2.Location(path="src/Invoice.cs", start_line=10, end_line=11),
@@ -84,7 +86,9 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         id="shop::main::slack::1",
         rank=2,
         score=0.4,
-        scores=query_pb2.StageScores(dense=-0.25, bm25_code=6.25, fused=0.3, freshness=0.5, boost=1.3, final=0.4),
+        scores=query_pb2.StageScores(
+            dense=-0.25, bm25_code=6.25, fused=0.3, freshness=0.5, kind_factor=1, repeat_factor=1, boost=1.3, final=0.4
+        ),
         text="invoices are down",
         token_count=4,
         citation=retrieval_pb2.Location(path="export/incident.json", start_line=1, end_line=1),
@@ -163,6 +167,15 @@ def answers(server: FakeServer) -> None:
     server.answer(
         retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], nodes=nodes, edges=[edge], debug=walk, index="v1")
     )
+    path = retrieval_pb2.DependencyPath(node_ids=[SEED, TABLE], hops=[edge], confidence=0.9)
+    ends = [
+        retrieval_pb2.PathNode(id=SEED),
+        retrieval_pb2.PathNode(id=TABLE, is_test=True, is_generated=True),
+    ]
+    search = retrieval_pb2.FindPathsDebug(
+        from_count=1, to_count=1, searched_hops=3, truncated=True, reason="limit_reached"
+    )
+    server.answer(retrieval_pb2.FindPathsResponse(paths=[path], nodes=ends, debug=search, index="v1"))
     location = retrieval_pb2.Location(path="src/Invoice.cs", start_line=10, end_line=11)
     text = retrieval_pb2.NodeText(
         id=SEED,

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 TABLE = "shop::main::sql::dbo.Invoice|TABLE"
-ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [
+    ("query", "vat"),
+    ("search", "vat"),
+    ("expand", SEED),
+    ("paths", "--from", SEED, "--to", TABLE),
+    ("fetch", SEED),
+]
 
 
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
@@ -64,6 +70,21 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
     assert (first.min_confidence, first.filter) == (0.5, scope_pb2.Filter(is_test=False))
     assert (second.min_confidence, second.filter) == (0.0, scope_pb2.Filter())
+
+
+def test_paths_sends_its_options(server: FakeServer, run: Run) -> None:
+    flags = ["--max-hops", "3", "--max-paths", "2", "--max-nodes", "7", "--edge-type", "Calls", "--direction", "both"]
+    run("paths", "--from", SEED, "--from", "b", "--to", TABLE, *flags, "--min-confidence", "0.5", "--no-tests")
+    run("paths", "--from", SEED, "--to", TABLE)
+    first, second = (attempt.request for attempt in server.attempts)
+    assert isinstance(first, retrieval_pb2.FindPathsRequest)
+    assert isinstance(second, retrieval_pb2.FindPathsRequest)
+    assert (list(first.from_ids), list(first.to_ids)) == ([SEED, "b"], [TABLE])
+    assert (first.max_hops, first.max_paths, first.max_nodes, list(first.edge_allowlist)) == (3, 2, 7, ["Calls"])
+    assert (first.direction, first.min_confidence) == (retrieval_pb2.DIRECTION_BOTH, 0.5)
+    assert first.filter == scope_pb2.Filter(is_test=False)
+    assert (second.max_hops, second.max_paths, second.max_nodes, list(second.edge_allowlist)) == (6, 5, 2_000, ["*"])
+    assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from client.conftest import FakeServer
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
-ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [
+    ("query", "vat"),
+    ("search", "vat"),
+    ("expand", SEED),
+    ("paths", "--from", SEED, "--to", SEED),
+    ("fetch", SEED),
+]
 
 
 @pytest.mark.parametrize("arguments", ALL_COMMANDS)

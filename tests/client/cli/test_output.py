@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 TABLE = "shop::main::sql::dbo.Invoice|TABLE"
-ALL_COMMANDS = [("query", "vat"), ("search", "vat"), ("expand", SEED), ("fetch", SEED)]
+ALL_COMMANDS = [
+    ("query", "vat"),
+    ("search", "vat"),
+    ("expand", SEED),
+    ("paths", "--from", SEED, "--to", TABLE),
+    ("fetch", SEED),
+]
 
 
 @pytest.mark.usefixtures("answers")
@@ -61,6 +67,21 @@ def test_expand_prints_a_tree_and_the_edges(run: Run) -> None:
     edge = next(line for line in lines if "ReadsFrom" in line)
     assert edge.split() == [SEED, "12", "ReadsFrom", TABLE, "0.9"]
     assert lines[-1] == "seeds: 1; nodes: 2; edges: 1; index: v1; truncated: limit_reached"
+
+
+@pytest.mark.usefixtures("answers")
+def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
+    lines = [line.rstrip() for line in run("paths", "--from", SEED, "--to", TABLE).stdout.splitlines()]
+    assert lines == [
+        "path 1: 1 hops, confidence 0.9",
+        SEED,
+        "  ↓ ReadsFrom 0.9 line 12",
+        f"{TABLE}  test generated",
+        "",
+        "paths: 1; from: 1; to: 1; index: v1; truncated: limit_reached, searched up to 3 hops",
+    ]
+    output = run("paths", "--from", SEED, "--to", TABLE, "--json")
+    assert json.loads(output.stdout)["paths"][0]["hops"][0]["line"] == 12
 
 
 def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:

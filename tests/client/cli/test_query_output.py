@@ -53,7 +53,9 @@ def test_a_neighbour_has_a_place_and_no_scores(run: Run) -> None:
 
 
 def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> None:
-    scores = query_pb2.StageScores(bm25_nlp=2, fused=0.016393, rerank=0.125, boost=1, final=0.125)
+    scores = query_pb2.StageScores(
+        bm25_nlp=2, fused=0.016393, rerank=0.125, kind_factor=1, repeat_factor=1, boost=1, final=0.125
+    )
     match = query_pb2.QueryMatch(id=SEED, rank=1, source_uri="https://wiki/vat", scores=scores)
     server.answer(query_pb2.QueryResponse(matches=[match], index="v1"))
     head, bars, numbers = lines(run)[:3]
@@ -63,7 +65,9 @@ def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> 
 
 
 def test_all_scores_may_be_zero(server: FakeServer, run: Run) -> None:
-    match = query_pb2.QueryMatch(id=SEED, rank=1, scores=query_pb2.StageScores(dense=-0.5, boost=1))
+    match = query_pb2.QueryMatch(
+        id=SEED, rank=1, scores=query_pb2.StageScores(dense=-0.5, kind_factor=1, repeat_factor=1, boost=1)
+    )
     server.answer(query_pb2.QueryResponse(matches=[match]))
     assert "█" not in "".join(lines(run))
 

@@ -75,6 +75,37 @@ def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -
     assert lines[0].endswith(" s")
 
 
+def test_trace_shows_the_paths_between_two_ends_and_their_texts(world: WorldServer, address: str) -> None:
+    result = run("trace", "from the button to the table", *SCOPE, address=address)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:6] == [
+        "path 1, confidence 0.25",
+        "  shop::main::public::the at src/all.py:1",
+        "    → Calls 0.5 at src/all.py:7",
+        "  shop::main::public::the.part at src/all.py:2",
+        "    → Calls 0.5 at src/all.py:7",
+        "  shop::main::public::table at src/all.py:3",
+    ]
+    assert result.stdout.count("def source_of") == 3
+    asked: list[Any] = world.requests
+    assert [type(request).__name__ for request in asked] == [
+        "QueryRequest",
+        "QueryRequest",
+        "FindPathsRequest",
+        "FetchNodeTextsRequest",
+    ]
+    assert {request.scope.active_index for request in asked[1:]} == {"version-1"}
+
+
+def test_the_ends_of_a_trace_may_be_options(world: WorldServer, address: str) -> None:
+    assert run("trace", "how?", *SCOPE, "--from", "cart", "--to", "table", address=address).exit_code == 0
+    asked: list[Any] = world.requests
+    assert [request.query for request in asked[:2]] == ["cart", "table"]
+    refused = run("trace", "how?", *SCOPE, address=address)
+    assert refused.exit_code == 1
+    assert "path-ends-missing" in refused.stderr
+
+
 def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--json", address=address)
     told = json.loads(result.stdout)

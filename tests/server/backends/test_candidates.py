@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -15,7 +16,9 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
+from groundwire_server.domain.ranking import Traits
 from groundwire_server.domain.search import Filter
 from groundwire_server.text.code_tokenizer import tokenize
 from groundwire_server.text.prose_tokenizer import tokenize_prose
@@ -94,12 +97,60 @@ def recomputed(search: CandidateSearch, corpus: Corpus) -> Candidates:
         return SourceScore(scores[source][id_], ranked.index(id_) + 1 if id_ in ranked else None)
 
     union = set[str]().union(*lists.values())
-    items = [
-        Candidate(node.id, node.corpus_type, node.timestamp, *(place(source, node.id) for source in Source))
+    file_scores = scores_of_files(search, corpus) if search.scores_files and Source.BM25_CODE in asked else {}
+    items = numbered_files(
+        Candidate(
+            node.id,
+            node.corpus_type,
+            node.timestamp,
+            **{source.value: place(source, node.id) for source in Source},
+            traits=traits_of(node),
+            file=corpus.nodes.index(next(other for other in corpus.nodes if file_of(other) == file_of(node)))
+            if file_of(node)
+            else None,
+            file_score=file_scores.get(file_of(node)),
+        )
         for node in corpus.nodes
         if node.id in union
-    ]
+    )
     return Candidates(tuple(items), tuple((source, len(lists[source])) for source in asked), 0, True, "", "")
+
+
+def file_of(node: Node) -> tuple[str, ...] | None:
+    name = node.document_id or node.location.path
+    kind = "id" if node.document_id else "path"
+    return (kind, name, node.document_version_id, node.repo_name) if name else None
+
+
+def traits_of(node: Node) -> Traits:
+    return Traits(node.is_test, node.is_generated, node.corpus_type.startswith("DOC_"), len(node.text) < 120)
+
+
+def scores_of_files(search: CandidateSearch, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:
+    """BM25 of whole files with the weights of terms among nodes, by file."""
+    documents = {node.id: tokenize(node.text) for node in corpus.nodes}
+    files = sorted({file for node in corpus.nodes if (file := file_of(node))})
+    words = {
+        file: [word for node in corpus.nodes if file_of(node) == file for word in documents[node.id]] for file in files
+    }
+    mean = sum(map(len, words.values())) / max(1, len(words)) or 1.0
+    scores: dict[tuple[str, ...] | None, float] = dict.fromkeys(files, 0.0)
+    for term, repeats in sorted(Counter(tokenize(search.query)).items()):
+        holding = sum(term in document for document in documents.values())
+        idf = math.log(1.0 + (len(documents) - holding + 0.5) / (holding + 0.5))
+        for file in files:
+            frequency = float(words[file].count(term))
+            length = 0.25 + 0.75 * (len(words[file]) / mean)
+            scores[file] += repeats * idf * frequency / (frequency + 1.5 * length)
+    return scores
+
+
+def numbered_files(items: Iterable[Candidate]) -> list[Candidate]:
+    """Candidates whose files are numbered as they first occur: the numbers themselves say nothing."""
+    numbers: dict[int, int] = {}
+    return [
+        item if item.file is None else replace(item, file=numbers.setdefault(item.file, len(numbers))) for item in items
+    ]
 
 
 def blocked(search: CandidateSearch, corpus: Corpus, lifecycle: Lifecycle) -> int:
@@ -129,7 +180,8 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
             if expected is None:
                 assert found.items == ()
             else:
-                assert replace(found, deleted_blocked=0) == expected
+                items = tuple(numbered_files(found.items))
+                assert replace(found, items=items, deleted_blocked=0) == expected
             assert found.deleted_blocked == blocked(search, seen, lifecycle)
             event("some blocked" if found.deleted_blocked else "none blocked")
             event(f"{min(len(found.items), 3)} candidates or more")

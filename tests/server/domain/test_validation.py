@@ -11,6 +11,8 @@ from groundwire_server.domain.errors import FieldViolation, InvalidRequestError,
 from groundwire_server.domain.expansion import ExpandRequest
 from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.paths import PathsRequest
+from groundwire_server.domain.paths_validation import check_paths
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.search_validation import check_search
@@ -21,10 +23,11 @@ from groundwire_server.domain.validation import Violations, check_scope
 SCOPE = Scope("shop", "main")
 SEARCH = SearchRequest(SCOPE, AccessContext(), SearchType.SEMANTIC, "needle", 5)
 EXPAND = ExpandRequest(SCOPE, AccessContext(), ("a",), 2, 10, ("Calls",))
+PATHS = PathsRequest(SCOPE, AccessContext(), ("a",), ("b",), 3, 5, 10, ("Calls",))
 FETCH = FetchRequest(SCOPE, AccessContext(), ("a",), (), budget_tokens=100)
 LIMITS = Limits(max_top_k=100, max_query_chars=50, max_expand_nodes=200)
 
-Request = SearchRequest | ExpandRequest | FetchRequest
+Request = SearchRequest | ExpandRequest | PathsRequest | FetchRequest
 
 
 def check(request: Request) -> None:
@@ -32,6 +35,8 @@ def check(request: Request) -> None:
         check_search(request, LIMITS)
     elif isinstance(request, ExpandRequest):
         check_expand(request, LIMITS)
+    elif isinstance(request, PathsRequest):
+        check_paths(request, LIMITS)
     else:
         check_fetch(request)
 
@@ -52,6 +57,10 @@ def search(**changes: object) -> SearchRequest:
 
 def expand(**changes: object) -> ExpandRequest:
     return replace(EXPAND, **changes)  # type: ignore[arg-type]
+
+
+def paths(**changes: object) -> PathsRequest:
+    return replace(PATHS, **changes)  # type: ignore[arg-type]
 
 
 def fetch(**changes: object) -> FetchRequest:
@@ -93,7 +102,7 @@ SHARED_KEPT: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, PATHS, FETCH], ids=["search", "expand", "paths", "fetch"])
 @pytest.mark.parametrize(
     ("changes", "field", "reason"), [row[1:] for row in SHARED_BROKEN], ids=[row[0] for row in SHARED_BROKEN]
 )
@@ -103,7 +112,7 @@ def test_scope_rules_hold_for_every_action(
     assert violations_of(replace(request_, **changes)) == [(field, reason)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, PATHS, FETCH], ids=["search", "expand", "paths", "fetch"])
 @pytest.mark.parametrize("changes", [row[1] for row in SHARED_KEPT], ids=[row[0] for row in SHARED_KEPT])
 def test_scopes_within_their_bounds_pass(request_: Request, changes: dict[str, object]) -> None:
     check(replace(request_, **changes))  # type: ignore[arg-type]
@@ -115,7 +124,7 @@ FILTERS = """
 """.split()
 
 
-@pytest.mark.parametrize("request_", [SEARCH, EXPAND, FETCH], ids=["search", "expand", "fetch"])
+@pytest.mark.parametrize("request_", [SEARCH, EXPAND, PATHS, FETCH], ids=["search", "expand", "paths", "fetch"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_filter_rules(name: str, request_: Request) -> None:
     def filtered(*values: str) -> Request:
@@ -172,6 +181,20 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
     ("confidence above 1", expand(min_confidence=1.01), "min_confidence", RANGE),
     ("confidence NaN", expand(min_confidence=math.nan), "min_confidence", RANGE),
     ("confidence infinite", expand(min_confidence=math.inf), "min_confidence", RANGE),
+    ("nowhere to begin", paths(from_ids=()), "from_ids", REQUIRED),
+    ("nowhere to end", paths(to_ids=()), "to_ids", REQUIRED),
+    ("too many beginnings", paths(from_ids=many(101)), "from_ids", RANGE),
+    ("too many ends", paths(to_ids=many(101)), "to_ids", RANGE),
+    ("empty beginning", paths(from_ids=("a", "")), "from_ids[1]", REQUIRED),
+    ("end too long", paths(to_ids=("i" * 2_049,)), "to_ids[0]", RANGE),
+    ("no hop", paths(max_hops=0), "max_hops", RANGE),
+    ("too many hops", paths(max_hops=17), "max_hops", RANGE),
+    ("no path", paths(max_paths=0), "max_paths", RANGE),
+    ("too many paths", paths(max_paths=101), "max_paths", RANGE),
+    ("no node between", paths(max_nodes=0), "max_nodes", RANGE),
+    ("nodes between above the maximum", paths(max_nodes=201), "max_nodes", RANGE),
+    ("edge types of paths absent", paths(edge_allowlist=()), "edge_allowlist", REQUIRED),
+    ("confidence of paths above 1", paths(min_confidence=1.01), "min_confidence", RANGE),
     ("* beside others", expand(edge_allowlist=("Calls", "*")), "edge_allowlist[1]", CONFLICT),
     ("nothing to fetch", fetch(seed_ids=()), "seed_ids", REQUIRED),
     ("too many ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(10_000)), "nodes", RANGE),
@@ -229,6 +252,10 @@ KEPT: list[tuple[str, Request]] = [
     ("most edge types", expand(edge_allowlist=many(64))),
     ("confidence 1", expand(min_confidence=1.0)),
     ("longest edge type", expand(edge_allowlist=("e" * 256,))),
+    ("most ends", paths(from_ids=many(100), to_ids=many(100))),
+    ("the same node at both ends", paths(to_ids=("a", "a"))),
+    ("most of everything", paths(max_hops=16, max_paths=100, max_nodes=200, min_confidence=1.0)),
+    ("least of everything", paths(max_hops=1, max_paths=1, max_nodes=1, edge_allowlist=("*",))),
     ("most ids to fetch", fetch(seed_ids=many(1), nodes=many_nodes(9_999))),
     ("graph nodes without seeds", fetch(seed_ids=(), nodes=many_nodes(1))),
     ("longest ids", fetch(nodes=(GraphNode("i" * 2_048, 1, "p" * 2_048),))),

@@ -20,6 +20,7 @@ from groundwire_server.domain.errors import CancelledError, InvalidRequestError,
 from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
@@ -29,6 +30,7 @@ from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.rpc.conversions.expansion import encode_expansion
+from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from groundwire_server.text.code_tokenizer import tokenize
 from support.builds import RECORDS, HashEmbedder, build
@@ -142,6 +144,7 @@ def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: Emb
 
 
 EXPAND = ExpandRequest(SCOPE, PUBLIC, (A,), 5, 10, ("*",))
+PATHS = PathsRequest(SCOPE, PUBLIC, (A,), (C,), 5, 10, 10, ("*",))
 
 
 @pytest.mark.parametrize(
@@ -209,22 +212,24 @@ def test_the_lists_given_are_not_changed_by_what_is_skipped(backend: EmbeddedBac
 BAD_SCOPE = Scope("", "main")
 
 
-@pytest.mark.parametrize("action", ["search", "expand", "fetch"])
+@pytest.mark.parametrize("action", ["search", "expand", "find_paths", "fetch"])
 def test_a_broken_rule_is_told_before_the_scope_is_looked_up(backend: EmbeddedBackend, action: str) -> None:
     requests = {
         "search": replace(SEARCH, scope=Scope("absent", "main"), top_k=0),
         "expand": replace(EXPAND, scope=Scope("absent", "main"), max_nodes=0),
+        "find_paths": replace(PATHS, scope=Scope("absent", "main"), max_nodes=0),
         "fetch": replace(FETCH, scope=Scope("absent", "main"), budget_tokens=0),
     }
     with pytest.raises(InvalidRequestError):
         getattr(engine_over(backend), action)(requests[action], never_stop)
 
 
-@pytest.mark.parametrize("request_", [replace(SEARCH, rerank=Rerank.NONE), SEARCH, EXPAND, FETCH])
+@pytest.mark.parametrize("request_", [replace(SEARCH, rerank=Rerank.NONE), SEARCH, EXPAND, PATHS, FETCH])
 def test_every_action_can_be_stopped(
-    backend: EmbeddedBackend, request_: SearchRequest | ExpandRequest | FetchRequest
+    backend: EmbeddedBackend, request_: SearchRequest | ExpandRequest | PathsRequest | FetchRequest
 ) -> None:
-    action = {SearchRequest: "search", ExpandRequest: "expand", FetchRequest: "fetch"}[type(request_)]
+    actions = {SearchRequest: "search", ExpandRequest: "expand", PathsRequest: "find_paths", FetchRequest: "fetch"}
+    action = actions[type(request_)]
     calls = 0
 
     def count() -> None:
@@ -273,8 +278,10 @@ def test_encoded_responses_stay_within_the_byte_limit(
         patch.setattr(engine_module, "RESPONSE_BYTES", bound)
         fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)
         expanded = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
+        found = engine_over(backend).find_paths(replace(PATHS, from_ids=seeds, to_ids=ids), never_stop)
     assert encode_fetch(fetched).ByteSize() <= bound
     assert encode_expansion(expanded).ByteSize() <= bound
+    assert encode_paths(found).ByteSize() <= bound
     assert len(fetched.texts) + len(fetched.skipped) == len(ids)
     assert {skipped.reason for skipped in fetched.skipped} <= {SkipReason.RESPONSE_LIMIT}
 

@@ -24,6 +24,7 @@ from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
@@ -157,6 +158,23 @@ def walks(draw: st.DrawFn, caller: AccessContext) -> ExpandRequest:
 
 
 @st.composite
+def path_searches(draw: st.DrawFn, caller: AccessContext) -> PathsRequest:
+    return PathsRequest(
+        scope=draw(scopes),
+        access=caller,
+        from_ids=tuple(draw(st.lists(ids, min_size=1, max_size=4))),
+        to_ids=tuple(draw(st.lists(ids, min_size=1, max_size=4))),
+        max_hops=draw(st.integers(1, 6)),
+        max_paths=draw(st.integers(1, 12)),
+        max_nodes=draw(st.integers(1, 12)),
+        edge_allowlist=draw(st.sampled_from([("*",), ("CALLS",), ("fk", "cs_dep", "absent")])),
+        direction=draw(st.sampled_from(Direction)),
+        filter=draw(filters),
+        min_confidence=draw(st.sampled_from([0.0, 0.5, 0.75])),
+    )
+
+
+@st.composite
 def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
     graph = st.builds(GraphNode, ids, st.integers(1, 3), ids | st.just(""))
     by_tokens = draw(st.booleans())
@@ -199,7 +217,7 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
 
 
 Answer = object
-Request = SearchRequest | ExpandRequest | FetchRequest
+Request = SearchRequest | ExpandRequest | PathsRequest | FetchRequest
 
 
 def answer(call: Callable[[], Answer]) -> Answer:
@@ -224,6 +242,8 @@ def act(engine: RetrievalEngine, request: Request) -> Answer:
         return engine.search(request, never_stop)
     if isinstance(request, ExpandRequest):
         return engine.expand(request, never_stop)
+    if isinstance(request, PathsRequest):
+        return engine.find_paths(request, never_stop)
     return engine.fetch(request, never_stop)
 
 
@@ -247,7 +267,12 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     trimmed = {name: content.as_seen_by(caller) for name, content in full.items()}
     requests: list[Request] = []
     for _ in range(2):
-        requests += [data.draw(searches(caller)), data.draw(walks(caller)), data.draw(fetches(caller))]
+        requests += [
+            data.draw(searches(caller)),
+            data.draw(walks(caller)),
+            data.draw(path_searches(caller)),
+            data.draw(fetches(caller)),
+        ]
     with taking(limits):
         with serving(full) as parts:
             over_the_full_index = answers(*parts, requests, caller)

@@ -19,9 +19,11 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.expansion import ExpandReason, Expansion
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.paths import Paths, PathsReason
 from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryClass
 from groundwire_server.domain.query_parameters import effective_parameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.ranking import BY_WORDS
 from groundwire_server.domain.search import SearchHit, SearchResult
 from groundwire_server.domain.texts import FetchResult
 from groundwire_server.rpc.server import Engine, GroundwireServer
@@ -33,6 +35,7 @@ QUERY_META = RetrieveMeta(
     fusion=FusionMode.ADAPTIVE,
     weights=(),
     parameters=effective_parameters(HybridParameters(), None, 60, Freshness()),
+    ranking=BY_WORDS,
     matches_returned=0,
     list_lengths=(),
     lexical_candidates=0,
@@ -70,6 +73,7 @@ def engine() -> Mock:
     mock: Mock = create_autospec(Engine, instance=True)
     mock.search.return_value = SearchResult(hits=(SearchHit("shop::main::cs::A", 0.5, 1),), index="v1")
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
+    mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
     mock.query.return_value = QueryResult((), (), QUERY_META, "v1")
     return mock

@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.embedding.int8.record import EncoderRecord
 from groundwire_server.embedding.int8.store import EncoderStore
+from groundwire_server.engine.http_reranker import HttpReranker
+from groundwire_server.engine.rerank import RerankCandidate
 from groundwire_server.rpc.compose import compose
+from support.rerank_service import rerank_service
 
 
 def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: Path) -> None:
@@ -18,7 +22,7 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
     assert engine.limits == settings.limits
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
-    assert engine.query_settings.cross_encoder is None
+    assert engine.query_settings.reranker is None
     assert engine.query_settings.visibility_override_acl_tags == {"auditor"}
     assert engine.backend is indexes
     assert engine.graph is indexes
@@ -31,7 +35,7 @@ def test_a_file_is_no_data_folder(tmp_path: Path) -> None:
         compose(Settings(data=file))
 
 
-@pytest.mark.parametrize("setting", ["embedders", "cross_encoder"])
+@pytest.mark.parametrize("setting", ["embedders", "reranker"])
 def test_a_model_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path, setting: str) -> None:
     model = str(tmp_path / "absent")
     settings = Settings.model_validate({"data": tmp_path, "embedders": "none", setting: model})
@@ -39,6 +43,39 @@ def test_a_model_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path, setti
         compose(settings)
     assert str(caught.value).startswith(f"{setting}: {model}: ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_service_that_reranks_is_asked_as_the_settings_say(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("tok-3n")
+    with rerank_service() as service:
+        settings = Settings(
+            data=tmp_path,
+            embedders=(),
+            widen_factor=3,
+            reranker=service.url,
+            reranker_api="tei",
+            reranker_model="m",
+            reranker_token_file=tmp_path / "token",
+        )
+        engine, _ = compose(settings)
+        reranker = engine.rerankers.codebert
+        assert isinstance(reranker, HttpReranker)
+        assert engine.query_settings.reranker is reranker
+        assert reranker.widen_factor == 3
+        assert reranker.scores("q", [RerankCandidate("ab", 0.0)], never_stop) == [0.002]
+        reranker.close()
+    (asked,) = service.asked
+    assert asked.headers["Authorization"] == "Bearer tok-3n"
+    assert asked.body == {"model": "m", "query": "q", "texts": ["ab"], "truncate": True}
+
+
+def test_a_token_of_a_reranker_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "absent"
+    settings = Settings(data=tmp_path, embedders=(), reranker="https://a.example/", reranker_token_file=file)
+    with pytest.raises(SettingsError) as caught:
+        compose(settings)
+    rule = "needs a token that cannot be read: No such file or directory"
+    assert str(caught.value) == f"reranker_token_file: {file}: {rule}"
 
 
 def test_a_model_with_a_converted_copy_is_not_loaded(tmp_path: Path) -> None:

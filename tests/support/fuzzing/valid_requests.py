@@ -85,6 +85,20 @@ READS: Sequence[ValidRequest] = (
         ),
     ),
     ValidRequest(
+        RETRIEVAL + "FindPaths",
+        messages.FindPathsRequest(
+            scope=MAIN, access=ACCESS, from_ids=IDS[:2], to_ids=IDS[1:], max_hops=4, max_paths=9, max_nodes=50,
+            edge_allowlist=["*"], direction=messages.DIRECTION_BOTH,
+        ),
+    ),
+    ValidRequest(
+        RETRIEVAL + "FindPaths",
+        messages.FindPathsRequest(
+            scope=MAIN, from_ids=IDS, to_ids=IDS[:1], max_hops=16, max_paths=100, max_nodes=5,
+            edge_allowlist=["calls", "Contains"], filter=EVERY_FILTER, min_confidence=0.5,
+        ),
+    ),
+    ValidRequest(
         RETRIEVAL + "FetchNodeTexts",
         messages.FetchNodeTextsRequest(
             scope=MAIN, access=ACCESS, seed_ids=IDS[:2], budget_tokens=1_000,

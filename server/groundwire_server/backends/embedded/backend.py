@@ -5,10 +5,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.narrowing import RowFilter
+from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
+from groundwire_server.backends.embedded.paths import find_paths
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
@@ -16,7 +20,7 @@ from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
 from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.embedded.surroundings import neighbors_of, parents_of
-from groundwire_server.backends.interface import BackendSearch, Resemblance, Walk
+from groundwire_server.backends.interface import BackendSearch, PathSearch, Resemblance, Walk
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
@@ -27,7 +31,9 @@ from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.observation import observer
+from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
+from groundwire_server.domain.ranking import Neighbourhood
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -66,6 +72,11 @@ class EmbeddedSnapshot:
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """See `RetrievalSnapshot.find_candidates`."""
         return find_candidates(self.view, search, self.query_vectors, checkpoint)
+
+    def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
+        """See `RetrievalSnapshot.neighbourhood`."""
+        rows = np.fromiter(self.rows.of(ids).values(), dtype=np.int64, count=len(ids))
+        return neighbourhood_of(self.view.index, self.view.visibility, rows)
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
         """See `RetrievalSnapshot.nodes`."""
@@ -121,6 +132,10 @@ class EmbeddedSnapshot:
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `GraphSnapshot.expand`."""
         return expand(self.sight, walk, checkpoint)
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """See `GraphSnapshot.find_paths`."""
+        return find_paths(self.sight, search, checkpoint)
 
 
 class EmbeddedBackend:

@@ -22,32 +22,42 @@ from groundwire_server.index.lexical import LexicalTable
 
 
 class Bm25:
-    """A query's tokens over one lexical table, weighted by what one caller sees. A repeated token counts each time."""
+    """A query's tokens over one lexical table, weighted by what one caller sees. A repeated token counts each time.
+
+    `terms` are those that a visible document holds.
+    """
 
     def __init__(self, lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> None:
         self._lexical = lexical
         self._mean_length = visibility.mean_length(lexical)
-        self._terms = tuple(_weighted(lexical, tokens, visibility))
+        self.terms = tuple(_weighted(lexical, tokens, visibility))
 
     def rank(self, allowed: NDArray[np.bool_], count: int) -> list[RankedRow]:
         """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
 
         The mask lies within the visible rows; it narrows the result, not the statistics.
         """
-        rows = find_contenders(self._lexical, self._terms, self._mean_length, allowed, count)
+        rows = find_contenders(self._lexical, self.terms, self._mean_length, allowed, count)
         scores = self.scores(rows)
         hits = np.flatnonzero(scores)
         return top_rows(rows[hits], scores[hits], count)
 
     def scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of visible rows [m]; 0 for one without a token."""
-        norms = K1 * (1.0 - B + B * (self._lexical.lengths[rows] / self._mean_length))
+        relative_lengths = self._lexical.lengths[rows] / self._mean_length
         scores = np.zeros(len(rows), dtype=np.float64)
         # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
-        for term in self._terms:
-            frequencies = term.postings.frequencies_at(rows)
-            scores += term.weight * frequencies / (frequencies + norms)
+        for term in self.terms:
+            scores += term_scores(term.weight, term.postings.frequencies_at(rows), relative_lengths)
         return scores
+
+
+def term_scores(
+    weight: float, frequencies: NDArray[np.float64], relative_lengths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What a term adds to documents [m], below its weight, by how often each holds it and its length over the mean."""
+    scores: NDArray[np.float64] = weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_lengths))
+    return scores
 
 
 def inverse_document_frequency(documents: int, document_frequency: int) -> float:

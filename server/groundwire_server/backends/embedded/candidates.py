@@ -16,7 +16,9 @@ from groundwire_server.domain.candidates import Candidate, Candidates, Candidate
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Source
+from groundwire_server.domain.ranking import FRAGMENT_CHARS, PROSE_CORPORA, Traits
 from groundwire_server.domain.search import Filter
+from groundwire_server.index.reading_order import NO_DOCUMENT
 
 Rows = NDArray[np.int64]
 
@@ -60,12 +62,21 @@ def _candidates(view: View, proposals: Sequence[Proposal]) -> Iterator[Candidate
     columns = {proposal.source: _source_scores(proposal, rows) for proposal in proposals}
     unasked: list[SourceScore | None] = [None] * len(rows)
     dense, code, prose, trigram = (columns.get(source, unasked) for source in Source)
-    corpus_types, timestamp = view.index.nodes.categories["corpus_type"], view.index.nodes.timestamp
+    file_scores = _file_scores(proposals, rows)
+    nodes, documents = view.index.nodes, view.index.reading_order.document
     for place, (id_, row) in enumerate(zip(view.visibility.ids_of(rows.tolist()), rows.tolist(), strict=True)):
+        document = int(documents[row])
         yield Candidate(
             id=id_,
-            corpus_type=corpus_types[row],
-            timestamp=timestamp(row),
+            corpus_type=nodes.categories["corpus_type"][row],
+            timestamp=nodes.timestamp(row),
+            traits=Traits(
+                **nodes.origin_flags(row),
+                is_prose=nodes.categories["corpus_type"][row].startswith(PROSE_CORPORA),
+                is_fragment=bool(nodes.numbers["char_count"][row] < FRAGMENT_CHARS),
+            ),
+            file=None if document == NO_DOCUMENT else document,
+            file_score=file_scores[place],
             dense=dense[place],
             bm25_code=code[place],
             bm25_nlp=prose[place],
@@ -84,6 +95,13 @@ def _source_scores(proposal: Proposal, rows: Rows) -> list[SourceScore | None]:
         None if math.isnan(score) else SourceScore(score, ranks.get(row))
         for row, score in zip(rows.tolist(), proposal.scores_of(rows).tolist(), strict=True)
     ]
+
+
+def _file_scores(proposals: Iterable[Proposal], rows: Rows) -> list[float | None]:
+    for proposal in proposals:
+        if proposal.file_scores_of is not None:
+            return [None if math.isnan(score) else score for score in proposal.file_scores_of(rows).tolist()]
+    return [None] * len(rows)
 
 
 def _deleted_blocked(view: View, sources: Iterable[CandidateSource], filter_: Filter, checkpoint: Checkpoint) -> int:

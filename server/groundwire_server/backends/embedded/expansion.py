@@ -11,7 +11,6 @@ from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.nodes import Edge
-from groundwire_server.index.adjacency import Adjacency
 
 NODE_OVERHEAD_BYTES = 28
 EDGE_OVERHEAD_BYTES = 32
@@ -40,20 +39,22 @@ def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
     )
 
 
-def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
+def neighbours_along(sight: Sight, edge_types: frozenset[str] | None, least: float) -> tuple[Neighbours, Neighbours]:
+    """The outgoing and the incoming neighbours in sight by edges of some types that are sure enough; None is all."""
     names = sight.index.manifest.edge_types
-    admitted = np.asarray(
-        [walk.edge_types is None or name.casefold() in walk.edge_types for name in names], dtype=np.bool_
+    admitted = np.asarray([edge_types is None or name.casefold() in edge_types for name in names], dtype=np.bool_)
+    outgoing, incoming = (
+        Neighbours(adjacency, admitted, sight.holds, least)
+        for adjacency in (sight.index.outgoing, sight.index.incoming)
     )
+    return outgoing, incoming
 
-    def follow(adjacency: Adjacency, *directions: Direction) -> Neighbours | None:
-        return (
-            Neighbours(adjacency, admitted, sight.holds, walk.min_confidence) if walk.direction in directions else None
-        )
 
+def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
+    outgoing, incoming = neighbours_along(sight, walk.edge_types, walk.min_confidence)
     return Walker(
-        outgoing=follow(sight.index.outgoing, Direction.OUTGOING, Direction.BOTH),
-        incoming=follow(sight.index.incoming, Direction.INCOMING, Direction.BOTH),
+        outgoing=None if walk.direction is Direction.INCOMING else outgoing,
+        incoming=None if walk.direction is Direction.OUTGOING else incoming,
         max_depth=walk.max_depth,
         max_nodes=walk.max_nodes,
         checkpoint=checkpoint,

@@ -12,6 +12,8 @@ from groundwire_server.index.spans import positions_of
 
 HUB_DEGREE = 256
 """From more edges on, a row is read piece by piece, and edges into a small set are looked up in it."""
+ROWS_AT_A_TIME = 1_024
+"""How many rows that are no hubs are read at a time: at most as many edges as a large hub has."""
 
 Positions = NDArray[np.int64]
 Rows = NDArray[np.int32]
@@ -68,13 +70,9 @@ class Neighbours:
 
     def of(self, row: int) -> Iterator[Neighbour]:
         """All neighbours in order, read in growing pieces: a caller that stops early has read little of a hub."""
-        start, end = self._adjacency.span(row)
-        piece = HUB_DEGREE
-        while start < end:
-            stop = min(start + piece, end)
-            _, types, ends = self._admit(np.arange(start, stop))
+        for positions in self._pieces(row):
+            _, types, ends = self._admit(positions)
             yield from map(Neighbour, types.tolist(), ends.tolist())
-            start, piece = stop, piece * 2
 
     def of_all(self, rows: Rows) -> Iterator[tuple[int, Neighbour]]:
         """All neighbours of rows [m] that are no hubs, with each row's place, by (edge type, other end, place)."""
@@ -84,6 +82,17 @@ class Neighbours:
         order = np.lexsort((places, ends, types))
         others = map(Neighbour, types[order].tolist(), ends[order].tolist())
         return zip(places[order].tolist(), others, strict=True)
+
+    def ends_of(self, rows: Rows) -> Iterator[Rows]:
+        """The other ends of all edges of rows [m], in pieces: a caller that stops early has read little of a hub."""
+        degrees = self._adjacency.starts.take(rows + 1) - self._adjacency.starts.take(rows)
+        few = rows[degrees <= HUB_DEGREE]
+        for first in range(0, len(few), ROWS_AT_A_TIME):
+            positions, _ = positions_of(self._adjacency.starts, few[first : first + ROWS_AT_A_TIME])
+            yield self._admit(positions)[2]
+        for hub in rows[degrees > HUB_DEGREE].tolist():
+            for positions in self._pieces(hub):
+                yield self._admit(positions)[2]
 
     def among(self, rows: Rows, chosen: Rows) -> EdgesAmong:
         """The edges from rows [m] to those in `chosen`, which is sorted and not empty; in no defined order."""
@@ -100,6 +109,15 @@ class Neighbours:
         positions = positions.take(kept)
         confidences, lines = self._adjacency.confidences.take(positions), self._adjacency.lines.take(positions)
         return EdgesAmong(places.take(kept), types, ends, confidences, lines)
+
+    def _pieces(self, row: int) -> Iterator[Positions]:
+        """The positions of a row's edges, in growing pieces."""
+        start, end = self._adjacency.span(row)
+        piece = HUB_DEGREE
+        while start < end:
+            stop = min(start + piece, end)
+            yield np.arange(start, stop)
+            start, piece = stop, piece * 2
 
     def _look_up(self, row: int, chosen: Rows) -> Positions:
         """Positions of a row's edges into `chosen`, by binary search within each edge type's run of sorted ends."""

@@ -55,9 +55,11 @@ def _source(
             query = query_vectors.vector(search.query, search.query_vector, space, version, checkpoint)
             return DenseSource(vectors, query, search.dense_limit, search.min_similarity)
         case Source.BM25_CODE:
-            return WordSource(source, code_words_of(index, _ADVICE), tokenize(search.query), search.lexical_limit)
+            reading = index.reading_order if search.scores_files else None
+            words, tokens = code_words_of(index, _ADVICE), tokenize(search.query)
+            return WordSource(source, words, tokens, search.lexical_limit, reading, checkpoint)
         case Source.BM25_NLP:
             words = prose_words_of(index, _ADVICE)
-            return WordSource(source, words, tokenize_prose(search.query), search.lexical_limit)
+            return WordSource(source, words, tokenize_prose(search.query), search.lexical_limit, None, checkpoint)
         case Source.TRIGRAM:
             return TrigramSource(index, search.query, search.lexical_limit, search.trigram_threshold)

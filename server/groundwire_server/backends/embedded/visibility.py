@@ -16,6 +16,7 @@ from groundwire_server.domain.search import Filter
 from groundwire_server.index.lexical import LexicalTable, TermPostings
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.policies import visible_classes
+from groundwire_server.index.reading_order import NO_DOCUMENT
 from groundwire_server.index.row_conditions import EVERY_ROW
 
 MAX_CACHED_CALLERS = 256
@@ -31,6 +32,7 @@ class Visibility:
         self.mask = mask
         self.count = int(np.count_nonzero(mask))
         self._mean_lengths: dict[LexicalTable, float] = {}
+        self._mean_file_lengths: dict[LexicalTable, float] = {}
 
     def mean_length(self, lexical: LexicalTable) -> float:
         """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
@@ -38,6 +40,16 @@ class Visibility:
         if known is None:
             total = int(np.multiply(lexical.lengths, self.mask, dtype=np.int64).sum())
             known = self._mean_lengths[lexical] = total / max(1, self.count) or 1.0
+        return known
+
+    def mean_file_length(self, lexical: LexicalTable) -> float:
+        """The mean length in tokens of the visible parts of documents that have one; 1 instead of 0."""
+        known = self._mean_file_lengths.get(lexical)
+        if known is None:
+            seen = np.flatnonzero(self.mask & (self._index.reading_order.document != NO_DOCUMENT))
+            files = int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen])))
+            total = int(lexical.lengths[seen].sum(dtype=np.int64))
+            known = self._mean_file_lengths[lexical] = total / max(1, files) or 1.0
         return known
 
     def holders(self, postings: TermPostings) -> int:

@@ -31,6 +31,11 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "seed_ids": limits.MAX_SEEDS,
         "edge_allowlist": limits.MAX_EDGE_TYPES,
     },
+    retrieval_pb2.FindPathsRequest: {
+        "from_ids": limits.MAX_PATH_ENDS,
+        "to_ids": limits.MAX_PATH_ENDS,
+        "edge_allowlist": limits.MAX_EDGE_TYPES,
+    },
     retrieval_pb2.FetchNodeTextsRequest: {"seed_ids": limits.MAX_FETCH_IDS, "nodes": limits.MAX_FETCH_IDS},
     query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "sources": len(Source)},
 }

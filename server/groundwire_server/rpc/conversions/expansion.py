@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from groundwire.v1 import retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansion
+from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
 
-_DIRECTIONS: Mapping[int, Direction] = {
+DIRECTIONS: Mapping[int, Direction] = {
     retrieval_pb2.DIRECTION_UNSPECIFIED: Direction.OUTGOING,
     retrieval_pb2.DIRECTION_OUTGOING: Direction.OUTGOING,
     retrieval_pb2.DIRECTION_INCOMING: Direction.INCOMING,
@@ -28,7 +29,7 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
         direction=decode_enum(
-            request.direction, _DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
+            request.direction, DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
         ),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
@@ -51,16 +52,7 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
             )
             for node in expansion.nodes
         ],
-        edges=[
-            retrieval_pb2.DependencyEdge(
-                from_id=edge.from_id,
-                to_id=edge.to_id,
-                edge_type=edge.edge_type,
-                confidence=edge.confidence,
-                line=edge.line,
-            )
-            for edge in expansion.edges
-        ],
+        edges=[encode_edge(edge) for edge in expansion.edges],
         debug=retrieval_pb2.ExpandDebug(
             seed_count=len(expansion.seed_ids),
             expanded_count=len(expansion.nodes),
@@ -69,4 +61,15 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
             reason=expansion.reason.value,
         ),
         index=expansion.index,
+    )
+
+
+def encode_edge(edge: Edge) -> retrieval_pb2.DependencyEdge:
+    """An edge of a walk or a path."""
+    return retrieval_pb2.DependencyEdge(
+        from_id=edge.from_id,
+        to_id=edge.to_id,
+        edge_type=edge.edge_type,
+        confidence=edge.confidence,
+        line=edge.line,
     )

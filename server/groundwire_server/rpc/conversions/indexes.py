@@ -57,6 +57,7 @@ def answering_index(response: object) -> str:
         case (
             retrieval_pb2.SearchNodesResponse()
             | retrieval_pb2.ExpandDependencyTreeResponse()
+            | retrieval_pb2.FindPathsResponse()
             | retrieval_pb2.FetchNodeTextsResponse()
             | query_pb2.QueryResponse()
         ):

@@ -6,7 +6,14 @@ from datetime import datetime
 from groundwire.v1 import query_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.query import (
+    Freshness,
+    FusionMode,
+    HybridParameters,
+    QueryRequest,
+    RankingParameters,
+    Source,
+)
 from groundwire_server.domain.search import DEFAULT_RRF_K
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
@@ -59,6 +66,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
+        ranking=_decode_ranking(request.ranking),
         freshness=_decode_freshness(request),
         query_vector=tuple(request.query_vector),
         include_parents=request.include_parents,
@@ -81,6 +89,18 @@ def _decode_hybrid(hybrid: query_pb2.HybridParameters) -> HybridParameters:
         trgm_limit=hybrid.trgm_limit if hybrid.HasField("trgm_limit") else None,
         max_candidates=hybrid.max_candidates if hybrid.HasField("max_candidates") else None,
         diversify_strength=hybrid.diversify_strength if hybrid.HasField("diversify_strength") else None,
+    )
+
+
+def _decode_ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
+    return RankingParameters(
+        file_weight=ranking.file_weight if ranking.HasField("file_weight") else None,
+        test_factor=ranking.test_factor if ranking.HasField("test_factor") else None,
+        generated_factor=ranking.generated_factor if ranking.HasField("generated_factor") else None,
+        prose_factor=ranking.prose_factor if ranking.HasField("prose_factor") else None,
+        fragment_factor=ranking.fragment_factor if ranking.HasField("fragment_factor") else None,
+        graph_weight=ranking.graph_weight if ranking.HasField("graph_weight") else None,
+        repeat_factor=ranking.repeat_factor if ranking.HasField("repeat_factor") else None,
     )
 
 

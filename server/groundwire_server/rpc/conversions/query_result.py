@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -93,9 +94,13 @@ def _encode_scores(scores: StageScores) -> query_pb2.StageScores:
         bm25_nlp=scores.bm25_nlp,
         trigram=scores.trigram,
         fused=scores.fused,
+        file=scores.file,
+        kind_factor=scores.kind_factor,
+        graph=scores.graph,
         rerank=scores.rerank,
         freshness=scores.freshness,
         boost=scores.boost,
+        repeat_factor=scores.repeat_factor,
         final=scores.final,
     )
 
@@ -188,6 +193,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         exact=meta.exact,
         truncated=meta.truncated,
         used_tokens=meta.used_tokens,
+        ranking=query_pb2.RankingParameters(**asdict(meta.ranking)),
     )
 
 

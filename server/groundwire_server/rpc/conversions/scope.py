@@ -15,6 +15,7 @@ from groundwire_server.domain.validation import Violations
 Request: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
+    | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest
     | query_pb2.QueryRequest
     | index_pb2.GetIndexRequest

@@ -68,6 +68,10 @@ SCORES = StageScores(
     freshness=0.125,
     boost=1.3,
     final=0.9,
+    file=0.625,
+    kind_factor=0.5,
+    graph=0.375,
+    repeat_factor=0.7,
 )
 MATCH = Match(
     node=NODE,
@@ -147,7 +151,14 @@ def test_a_neighbour_has_no_rank_and_no_scores() -> None:
 def test_a_stage_that_did_not_score_leaves_no_score() -> None:
     bare = StageScores(None, 0.0, None, None, 0.5, None, None, 1.0, 0.5)
     scores = encoded(replace(RESULT, matches=(replace(MATCH, scores=bare),))).matches[0].scores
-    assert {field.name for field, _ in scores.ListFields()} == {"bm25_code", "fused", "boost", "final"}
+    assert {field.name for field, _ in scores.ListFields()} == {
+        "bm25_code",
+        "fused",
+        "boost",
+        "final",
+        "kind_factor",
+        "repeat_factor",
+    }
     assert scores.bm25_code == 0.0
 
 

@@ -68,6 +68,7 @@ def scoped_calls(
     calls: list[tuple[Callable[..., Awaitable[object]], object]] = [
         (retrieval.SearchNodes, retrieval_pb2.SearchNodesRequest(**fields)),
         (retrieval.ExpandDependencyTree, retrieval_pb2.ExpandDependencyTreeRequest(**fields)),
+        (retrieval.FindPaths, retrieval_pb2.FindPathsRequest(**fields)),
         (retrieval.FetchNodeTexts, retrieval_pb2.FetchNodeTextsRequest(**fields)),
         (query_pb2_grpc.QueryServiceStub(channel).Query, query_pb2.QueryRequest(**fields)),
         (index_pb2_grpc.IndexServiceStub(channel).GetIndex, index_pb2.GetIndexRequest(**fields)),

@@ -1,0 +1,47 @@
+"""What git knows of a repository: its commits with the files that they touched, and the sources of one of them."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMIT = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit: who wrote it, as `name <address>`, its subject, and the paths of the files that it touched."""
+
+    author: str
+    subject: str
+    paths: tuple[str, ...]
+
+
+def commit_of(git: Path, revision: str) -> str:
+    """The hash of the commit that a branch, tag or hash names. Raises RuntimeError with git's message."""
+    named = ("--verify", "--end-of-options", f"{revision}^{{commit}}")
+    return _git(git, "rev-parse", *named).decode("ascii").strip()
+
+
+def read_commits(git: Path, commit: str) -> Iterator[Commit]:
+    """A commit and those that lead to it, newest first, without merges. Raises RuntimeError with git's message.
+
+    A path with characters that git quotes stays quoted, and so is the path of no file.
+    """
+    shown = ("--no-merges", "--no-renames", "--no-show-signature", "--name-only", "--format=%x00%an <%ae>%n%s")
+    log = _git(git, "-c", "core.quotePath=false", "log", *shown, commit, "--").decode("utf-8", errors="replace")
+    for entry in log.split(_COMMIT)[1:]:
+        author, subject, *paths = entry.split("\n")
+        yield Commit(author, subject, tuple(filter(None, paths)))
+
+
+def archive(git: Path, commit: str, pathspecs: Sequence[str], file: Path) -> None:
+    """Writes the sources of a commit that the pathspecs keep as a compressed archive. Raises RuntimeError."""
+    _git(git, "archive", "--format=tar.gz", f"--output={file.absolute()}", commit, "--", *pathspecs)
+
+
+def _git(git: Path, *arguments: str) -> bytes:
+    done = subprocess.run(["git", "-C", git, *arguments], capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"git {arguments[0]} in {git} failed: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout

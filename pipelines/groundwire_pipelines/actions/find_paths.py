@@ -1,0 +1,124 @@
+"""`find_paths`: how the two ends of a question hang together, such as "from the button to the table"."""
+
+from collections.abc import Iterable
+from itertools import chain, zip_longest
+from typing import Annotated
+
+from pydantic import Field
+
+from groundwire_client import Direction, HybridParameters, Paths, QueryResult
+from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.query_input import QuerySource, effective_top_k, parsed_query
+from groundwire_pipelines.actions.rules import at_least_one, one_of
+from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.ends import ends_of
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+_LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
+
+
+class FindPathsSettings(StepSettings):
+    """The keys of a `find_paths` step."""
+
+    top_k: Annotated[
+        Annotated[int, Field(ge=1)] | None,
+        at_least_one("top-k-not-positive"),
+        Field(description="How many nodes of each end to search paths between; the pipeline's top_k when absent."),
+    ] = None
+    direction: Annotated[
+        Direction | None,
+        one_of(Direction, "direction-unknown"),
+        Field(description="Which way paths follow edges; when absent outgoing, and either way where that finds none."),
+    ] = None
+
+
+async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.clear_retrieval()
+    top_k = effective_top_k(step.top_k, runtime.settings)
+    from_ids, to_ids = [(await _nearest(end, top_k, state, runtime)).ids for end in _ends(state, runtime)]
+    state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
+    detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
+    if not from_ids or not to_ids:
+        return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
+    for direction in (Direction.OUTGOING, Direction.BOTH) if step.direction is None else (step.direction,):
+        found = await _paths(from_ids, to_ids, direction, state, runtime)
+        detail |= {"paths": len(found.paths), "direction": direction.value, "reason": found.debug.reason}
+        if found.paths:
+            _keep(found, state)
+            break
+    return Outcome(detail=detail)
+
+
+def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
+    """The words for both ends: the settings', else the question's."""
+    question = parsed_query(QuerySource.QUESTION, None, state).query
+    asked = ends_of(question) or ("", "")
+    ends = runtime.settings.path_from or asked[0], runtime.settings.path_to or asked[1]
+    if not all(ends):
+        raise StepError(
+            "path-ends-missing",
+            "the question does not say where paths begin and end: ask 'from A to B', 'between A and B' or 'A -> B', "
+            "or give the settings path_from and path_to",
+        )
+    return ends
+
+
+async def _nearest(end: str, top_k: int, state: PipelineState, runtime: Runtime) -> QueryResult:
+    with sending():
+        found = await runtime.retrieval.query(
+            scope_of(state),
+            end,
+            hybrid=HybridParameters(top_k=top_k),
+            filter=state.retrieval_filter,
+            access=state.retrieval_access,
+        )
+    pin(state, found.index)
+    return found
+
+
+async def _paths(
+    from_ids: tuple[str, ...], to_ids: tuple[str, ...], direction: Direction, state: PipelineState, runtime: Runtime
+) -> Paths:
+    settings = runtime.settings
+    max_hops, max_paths, max_nodes = settings.max_hops, settings.max_paths, settings.graph_max_nodes
+    if max_hops is None or max_paths is None or max_nodes is None or settings.graph_edge_allowlist is None:
+        raise StepError("settings-key-missing", f"the pipeline's settings need each of {', '.join(_LIMITS)}")
+    with sending():
+        found = await runtime.retrieval.find_paths(
+            scope_of(state),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=settings.graph_edge_allowlist,
+            direction=direction,
+            filter=state.retrieval_filter,
+            min_confidence=settings.graph_min_confidence or 0.0,
+            access=state.retrieval_access,
+        )
+    pin(state, found.index)
+    return found
+
+
+def _keep(found: Paths, state: PipelineState) -> None:
+    """The paths, and their nodes as what to fetch, the first path's first."""
+    state.paths = list(found.paths)
+    state.graph_seed_nodes = [node.id for node in found.nodes]
+    state.graph_edges = list(dict.fromkeys(hop for path in found.paths for hop in path.hops))
+
+
+def _alternating(first: Iterable[str], second: Iterable[str]) -> Iterable[str]:
+    return (id_ for id_ in chain.from_iterable(zip_longest(first, second)) if id_ is not None)
+
+
+ACTION = Action(
+    name="find_paths",
+    summary="Searches for both ends of a question and finds the shortest paths between them.",
+    settings=FindPathsSettings,
+    run=_find,
+    required_settings=_LIMITS,
+    settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
+)

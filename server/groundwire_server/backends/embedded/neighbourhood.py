@@ -1,0 +1,41 @@
+"""The confident edges among the candidates of a query, and how many neighbours each has in sight of the caller."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.embedded.visibility import Visibility
+from groundwire_server.domain.ranking import CONFIDENT, Neighbourhood
+from groundwire_server.index.adjacency import Adjacency
+from groundwire_server.index.loaded import LoadedIndex
+from groundwire_server.index.spans import positions_of
+
+Rows = NDArray[np.int64]
+
+
+def neighbourhood_of(index: LoadedIndex, visibility: Visibility, rows: Rows) -> Neighbourhood:
+    """The edges among distinct rows [n], ascending; of several edges between two rows the most confident counts.
+
+    Every edge type counts, whichever way it points. Costs what the rows' edges do.
+    """
+    sides = [_edges_of(adjacency, visibility, rows) for adjacency in (index.outgoing, index.incoming)]
+    near, far, confidences = (np.concatenate(column) for column in zip(*sides, strict=True))
+    order = np.lexsort((-confidences, far, near))
+    near, far, confidences = near[order], far[order], confidences[order]
+    first = np.ones(len(near), dtype=np.bool_)
+    first[1:] = (near[1:] != near[:-1]) | (far[1:] != far[:-1])
+    near, far, confidences = near[first], far[first], confidences[first]
+    degrees = np.bincount(near, minlength=len(rows))
+    places = np.minimum(np.searchsorted(rows, far), len(rows) - 1)
+    among = np.flatnonzero(rows.take(places) == far)
+    return Neighbourhood(np.stack((near[among], places[among])), confidences[among], degrees)
+
+
+def _edges_of(
+    adjacency: Adjacency, visibility: Visibility, rows: Rows
+) -> tuple[NDArray[np.int64], Rows, NDArray[np.float64]]:
+    """The confident edges of rows [n] to visible others: the row's place, the other end, the confidence."""
+    positions, counts = positions_of(adjacency.starts, rows)
+    near, far = np.repeat(np.arange(len(rows)), counts), adjacency.ends.take(positions).astype(np.int64)
+    confidences = adjacency.confidences.take(positions)
+    kept = np.flatnonzero((confidences >= np.float32(CONFIDENT)) & visibility.mask.take(far) & (rows.take(near) != far))
+    return near.take(kept), far.take(kept), confidences.take(kept).astype(np.float64)

@@ -1,0 +1,144 @@
+"""What changes a candidate's score besides the sources: its file, what kind of text it is, its neighbours, repetition.
+
+A question about a repository is answered by a place in it. The words of the question stand in the whole file rather
+than in the member that answers; tests, prose and fragments repeat the words of what they are about; what answers is
+joined with other things that match; and a file that matches has many members that do. Each is one rule with one
+parameter.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.domain.query import QueryClass, RankingParameters
+
+CONFIDENT = 0.8
+"""The least confidence of an edge along which a candidate gains."""
+PROSE_CORPORA = "DOC_"
+"""What the corpus types of prose start with."""
+FRAGMENT_CHARS = 120
+"""A text of fewer characters is a fragment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Ranking parameters without gaps, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
+
+    file_weight: float
+    test_factor: float
+    generated_factor: float
+    prose_factor: float
+    fragment_factor: float
+    graph_weight: float
+    repeat_factor: float
+
+
+BY_WORDS = Ranking(
+    file_weight=0.3,
+    test_factor=0.5,
+    generated_factor=0.5,
+    prose_factor=0.75,
+    fragment_factor=0.85,
+    graph_weight=0.3,
+    repeat_factor=0.85,
+)
+"""For questions in words. How the numbers were chosen is told in `docs/quality.md`."""
+BY_NAME = Ranking(
+    file_weight=0.0,
+    test_factor=1.0,
+    generated_factor=1.0,
+    prose_factor=1.0,
+    fragment_factor=1.0,
+    graph_weight=0.0,
+    repeat_factor=1.0,
+)
+"""Who asks for a name, a path or a quotation gets what is called or written so, whatever stands around it."""
+_DEFAULTS: Mapping[QueryClass, Ranking] = {
+    QueryClass.NATURAL_LANGUAGE: BY_WORDS,
+    QueryClass.MIXED: BY_WORDS,
+    QueryClass.IDENTIFIER: BY_NAME,
+    QueryClass.QUOTED: BY_NAME,
+    QueryClass.PATH: BY_NAME,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What kind of text a candidate is."""
+
+    is_test: bool = False
+    is_generated: bool = False
+    is_prose: bool = False
+    is_fragment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The confident edges between some nodes, as the caller sees them.
+
+    Edge number e [m] joins the nodes at the places `ends[0, e]` and `ends[1, e]`, which differ, with `confidences[e]`;
+    each pair of nodes is there once in either order. `degrees` [n] counts every neighbour of a node that the caller
+    sees, those that are not among the nodes included.
+    """
+
+    ends: NDArray[np.int64]
+    confidences: NDArray[np.float64]
+    degrees: NDArray[np.int64]
+
+
+def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
+    """The parameters given, and for the others the defaults of the query's class."""
+    return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
+
+
+def trait_factor(traits: Traits, asked: Traits, ranking: Ranking) -> float:
+    """The product of the factors of what the text is and the question, by `asked`, is not about."""
+    factor = 1.0
+    if traits.is_test and not asked.is_test:
+        factor *= ranking.test_factor
+    if traits.is_generated and not asked.is_generated:
+        factor *= ranking.generated_factor
+    if traits.is_prose and not asked.is_prose:
+        factor *= ranking.prose_factor
+    return factor * ranking.fragment_factor if traits.is_fragment else factor
+
+
+def shares_of_best(scores: Sequence[float]) -> list[float]:
+    """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
+    highest = max(scores, default=0.0)
+    return [score / highest if highest > 0.0 else 0.0 for score in scores]
+
+
+def neighbour_gains(scores: Sequence[float], neighbourhood: Neighbourhood) -> list[float]:
+    """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
+
+    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
+    with many neighbours, of which some always match, gains less by each.
+    """
+    near, far = neighbourhood.ends
+    gathered = np.bincount(near, neighbourhood.confidences * np.asarray(scores, np.float64)[far], minlength=len(scores))
+    return shares_of_best((gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1))).tolist())
+
+
+def spread_out(scores: Sequence[float], files: Sequence[int | None], factor: float) -> list[tuple[int, float]]:
+    """The positions of all items, best first, each with `factor` to the power of the better items of its file.
+
+    Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. None is no file.
+    """
+    before: dict[int | None, int] = {}
+    waiting = [(-score, position, 0) for position, score in enumerate(scores)]
+    heapify(waiting)
+    chosen: list[tuple[int, float]] = []
+    while waiting:
+        _, position, counted = heappop(waiting)
+        file = files[position]
+        better = 0 if file is None else before.get(file, 0)
+        if better > counted:
+            heappush(waiting, (-scores[position] * factor**better, position, better))
+            continue
+        before[file] = better + 1
+        chosen.append((position, factor**better))
+    return chosen

@@ -1,0 +1,142 @@
+"""How Query orders a repository: each rule of the ranking, with it and without it."""
+
+import pytest
+
+from groundwire.v1 import query_pb2
+from groundwire.v1.query_pb2 import RankingParameters
+from groundwire.v1.scope_pb2 import AccessContext
+from support.platform import CODE_WORDS, DENSE, RANKING, Platform, as_fused
+
+QUESTION = "where is the order refunded"
+"""In words, so that the ranking acts by default; the codes of RANKING are made for it."""
+
+
+def order(platform: Platform, query: str = QUESTION, **fields: object) -> list[str]:
+    """The local ids of all matches by the words of code alone, best first."""
+    response = ask(platform, query, **fields)
+    return [match.meta.chunk_id for match in response.matches]
+
+
+def ask(platform: Platform, query: str = QUESTION, **fields: object) -> query_pb2.QueryResponse:
+    given = {"scope": RANKING, "sources": [CODE_WORDS], "top_k": 100, **fields}
+    return platform.ask(query, **given)
+
+
+def scores_of(response: query_pb2.QueryResponse, local_id: str) -> query_pb2.StageScores:
+    (match,) = (match for match in response.matches if match.meta.chunk_id == local_id)
+    return match.scores
+
+
+def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:
+    """Both members hold the same words as often, and the file of one speaks of the rest of the question."""
+    pair = {"alone", "in-file"}
+    assert [one for one in order(platform, ranking=as_fused()) if one in pair] == ["alone", "in-file"]
+    response = ask(platform, ranking=as_fused(file_weight=0.3))
+    assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == ["in-file", "alone"]
+    assert 0 < scores_of(response, "alone").file < scores_of(response, "in-file").file
+    assert max(match.scores.file for match in response.matches) == 1.0
+
+
+def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> None:
+    response = ask(platform, sources=[DENSE], query_vector=[1.0, 0.0], ranking=as_fused(file_weight=1.0))
+    assert {match.scores.file for match in response.matches} == {0.0}
+    assert len({match.score for match in response.matches}) == 1
+
+
+@pytest.mark.parametrize(
+    ("local_id", "factor", "about_it"),
+    [
+        ("test", "test_factor", "which tests check that the order is refunded"),
+        ("generated", "generated_factor", "the generated code by which the order is refunded"),
+        ("prose", "prose_factor", "where is the documentation of how the order is refunded"),
+    ],
+)
+def test_a_kind_of_text_counts_less_unless_it_is_asked_for(
+    platform: Platform, local_id: str, factor: str, about_it: str
+) -> None:
+    assert scores_of(ask(platform), local_id).kind_factor < 1
+    assert scores_of(ask(platform, ranking=RankingParameters(**{factor: 0.25})), local_id).kind_factor == 0.25
+    assert scores_of(ask(platform, about_it), local_id).kind_factor == 1
+    plain, demoted = (scores_of(ask(platform, ranking=as_fused(**given)), local_id) for given in ({}, {factor: 0.25}))
+    assert (plain.kind_factor, demoted.final) == (1.0, 0.25 * plain.final)
+
+
+def test_a_call_for_a_corpus_of_prose_asks_for_prose(platform: Platform) -> None:
+    response = ask(platform, "steps by which the order is refunded")
+    assert list(response.meta.boosts) == ["procedure"]
+    assert scores_of(response, "prose").kind_factor == 1
+
+
+def test_a_fragment_counts_less(platform: Platform) -> None:
+    response = ask(platform)
+    assert scores_of(response, "fragment").kind_factor == 0.85
+    assert scores_of(response, "alone").kind_factor == 1
+
+
+def test_a_match_gains_by_neighbours_that_match(platform: Platform) -> None:
+    """`called` and `unrelated` are alike, but a match calls the first one; doubtful edges and others give nothing."""
+    assert order(platform, ranking=as_fused()).index("called") > order(platform, ranking=as_fused()).index("another")
+    response = ask(platform, ranking=as_fused(graph_weight=1.0))
+    graph = {match.meta.chunk_id: match.scores.graph for match in response.matches}
+    assert graph["called"] == 1.0
+    assert (graph["another"], graph["doubtful"]) == (0.0, 0.0)
+    assert [match.meta.chunk_id for match in response.matches].index("called") == 0
+
+
+def test_many_neighbours_lessen_what_each_gives(platform: Platform) -> None:
+    graph = {match.meta.chunk_id: match.scores.graph for match in ask(platform).matches}
+    assert 0 < graph["hub"] < graph["called"]
+
+
+def test_hidden_neighbours_and_files_give_nothing(platform: Platform) -> None:
+    """The hidden node calls `another` and speaks of the question in its file; who may see it, sees its effect."""
+    everyone, insider = (ask(platform, access=access) for access in (None, AccessContext(acl_tags_any=["inside"])))
+    assert scores_of(everyone, "another").graph == 0.0
+    assert scores_of(insider, "another").graph > 0.0
+    assert scores_of(insider, "another").file > scores_of(everyone, "another").file
+
+
+def test_better_matches_of_a_file_leave_room_for_others(platform: Platform) -> None:
+    """Three members of one file are better than another file's; each after the first counts less."""
+    crowded = [one for one in order(platform, ranking=as_fused()) if one.startswith("crowd") or one == "outside"]
+    assert crowded == ["crowd/1", "crowd/2", "crowd/3", "outside"]
+    response = ask(platform, ranking=as_fused(repeat_factor=0.5))
+    ids = [match.meta.chunk_id for match in response.matches]
+    assert ids.index("crowd/1") < ids.index("outside") < ids.index("crowd/2") < ids.index("crowd/3")
+    assert [scores_of(response, f"crowd/{number}").repeat_factor for number in (1, 2, 3)] == [1.0, 0.5, 0.25]
+    finals = [match.scores.final for match in response.matches]
+    assert finals == sorted(finals, reverse=True)
+
+
+def test_who_asks_by_name_gets_the_order_of_the_fusion(platform: Platform) -> None:
+    response = ask(platform, "RefundOrder")
+    assert response.meta.ranking == as_fused()
+    for match in response.matches:
+        scores = match.scores
+        assert (scores.kind_factor, scores.repeat_factor) == (1.0, 1.0)
+        assert (scores.HasField("file"), scores.HasField("graph")) == (False, False)
+        assert scores.final == scores.fused
+
+
+def test_parameters_in_effect_are_told(platform: Platform) -> None:
+    given = RankingParameters(test_factor=0.0, graph_weight=1.0)
+    assert ask(platform, ranking=given).meta.ranking == RankingParameters(
+        file_weight=0.3,
+        test_factor=0.0,
+        generated_factor=0.5,
+        prose_factor=0.75,
+        fragment_factor=0.85,
+        graph_weight=1.0,
+        repeat_factor=0.85,
+    )
+    assert ask(platform, "RefundOrder", ranking=given).meta.ranking == as_fused(test_factor=0.0, graph_weight=1.0)
+
+
+def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:
+    response = ask(platform)
+    for match in response.matches:
+        scores, ranking = match.scores, response.meta.ranking
+        relevance = (scores.fused + ranking.file_weight * scores.file) * scores.kind_factor
+        told = (relevance + ranking.graph_weight * scores.graph) * scores.boost * scores.repeat_factor
+        assert scores.final == pytest.approx(told, rel=1e-12)
+        assert match.score == scores.final
