@@ -19,8 +19,8 @@ class HybridParameters:
         alpha: The weight of the dense source in a weighted fusion, 0 to 1; 0.7.
         min_sim: The least cosine similarity of a dense candidate, 0 to 1; 0.15.
         top_k: The most matches to return; 5.
-        vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 200.
-        lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 200.
+        vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 150.
+        lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 150.
         trgm_limit: The least trigram similarity of a trigram candidate, 0 to 1; 0.3.
         max_candidates: The most candidates after the fusion, at most 100,000 and at least `top_k`, `vec_limit` and
             `lex_limit`; all of them.

@@ -33,7 +33,7 @@ def lengths(meta: RetrieveMeta) -> dict[int, int]:
 def test_an_empty_message_takes_every_default(platform: Platform) -> None:
     meta = platform.ask("order", ORDERS).meta
     assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.7, 0.15, 0.3, 0.0)
-    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 200, 200, 800)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 150, 150, 600)
     assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
     assert (meta.visibility_effective, meta.now) == (VISIBILITY_ACTIVE, timestamp(NOW))
 

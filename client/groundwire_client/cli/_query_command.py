@@ -35,13 +35,13 @@ class HybridOptions:
     ] = None
     vec_limit: Annotated[
         int | None,
-        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 200", rich_help_panel=_RANKING),
+        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 150", rich_help_panel=_RANKING),
     ] = None
     lex_limit: Annotated[
         int | None,
         typer.Option(
             help="The most candidates of each other source.",
-            show_default="3 top-k, at least 200",
+            show_default="3 top-k, at least 150",
             rich_help_panel=_RANKING,
         ),
     ] = None

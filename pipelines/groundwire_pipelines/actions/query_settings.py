@@ -30,11 +30,11 @@ class HybridSettings(StepSettings):
         _Share | None, Field(description="The least similarity of a dense candidate; 0.15 when absent.")
     ] = None
     vec_limit: Annotated[
-        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 200 when absent.")
+        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 150 when absent.")
     ] = None
     lex_limit: Annotated[
         _ListLimit | None,
-        Field(description="The most candidates of each other source; 3 times top_k and at least 200 when absent."),
+        Field(description="The most candidates of each other source; 3 times top_k and at least 150 when absent."),
     ] = None
     trgm_limit: Annotated[
         _Share | None, Field(description="The least similarity of a trigram candidate; 0.3 when absent.")

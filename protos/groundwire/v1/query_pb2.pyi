@@ -171,9 +171,9 @@ class HybridParameters(_message.Message):
     top_k: _builtins.int
     """The most matches to return: 1 to the server's maximum (1,000 unless configured); 5 when absent."""
     vec_limit: _builtins.int
-    """The most candidates of the dense source, 1 to 10,000; when absent, 3 times top_k and at least 200."""
+    """The most candidates of the dense source, 1 to 10,000; when absent, 3 times top_k and at least 150."""
     lex_limit: _builtins.int
-    """The most candidates of each other source, 1 to 10,000; when absent, 3 times top_k and at least 200."""
+    """The most candidates of each other source, 1 to 10,000; when absent, 3 times top_k and at least 150."""
     trgm_limit: _builtins.float
     """The least trigram similarity of a candidate of the trigram source, 0 to 1; 0.3 when absent."""
     max_candidates: _builtins.int

@@ -48,13 +48,11 @@ def fuse_by_weight(candidates: Candidates, weights: Mapping[Source, float]) -> l
     is left out. Weights are at least 0 and sum to 1, so that `fused` is in [0, 1] and `relevance` the same.
     """
     counting = [source for source, weight in weights.items() if weight > 0.0]
-    pool = [
-        position
-        for position, item in enumerate(candidates.items)
-        if any(_is_listed(item.of(source)) for source in counting)
-    ]
+    scores = [[item.of(source) for item in candidates.items] for source in counting]
+    pool = sorted({position for column in scores for position, score in enumerate(column) if _is_listed(score)})
     columns = [
-        NORMALISERS[source]([_score(candidates.items[position].of(source)) for position in pool]) for source in counting
+        NORMALISERS[source]([_score(column[position]) for position in pool])
+        for source, column in zip(counting, scores, strict=True)
     ]
     fused = []
     for row, position in enumerate(pool):

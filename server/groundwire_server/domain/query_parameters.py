@@ -11,7 +11,7 @@ DEFAULT_TOP_K = 5
 DEFAULT_TRGM_LIMIT = 0.3
 DEFAULT_DIVERSIFY_STRENGTH = 0.0
 OVERFETCH = 3
-LEAST_LIST_LIMIT = 200
+LEAST_LIST_LIMIT = 150
 """What files and neighbours lift stands further down than what words and vectors find first."""
 
 Number = TypeVar("Number", int, float)
@@ -38,7 +38,7 @@ def effective_parameters(
 ) -> EffectiveParameters:
     """Fills the gaps; a `top_k` of its own overrides the one in `hybrid` (seed 004, `override_top_k`).
 
-    Lists are fetched `OVERFETCH` times deeper than the result (seed 002), and at least 200 deep.
+    Lists are fetched `OVERFETCH` times deeper than the result (seed 002), and at least 150 deep.
     """
     wanted = _given(top_k, _given(hybrid.top_k, DEFAULT_TOP_K))
     deep = max(LEAST_LIST_LIMIT, OVERFETCH * wanted)

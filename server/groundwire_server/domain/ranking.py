@@ -123,8 +123,10 @@ def neighbour_gains(scores: Sequence[float], neighbourhood: Neighbourhood) -> li
     return shares_of_best((gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1))).tolist())
 
 
-def spread_out(scores: Sequence[float], files: Sequence[int | None], factor: float) -> list[tuple[int, float]]:
-    """The positions of all items, best first, each with `factor` to the power of the better items of its file.
+def spread_out(
+    scores: Sequence[float], files: Sequence[int | None], factor: float, count: int
+) -> list[tuple[int, float]]:
+    """The positions of the best `count` items, each with `factor` to the power of the better items of its file.
 
     Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. None is no file.
     """
@@ -132,7 +134,7 @@ def spread_out(scores: Sequence[float], files: Sequence[int | None], factor: flo
     waiting = [(-score, position, 0) for position, score in enumerate(scores)]
     heapify(waiting)
     chosen: list[tuple[int, float]] = []
-    while waiting:
+    while waiting and len(chosen) < count:
         _, position, counted = heappop(waiting)
         file = files[position]
         better = 0 if file is None else before.get(file, 0)

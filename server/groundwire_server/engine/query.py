@@ -20,13 +20,7 @@ from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
-from groundwire_server.engine.query_ranking import (
-    asked_traits,
-    spread_over_files,
-    weighed_by_kind,
-    with_files,
-    with_neighbours,
-)
+from groundwire_server.engine.query_ranking import asked_traits, ranked_by_surroundings, spread_over_files
 from groundwire_server.engine.query_stages import (
     Ranked,
     boost,
@@ -146,9 +140,7 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
     fused_count = len(ranked)
     checkpoint()
     with time.stage("ranking"):
-        ranked = with_files(ranked, plan.ranking.file_weight)
-        ranked = weighed_by_kind(ranked, plan.asked, plan.ranking)
-        ranked = with_neighbours(ranked, plan.ranking.graph_weight, snapshot)
+        ranked = ranked_by_surroundings(ranked, plan.asked, plan.ranking, snapshot)
     checkpoint()
     if plan.reranker is not None:
         with time.stage("rerank"):
@@ -157,12 +149,14 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
         ranked = freshen(ranked, request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
-    with time.stage("files"):
-        ranked = spread_over_files(ranked, plan.ranking.repeat_factor)
-    if _diversifies(parameters, candidates):
+    diversifies = _diversifies(parameters, candidates)
+    with time.stage("spread"):
+        count = len(ranked) if diversifies else parameters.top_k
+        ranked = spread_over_files(ranked, plan.ranking.repeat_factor, count)
+    if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
-    return _Outcome(candidates, weights, fused_count, ranked[: parameters.top_k])
+    return _Outcome(candidates, weights, fused_count, ranked)
 
 
 def _candidate_search(plan: _Plan) -> CandidateSearch:

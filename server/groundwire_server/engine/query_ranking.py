@@ -1,6 +1,6 @@
 """The stages that rank a repository: what a candidate gains or loses by its file, its kind of text and its neighbours.
 
-Each takes candidates, best first, and returns them reordered; see `domain.ranking` for the rules and their parameters.
+See `domain.ranking` for the rules and their parameters.
 """
 
 from collections.abc import Sequence
@@ -36,48 +36,46 @@ def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
     )
 
 
-def with_files(ranked: Sequence[Ranked], weight: float) -> list[Ranked]:
-    """A candidate gains `weight` times its file's score as a share of the best file's."""
-    if weight == 0.0:
-        return list(ranked)
-    shares = shares_of_best([entry.candidate.file_score or 0.0 for entry in ranked])
+def ranked_by_surroundings(
+    fused: Sequence[Ranked], asked: Traits, ranking: Ranking, snapshot: RetrievalSnapshot
+) -> list[Ranked]:
+    """Candidates with what their files give them, weighed by what kind of text they are, and with what neighbours give.
+
+    In this order: what a neighbour gives is worth as much as it counts itself.
+    """
+    by_id = sorted(fused, key=lambda entry: entry.id)
+    files = [0.0] * len(by_id)
+    if ranking.file_weight > 0.0:
+        files = shares_of_best([entry.candidate.file_score or 0.0 for entry in by_id])
+    factors = [trait_factor(entry.candidate.traits, asked, ranking) for entry in by_id]
+    scores = [
+        (entry.final + ranking.file_weight * share) * factor
+        for entry, share, factor in zip(by_id, files, factors, strict=True)
+    ]
+    gains = [0.0] * len(by_id)
+    if ranking.graph_weight > 0.0 and by_id:
+        gains = neighbour_gains(scores, snapshot.neighbourhood([entry.id for entry in by_id]))
     return best_first(
         [
-            replace(entry, file=share, final=entry.final + weight * share)
-            for entry, share in zip(ranked, shares, strict=True)
+            Ranked(
+                candidate=entry.candidate,
+                fused=entry.fused,
+                final=score + ranking.graph_weight * gain,
+                file=share if ranking.file_weight > 0.0 else None,
+                kind_factor=factor,
+                graph=gain if ranking.graph_weight > 0.0 else None,
+            )
+            for entry, score, share, factor, gain in zip(by_id, scores, files, factors, gains, strict=True)
         ]
     )
 
 
-def weighed_by_kind(ranked: Sequence[Ranked], asked: Traits, ranking: Ranking) -> list[Ranked]:
-    """Tests, generated code, prose and fragments count less, unless the question is about them."""
-    factors = [trait_factor(entry.candidate.traits, asked, ranking) for entry in ranked]
-    return best_first(
-        [
-            replace(entry, kind_factor=factor, final=entry.final * factor)
-            for entry, factor in zip(ranked, factors, strict=True)
-        ]
-    )
-
-
-def with_neighbours(ranked: Sequence[Ranked], weight: float, snapshot: RetrievalSnapshot) -> list[Ranked]:
-    """A candidate gains `weight` times what its neighbours among the candidates give it."""
-    if weight == 0.0 or not ranked:
-        return list(ranked)
-    by_id = sorted(ranked, key=lambda entry: entry.id)
-    gains = neighbour_gains([entry.final for entry in by_id], snapshot.neighbourhood([entry.id for entry in by_id]))
-    return best_first(
-        [
-            replace(entry, graph=gain, final=entry.final + weight * gain)
-            for entry, gain in zip(by_id, gains, strict=True)
-        ]
-    )
-
-
-def spread_over_files(ranked: Sequence[Ranked], factor: float) -> list[Ranked]:
-    """A candidate counts less for every better one of its file."""
-    if factor == 1.0:
-        return list(ranked)
-    order = spread_out([entry.final for entry in ranked], [entry.candidate.file for entry in ranked], factor)
-    chosen = ((ranked[position], repeat) for position, repeat in order)
-    return [replace(entry, repeat_factor=repeat, final=entry.final * repeat) for entry, repeat in chosen]
+def spread_over_files(ranked: Sequence[Ranked], factor: float, count: int) -> list[Ranked]:
+    """The best `count` when a candidate counts less for every better one of its file."""
+    order = spread_out([entry.final for entry in ranked], [entry.candidate.file for entry in ranked], factor, count)
+    return [
+        ranked[position]
+        if repeat == 1.0
+        else replace(ranked[position], repeat_factor=repeat, final=ranked[position].final * repeat)
+        for position, repeat in order
+    ]

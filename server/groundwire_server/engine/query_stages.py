@@ -102,6 +102,8 @@ def freshen(ranked: Sequence[Ranked], now: datetime, freshness: Freshness) -> li
 
 def boost(ranked: Sequence[Ranked], rules: Sequence[BoostRule]) -> list[Ranked]:
     """Nodes of the corpora that the query calls for gain (seed 002 §3.6)."""
+    if not rules:
+        return list(ranked)
     return best_first([_boosted(entry, boost_of(rules, entry.candidate.corpus_type)) for entry in ranked])
 
 

@@ -61,6 +61,12 @@ class Category:
     def __getitem__(self, row: int) -> str:
         return self.values[int(self.codes[row])]
 
+    def of_rows(self, rows: NDArray[np.integer]) -> list[str]:
+        """The values of rows [m]; each distinct one is read once."""
+        codes, places = np.unique(self.codes.take(rows), return_inverse=True)
+        values = [self.values[code] for code in codes.tolist()]
+        return [values[place] for place in places.tolist()]
+
 
 def _in_ranges(codes: NDArray[np.int32], wanted: Sequence[range], rows: Selection) -> NDArray[np.bool_]:
     selected = codes[rows]

@@ -71,7 +71,7 @@ class EmbeddedSnapshot:
 
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """See `RetrievalSnapshot.find_candidates`."""
-        return find_candidates(self.view, search, self.query_vectors, checkpoint)
+        return find_candidates(self.view, search, self.query_vectors, self.rows, checkpoint)
 
     def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
         """See `RetrievalSnapshot.neighbourhood`."""

@@ -1,12 +1,15 @@
 """The candidates of a query: the union of what its sources propose, each with its score in every source."""
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import starmap
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.proposal import CandidateSource, Proposal
 from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
@@ -18,22 +21,27 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.ranking import FRAGMENT_CHARS, PROSE_CORPORA, Traits
 from groundwire_server.domain.search import Filter
+from groundwire_server.index.node_table import NodeTable
 from groundwire_server.index.reading_order import NO_DOCUMENT
 
 Rows = NDArray[np.int64]
 
 
 def find_candidates(
-    view: View, search: CandidateSearch, query_vectors: CallerQueryVectors, checkpoint: Checkpoint
+    view: View, search: CandidateSearch, query_vectors: CallerQueryVectors, known: KnownRows, checkpoint: Checkpoint
 ) -> Candidates:
-    """See `RetrievalSnapshot.find_candidates`. Raises as `asked_sources` does, and what the checkpoint raises."""
+    """See `RetrievalSnapshot.find_candidates`; notes the rows of what is found as known.
+
+    Raises as `asked_sources` does, and what the checkpoint raises.
+    """
     sources = asked_sources(view.index, search, query_vectors, checkpoint)
     checkpoint()
     began = time.thread_time()
     proposals = _propose(sources, view.visibility, view.visibility.narrowed(search.filter), checkpoint)
     space = view.index.manifest.vector_space
     dense_space = space if Source.DENSE in (proposal.source for proposal in proposals) else None
-    items = tuple(_candidates(view, proposals))
+    rows, items = _candidates(view, proposals)
+    known.note([item.id for item in items], rows.tolist())
     deleted_blocked = _deleted_blocked(view, sources, search.filter, checkpoint)
     return Candidates(
         items=items,
@@ -57,31 +65,46 @@ def _propose(
     return proposals
 
 
-def _candidates(view: View, proposals: Sequence[Proposal]) -> Iterator[Candidate]:
+def _candidates(view: View, proposals: Sequence[Proposal]) -> tuple[Rows, tuple[Candidate, ...]]:
+    """The rows of the candidates, ascending, and the candidates."""
     rows = _union(proposals)
     columns = {proposal.source: _source_scores(proposal, rows) for proposal in proposals}
     unasked: list[SourceScore | None] = [None] * len(rows)
     dense, code, prose, trigram = (columns.get(source, unasked) for source in Source)
-    file_scores = _file_scores(proposals, rows)
-    nodes, documents = view.index.nodes, view.index.reading_order.document
-    for place, (id_, row) in enumerate(zip(view.visibility.ids_of(rows.tolist()), rows.tolist(), strict=True)):
-        document = int(documents[row])
-        yield Candidate(
-            id=id_,
-            corpus_type=nodes.categories["corpus_type"][row],
-            timestamp=nodes.timestamp(row),
-            traits=Traits(
-                **nodes.origin_flags(row),
-                is_prose=nodes.categories["corpus_type"][row].startswith(PROSE_CORPORA),
-                is_fragment=bool(nodes.numbers["char_count"][row] < FRAGMENT_CHARS),
-            ),
-            file=None if document == NO_DOCUMENT else document,
-            file_score=file_scores[place],
-            dense=dense[place],
-            bm25_code=code[place],
-            bm25_nlp=prose[place],
-            trigram=trigram[place],
-        )
+    nodes = view.index.nodes
+    facts = zip(
+        view.visibility.ids_of(rows.tolist()),
+        nodes.categories["corpus_type"].of_rows(rows),
+        map(nodes.timestamp, rows.tolist()),
+        dense,
+        code,
+        prose,
+        trigram,
+        _traits(nodes, rows),
+        _files(view.index.reading_order.document.take(rows)),
+        _file_scores(proposals, rows),
+        strict=True,
+    )
+    return rows, tuple(starmap(Candidate, facts))
+
+
+def _traits(nodes: NodeTable, rows: Rows) -> Iterator[Traits]:
+    corpus_types = nodes.categories["corpus_type"].of_rows(rows)
+    return map(
+        _trait_of,
+        nodes.flags["is_test"].take(rows).tolist(),
+        nodes.flags["is_generated"].take(rows).tolist(),
+        (corpus_type.startswith(PROSE_CORPORA) for corpus_type in corpus_types),
+        (nodes.numbers["char_count"].take(rows) < FRAGMENT_CHARS).tolist(),
+    )
+
+
+_trait_of = cache(Traits)
+"""There are sixteen."""
+
+
+def _files(documents: NDArray[np.int32]) -> list[int | None]:
+    return [None if document == NO_DOCUMENT else document for document in documents.tolist()]
 
 
 def _union(proposals: Iterable[Proposal]) -> Rows:
@@ -92,15 +115,19 @@ def _union(proposals: Iterable[Proposal]) -> Rows:
 def _source_scores(proposal: Proposal, rows: Rows) -> list[SourceScore | None]:
     ranks = {hit.row: rank for rank, hit in enumerate(proposal.ranked, start=1)}
     return [
-        None if math.isnan(score) else SourceScore(score, ranks.get(row))
+        _NOTHING if score == 0.0 and row not in ranks else None if isnan(score) else SourceScore(score, ranks.get(row))
         for row, score in zip(rows.tolist(), proposal.scores_of(rows).tolist(), strict=True)
     ]
+
+
+_NOTHING = SourceScore(0.0, None)
+"""One for the many candidates of which a source knows nothing."""
 
 
 def _file_scores(proposals: Iterable[Proposal], rows: Rows) -> list[float | None]:
     for proposal in proposals:
         if proposal.file_scores_of is not None:
-            return [None if math.isnan(score) else score for score in proposal.file_scores_of(rows).tolist()]
+            return [None if isnan(score) else score for score in proposal.file_scores_of(rows).tolist()]
     return [None] * len(rows)
 
 

@@ -12,6 +12,10 @@ class KnownRows:
         self._sight = sight
         self._rows: dict[str, int | None] = {}
 
+    def note(self, ids: Iterable[str], rows: Iterable[int]) -> None:
+        """Remembers rows that the question is known to be about."""
+        self._rows.update(zip(ids, rows, strict=True))
+
     def of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that the question is about, in the order of the ids."""
         distinct = dict.fromkeys(ids)
