@@ -18,7 +18,6 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.ranking import Neighbourhood
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult, SearchType
 from groundwire_server.domain.texts import StoredText, TextSize
@@ -26,6 +25,8 @@ from groundwire_server.domain.texts import StoredText, TextSize
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from groundwire_server.domain.neighbourhood import Neighbourhood
 
 
 class Resemblance(Protocol):
@@ -103,8 +104,8 @@ class RetrievalSnapshot(Protocol):
         """What several sources propose; deterministic. Raises PreconditionError when the index lacks a named source."""
         ...
 
-    def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
-        """The confident edges among visible nodes, in the order of `ids`, which ascend; see `domain.ranking`."""
+    def neighbourhood(self, ids: Sequence[str]) -> "Neighbourhood":
+        """The confident edges among visible nodes, in the order of `ids`, which ascend; see `domain.neighbourhood`."""
         ...
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:

@@ -10,13 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import heapify, heappop, heappush
 
-import numpy as np
-from numpy.typing import NDArray
-
 from groundwire_server.domain.query import QueryClass, RankingParameters
 
-CONFIDENT = 0.8
-"""The least confidence of an edge along which a candidate gains."""
 PROSE_CORPORA = "DOC_"
 """What the corpus types of prose start with."""
 FRAGMENT_CHARS = 120
@@ -75,20 +70,6 @@ class Traits:
     is_fragment: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """The confident edges between some nodes, as the caller sees them.
-
-    Edge number e [m] joins the nodes at the places `ends[0, e]` and `ends[1, e]`, which differ, with `confidences[e]`;
-    each pair of nodes is there once in either order. `degrees` [n] counts every neighbour of a node that the caller
-    sees, those that are not among the nodes included.
-    """
-
-    ends: NDArray[np.int64]
-    confidences: NDArray[np.float64]
-    degrees: NDArray[np.int64]
-
-
 def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
     """The parameters given, and for the others the defaults of the query's class."""
     return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
@@ -110,17 +91,6 @@ def shares_of_best(scores: Sequence[float]) -> list[float]:
     """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
     highest = max(scores, default=0.0)
     return [score / highest if highest > 0.0 else 0.0 for score in scores]
-
-
-def neighbour_gains(scores: Sequence[float], neighbourhood: Neighbourhood) -> list[float]:
-    """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
-
-    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
-    with many neighbours, of which some always match, gains less by each.
-    """
-    near, far = neighbourhood.ends
-    gathered = np.bincount(near, neighbourhood.confidences * np.asarray(scores, np.float64)[far], minlength=len(scores))
-    return shares_of_best((gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1))).tolist())
 
 
 def spread_out(

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.corpus_boost import BoostRule
+from groundwire_server.domain.neighbourhood import neighbour_gains
 from groundwire_server.domain.ranking import (
     PROSE_CORPORA,
     Ranking,
     Traits,
-    neighbour_gains,
     shares_of_best,
     spread_out,
     trait_factor,

@@ -81,7 +81,7 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
     ),
     ("max_candidates 0", hybrid(max_candidates=0), "hybrid.max_candidates", RANGE),
     ("max_candidates too great", hybrid(max_candidates=100_001), "hybrid.max_candidates", RANGE),
-    ("max_candidates below the default limits", hybrid(max_candidates=99), "hybrid.max_candidates", RANGE),
+    ("max_candidates below the default limits", hybrid(max_candidates=149), "hybrid.max_candidates", RANGE),
     (
         "max_candidates below vec_limit",
         hybrid(max_candidates=499, vec_limit=500, lex_limit=1),
@@ -151,7 +151,7 @@ KEPT: list[tuple[str, QueryRequest]] = [
     ("greatest top_k", query(top_k=200)),
     ("least limits", hybrid(vec_limit=1, lex_limit=1)),
     ("greatest limits", hybrid(vec_limit=10_000, lex_limit=10_000)),
-    ("max_candidates of the default limits", hybrid(max_candidates=100)),
+    ("max_candidates of the default limits", hybrid(max_candidates=150)),
     ("max_candidates of the limits", hybrid(max_candidates=500, vec_limit=500, lex_limit=500)),
     ("max_candidates of top_k", hybrid(top_k=50, max_candidates=50, vec_limit=1, lex_limit=1)),
     (

@@ -29,11 +29,11 @@ from groundwire_server.domain.expansion import Expansion
 from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.neighbourhood import Neighbourhood
 from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.ranking import Neighbourhood
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize

@@ -104,7 +104,9 @@ _trait_of = cache(Traits)
 
 
 def _files(documents: NDArray[np.int32]) -> list[int | None]:
-    return [None if document == NO_DOCUMENT else document for document in documents.tolist()]
+    """The files' numbers among those of the candidates, so that they say nothing of others."""
+    distinct, numbers = np.unique(documents, return_inverse=True)
+    return [None if distinct[number] == NO_DOCUMENT else number for number in numbers.tolist()]
 
 
 def _union(proposals: Iterable[Proposal]) -> Rows:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.domain.ranking import CONFIDENT, Neighbourhood
+from groundwire_server.domain.neighbourhood import CONFIDENT, Neighbourhood
 from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.spans import positions_of
