@@ -1,7 +1,7 @@
 """How evidence looks: a table of all that is shown, by file, and below it each text between fences.
 
 src/billing/vat.py
-[1] 12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.8
+[1] 12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.6
 [2] 40-44 VatService.find
 
 ```[1]
@@ -11,12 +11,15 @@ src/billing/vat.py
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from groundwire_client import DependencyEdge, Location, NodeText
 from groundwire_pipelines.rendering.shown import ShownText
 
 _LONGEST_NAME = 60
 _LONGEST_PATH = 240
+_SURE = 0.8
+"""Of less confident edges the confidence is told."""
 
 
 def blocks(shown: Sequence[ShownText], edges: Iterable[DependencyEdge]) -> list[str]:
@@ -58,18 +61,18 @@ def file_line(node: NodeText) -> str:
 
 
 def row(number: int, node: NodeText) -> str:
-    """A text's line of the table, without its edges: handle, lines, and name unless it is the file's."""
-    name = "" if node.location.path.endswith(node.symbol) else _in_one_line(_short(node.symbol), _LONGEST_NAME)
+    """A text's line of the table, without its edges: handle, lines, and name as far as the file's does not tell it."""
+    name = "" if node.location.path.endswith(node.symbol) else _in_one_line(_short(node), _LONGEST_NAME)
     return " ".join(filter(None, (handle(number), _lines(node.location), name)))
 
 
 def link(edge: DependencyEdge, target: ShownText) -> str:
-    """An edge to a text, without its type: the handle, the line where it stands, how sure it is unless it is a fact.
+    """An edge to a text, without its type: the handle, the line where it stands, how sure it is where that is doubtful.
 
     A line that the target's own line of the table tells, that of a member in its type, is left out.
     """
     line = "" if edge.line in (0, target.node.location.start_line) else f":{edge.line}"
-    unsure = "" if edge.confidence >= 1 else f"~{edge.confidence:.2g}".replace("0.", ".")
+    unsure = "" if edge.confidence >= _SURE else f"~{edge.confidence:.2g}".replace("0.", ".")
     return f"{handle(target.handle)}{line}{unsure}"
 
 
@@ -107,12 +110,16 @@ def _lines(location: Location) -> str:
     return f"{first}-{last}" if last > first else str(first)
 
 
-def _short(symbol: str) -> str:
-    """A qualified name's last two parts: `Basket.Add(int)` of `Shop.Api.Basket.Add(int)`. The path says the rest."""
-    name = re.match(r"[^(<\s]*", symbol)
+def _short(node: NodeText) -> str:
+    """The last two parts of a qualified name, without that by which its file is called.
+
+    `Basket.Add(int)` of `Shop.Api.Basket.Add(int)`, `Add(int)` of it in `Basket.cs`.
+    """
+    name, stem = re.match(r"[^(<\s]*", node.symbol), PurePosixPath(node.location.path).stem
     assert name is not None
-    parts = name[0].rsplit(".", 2)
-    return ".".join(parts[-2:]) + symbol[name.end() :]
+    parts = name[0].split(".")[-2:]
+    parts = parts[parts[0] == stem :]
+    return ".".join(parts) + node.symbol[name.end() :] if parts else ""
 
 
 def _in_one_line(text: str, longest: int) -> str:
