@@ -15,6 +15,7 @@ from groundwire_server.index.vector_file import VectorFile
 from groundwire_server.ingest.progress import Progress
 from groundwire_server.ingest.records import SourceNode
 from groundwire_server.ingest.spool import SpooledNodes
+from groundwire_server.text.identifiers import identifiers, words_within
 
 UNIT_TOLERANCE = 1e-6
 ROWS_A_BLOCK = 1024
@@ -84,8 +85,15 @@ class _NodeTexts:
         return len(self.nodes)
 
     def read(self, rows: Sequence[int]) -> Iterator[str]:
-        return map(_embedded_text, self.nodes.read(rows))
+        return (embedded_text(node.symbol, node.context_prefix, node.text) for node in self.nodes.read(rows))
 
 
-def _embedded_text(node: SourceNode) -> str:
-    return f"{node.context_prefix}\n\n{node.text}" if node.context_prefix else node.text
+def embedded_text(symbol: str, context_prefix: str, text: str) -> str:
+    """What is embedded of a node: the words of its qualified name, then its context, a blank line, and its text.
+
+    A name is split at case and underscores, because people ask in words (docs/adr/0026). It says nothing for a node
+    without a text, which is not to be found by its name's meaning.
+    """
+    words = " ".join(word for name in identifiers(symbol) for word in words_within(name)) if text.strip() else ""
+    head = "\n".join(line for line in (words, context_prefix) if line)
+    return f"{head}\n\n{text}" if head else text

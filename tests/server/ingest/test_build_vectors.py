@@ -34,6 +34,22 @@ def test_a_context_prefix_is_embedded_with_the_text(tmp_path: Path) -> None:
     assert (again.embedded, again.reused) == (0, 3)
 
 
+def test_the_words_of_a_symbol_are_embedded_before_context_and_text(tmp_path: Path) -> None:
+    records = [
+        node("a", "return 1", symbol="Shop.HTTPServer.get_userById", context_prefix="class HTTPServer"),
+        node("b", "return 1", symbol="pay"),
+        node("c", "", symbol="pay"),
+    ]
+    assert build(tmp_path, records, V1, embedder=HashEmbedder()).embedded == 2
+    vectors = index_of(tmp_path).vectors
+    assert vectors is not None
+    expected = ("Shop HTTP Server get user By Id\nclass HTTPServer\n\nreturn 1", "pay\n\nreturn 1")
+    assert [row.tobytes() for row in vectors.rows[:2]] == [
+        HashEmbedder().embed_query(one).tobytes() for one in expected
+    ]
+    assert vectors.present.tolist() == [True, True, False]
+
+
 def test_own_vectors_are_stored_at_unit_length(tmp_path: Path) -> None:
     build(tmp_path, [node("a", vector=(3.0, 4.0)), node("b", "", vector=(0.0, -2.0))])
     index = index_of(tmp_path)
