@@ -34,7 +34,7 @@ from bench.speed.synthesis import Shape, write_corpus
 from bench.speed.systems import System, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
-from groundwire_server.commands.build import DEFAULT_EMBEDDER
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
 SIZES = (20_000, 200_000, 1_000_000)
 
@@ -135,7 +135,7 @@ def text(
     corpus_file: Annotated[Path, typer.Argument(help="`id` and `text`, one document a line.")],
     queries_file: Annotated[Path, typer.Argument(help="`query` and its `relevant` ids, one a line.")],
     out: Out,
-    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = DEFAULT_EMBEDDER,
+    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = DEFAULT_MODEL,
     clients: Clients = None,
     rounds: Rounds = 3,
     queries: Annotated[int, typer.Option(min=10, help="How many of the queries are asked.")] = 300,

