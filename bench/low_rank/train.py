@@ -133,7 +133,7 @@ class _Embedding:
         order = sorted(range(len(tokens)), key=lambda number: -len(tokens[number]))
         third = BATCH // 3
         pieces = [order[:third], order[third : 2 * third], order[2 * third : BATCH], order[BATCH:]]
-        embedded = list(self._pool.map(lambda piece: self._embed([tokens[number] for number in piece]), pieces))
+        embedded = list(self._pool.map(self._embed, [[tokens[number] for number in piece] for piece in pieces]))
         vectors = torch.empty(len(tokens), embedded[0].shape[1])
         for piece, part in zip(pieces, embedded, strict=True):
             vectors[piece] = part.detach()

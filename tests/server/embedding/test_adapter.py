@@ -2,10 +2,12 @@
 
 import hashlib
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
 
 from groundwire_server.embedding.adapter import CODE_ADAPTER, Factors, merge, read_adapter, write_adapter
 from groundwire_server.embedding.int8.convert import agreed_encoder
@@ -22,6 +24,10 @@ def factors(outputs: int, inputs: int, rank: int = 3) -> Factors:
     return Factors(
         random.normal(size=(rank, inputs)).astype(np.float16), random.normal(size=(outputs, rank)).astype(np.float16)
     )
+
+
+def weights_of(model: SentenceTransformer) -> dict[str, Tensor]:
+    return cast("nn.Module", model[0].auto_model).state_dict()
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +58,10 @@ def test_the_packaged_factors_are_those_that_were_measured() -> None:
 
 def test_half_of_the_product_is_added_to_each_weight(tmp_path: Path) -> None:
     model = SentenceTransformer(str(write_tiny_bert(tmp_path)), device="cpu")
-    weights = model[0].auto_model.state_dict()
-    before = {name: tensor.clone() for name, tensor in weights.items()}
+    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
     change = factors(WIDTH, WIDTH)
     merge(model, {LAYER: change})
-    for name, tensor in model[0].auto_model.state_dict().items():
+    for name, tensor in weights_of(model).items():
         expected = before[name].numpy()
         if name == f"{LAYER}.weight":
             expected = expected + 0.5 * (change.up.astype(np.float64) @ change.down.astype(np.float64))
