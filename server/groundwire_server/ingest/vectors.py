@@ -91,7 +91,7 @@ class _NodeTexts:
 def embedded_text(symbol: str, context_prefix: str, text: str) -> str:
     """What is embedded of a node: the words of its qualified name, then its context, a blank line, and its text.
 
-    A name is split at case and underscores, because people ask in words (docs/adr/0026). It says nothing for a node
+    A name is split at case and underscores, because people ask in words (docs/adr/0029). It says nothing for a node
     without a text, which is not to be found by its name's meaning.
     """
     words = " ".join(word for name in identifiers(symbol) for word in words_within(name)) if text.strip() else ""
