@@ -64,6 +64,24 @@ def health_watched(server: Server) -> Iterator[list[str]]:
             thread.join()
 
 
+@contextmanager
+def memory_watched(server: Server) -> Iterator[list[float]]:
+    """Yields the memory that the process holds, in MiB, twice a second for as long as the context lasts."""
+    samples, over = list[float](), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            samples.append(resident_mib(server))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        over.set()
+        thread.join()
+
+
 def _watch(address: str, problems: list[str], over: threading.Event) -> None:
     with grpc.insecure_channel(address) as channel:
         check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
