@@ -108,6 +108,15 @@ def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None
     assert "a.sql:7 · " in run("fetch", TABLE).stdout
 
 
+def test_an_outline_has_no_line_numbers_as_its_lines_are_not_those_of_the_file(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.Location(path="a.py", start_line=7, end_line=40)
+    text = retrieval_pb2.NodeText(text="class A:\n    def f(self) ...\n", location=location)
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text]))
+    printed = run("fetch", TABLE).stdout
+    assert "a.py:7-40 · " in printed
+    assert "│ class A:" in printed
+
+
 def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: Run) -> None:
     text = retrieval_pb2.NodeText(id=TABLE, text="CREATE TABLE", depth=2, token_count=2, symbol="dbo.Invoice")
     server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text]))
