@@ -84,6 +84,12 @@ def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
     assert json.loads(output.stdout)["paths"][0]["hops"][0]["line"] == 12
 
 
+def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> None:
+    server.answer(retrieval_pb2.FindPathsResponse(debug=retrieval_pb2.FindPathsDebug(from_count=1), index="v1"))
+    printed = run("paths", "--from", SEED, "--to", "Invoice").stdout
+    assert "no node found for --to: give whole ids, as `groundwire search` prints them" in printed
+
+
 def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
     output = run("expand", SEED)
     assert output.code == 0
