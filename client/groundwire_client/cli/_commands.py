@@ -22,7 +22,7 @@ def search(
     options: CallOptions,
     query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
     search_type: Annotated[SearchType, typer.Option("--type", help="How to search.")] = SearchType.HYBRID,
-    top_k: Annotated[int, typer.Option(help="The most hits to return.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = 10,
     rerank: Annotated[Rerank, typer.Option(help="Reorders a semantic search.")] = Rerank.NONE,
     rrf_k: Annotated[
         int | None, typer.Option(help="The fusion constant of a hybrid search.", show_default="60")

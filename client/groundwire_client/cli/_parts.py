@@ -51,19 +51,25 @@ def place(location: Location, otherwise: str) -> str:
 
 
 def text_panel(scope: Scope, name: str, text: str, location: Location, otherwise: str, remark: str) -> Panel:
-    """A source text below its id, titled by its place and a remark."""
+    """A source text below its id, titled by its place and a remark, with line numbers where they are the file's."""
+    shown = printable(text).removesuffix("\n")
     source = Syntax(
-        printable(text).removesuffix("\n"),
+        shown,
         Syntax.guess_lexer(location.path) if location.path else "text",
         theme="ansi_dark",
         background_color="default",
-        line_numbers=location.start_line > 0,
+        line_numbers=_has_lines_of_file(shown, location),
         start_line=location.start_line or 1,
         word_wrap=sys.stdout.isatty(),
     )
     title = Text.assemble((printable(place(location, otherwise)), "bold"), f" · {printable(remark)}")
     # The id stands inside, because a border as narrow as a short text would cut it off.
     return Panel.fit(Group(node_id(scope, name), source), title=title, title_align="left")
+
+
+def _has_lines_of_file(text: str, location: Location) -> bool:
+    """Whether a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
+    return location.start_line > 0 and location.end_line - location.start_line == text.count("\n")
 
 
 def footer(counts: str, index: str, remark: str) -> Text:

@@ -91,17 +91,27 @@ class RankingOptions:
     ] = None
     test_factor: Annotated[
         float | None,
-        typer.Option(help="What the score of a test is multiplied by.", show_default="0.5", rich_help_panel=_RANKING),
+        typer.Option(
+            help="What the score of a test is multiplied by, unless the question speaks of tests.",
+            show_default="0.5",
+            rich_help_panel=_RANKING,
+        ),
     ] = None
     generated_factor: Annotated[
         float | None,
         typer.Option(
-            help="What the score of generated code is multiplied by.", show_default="0.5", rich_help_panel=_RANKING
+            help='What the score of generated code is multiplied by, unless the question says "generated".',
+            show_default="0.5",
+            rich_help_panel=_RANKING,
         ),
     ] = None
     prose_factor: Annotated[
         float | None,
-        typer.Option(help="What the score of prose is multiplied by.", show_default="0.75", rich_help_panel=_RANKING),
+        typer.Option(
+            help="What the score of prose is multiplied by, unless the question asks for documentation.",
+            show_default="0.75",
+            rich_help_panel=_RANKING,
+        ),
     ] = None
     fragment_factor: Annotated[
         float | None,

@@ -61,7 +61,7 @@ def print_expansion(scope: Scope, result: Expansion) -> None:
 
 
 def print_paths(scope: Scope, result: Paths) -> None:
-    """For each path its nodes in order, below each the edge to the next."""
+    """For each path its nodes in order, below each the edge to the next; says which end no id given stands for."""
     nodes = {node.id: node for node in result.nodes}
     parts: list[RenderableType] = [
         _path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1)
@@ -69,6 +69,9 @@ def print_paths(scope: Scope, result: Paths) -> None:
     debug = result.debug
     counts = f"paths: {len(result.paths)}; from: {debug.from_count}; to: {debug.to_count}"
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
+    ends = (("--from", debug.from_count), ("--to", debug.to_count))
+    if unknown := " and ".join(name for name, count in ends if not count):
+        remark = f"no node found for {unknown}: give whole ids, as `groundwire search` prints them"
     parts.append(footer(counts, result.index, remark))
     show(parts)
 

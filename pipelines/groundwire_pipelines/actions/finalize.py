@@ -26,7 +26,8 @@ def _nothing(state: PipelineState) -> str:
     where = f"{state.repository} ({state.branch})"
     if not state.node_texts:
         return f"Nothing was found in {where}."
-    return f"Nothing of the {len(state.node_texts)} texts found in {where} fits max_context_tokens: raise it."
+    limit = "max_context_tokens (--budget-tokens)"
+    return f"Nothing of the {len(state.node_texts)} texts found in {where} fits {limit}: raise it."
 
 
 ACTION = Action(

@@ -84,6 +84,12 @@ def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
     assert json.loads(output.stdout)["paths"][0]["hops"][0]["line"] == 12
 
 
+def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> None:
+    server.answer(retrieval_pb2.FindPathsResponse(debug=retrieval_pb2.FindPathsDebug(from_count=1), index="v1"))
+    printed = run("paths", "--from", SEED, "--to", "Invoice").stdout
+    assert "no node found for --to: give whole ids, as `groundwire search` prints them" in printed
+
+
 def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
     output = run("expand", SEED)
     assert output.code == 0
@@ -106,6 +112,15 @@ def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None
     location = retrieval_pb2.Location(path="a.sql", start_line=7, end_line=7)
     server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[retrieval_pb2.NodeText(text="x", location=location)]))
     assert "a.sql:7 · " in run("fetch", TABLE).stdout
+
+
+def test_an_outline_has_no_line_numbers_as_its_lines_are_not_those_of_the_file(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.Location(path="a.py", start_line=7, end_line=40)
+    text = retrieval_pb2.NodeText(text="class A:\n    def f(self) ...\n", location=location)
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text]))
+    printed = run("fetch", TABLE).stdout
+    assert "a.py:7-40 · " in printed
+    assert "│ class A:" in printed
 
 
 def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: Run) -> None:

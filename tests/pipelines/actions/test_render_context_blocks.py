@@ -245,7 +245,8 @@ def test_what_does_not_fit_at_all_is_told() -> None:
     render(state, 3)
     assert (state.context_blocks, state.shown) == ([], [])
     run_action(finalize.ACTION, {}, state, make_runtime(FakeRetrieval()))
-    assert state.final_answer == "Nothing of the 2 texts found in shop (main) fits max_context_tokens: raise it."
+    nothing = "Nothing of the 2 texts found in shop (main) fits max_context_tokens (--budget-tokens): raise it."
+    assert state.final_answer == nothing
 
 
 def test_no_texts_make_no_blocks() -> None:

@@ -119,7 +119,8 @@ def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
 
 def test_nothing_found_is_said(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
-    assert result.stdout == "Nothing of the 2 texts found in shop (main) fits max_context_tokens: raise it.\n"
+    nothing = "Nothing of the 2 texts found in shop (main) fits max_context_tokens (--budget-tokens): raise it."
+    assert result.stdout == f"{nothing}\n"
 
 
 def test_the_budget_of_a_run_is_an_option(address: str) -> None:
