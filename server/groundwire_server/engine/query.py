@@ -1,4 +1,4 @@
-"""Query: the whole flow in one call (seed 002 §3.2, seed 004; design §5, "Query")."""
+"""Query: the whole flow in one call."""
 
 from dataclasses import dataclass, replace
 
@@ -76,7 +76,8 @@ def run_query(
 ) -> QueryResult:
     """Answers a query.
 
-    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError or what the checkpoint raises.
+    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
+    what the checkpoint raises.
     """
     plan = _plan(request, settings, limits)
     time = OwnTime()
@@ -123,7 +124,7 @@ def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> N
 
 
 def _narrowed(request: QueryRequest) -> Filter:
-    """The filter with what the caller routes by (seed 004: process, doc_class, workflow_id)."""
+    """The filter with what the caller routes by: process, doc_class, workflow_id."""
     routed = (("process", request.process), ("doc_class", request.doc_class), ("workflow_id", request.workflow_id))
     conditions = tuple(MetadataCondition(key, (value,)) for key, value in routed if value)
     return replace(request.filter, metadata=(*request.filter.metadata, *conditions))

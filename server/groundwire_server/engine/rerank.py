@@ -1,4 +1,4 @@
-"""Rerankers: they reorder the candidates of a semantic search and trim them (seed 000, "Reranking").
+"""Rerankers: they reorder the candidates of a semantic search and trim them.
 
 A reranker sees texts of one snapshot, which has enforced scope and access; it adds no ids. Ties keep the order of
 the search.
@@ -39,7 +39,7 @@ class Reranker(Protocol):
 class KeywordReranker:
     """`alpha * similarity + beta * coverage`, coverage being the share of the query's distinct tokens in the text.
 
-    The blend of seed 001 §4.2; coverage is already in [0, 1], so nothing is normalised over the candidates.
+    Coverage is already in [0, 1], so nothing is normalised over the candidates.
     """
 
     widen_factor: int = DEFAULT_WIDEN_FACTOR
