@@ -6,13 +6,11 @@ from bench.repositories.figures import DEPTH, Evidence, evidence_of
 from bench.repositories.places import Piece
 from bench.repositories.tables import Question
 from groundwire.tokens import TokenCounter
-from groundwire_client import GroundwireClient, HybridParameters, Scope, SearchType
+from groundwire_client import GroundwireClient, Scope, SearchType
 from groundwire_pipelines import Pipeline
 
 BUDGET_TOKENS = 4_000
-_LIST_LIMIT = 100
-"""The default for every `top_k` up to 33, so that the first five and ten are what a caller with the defaults gets."""
-
+_PLAIN_HITS_TOP_K = 100
 PLAIN_HITS = "plain hits"
 _PIPELINES = ("evidence", "quick_evidence")
 
@@ -22,7 +20,6 @@ Ranking = Callable[[str], Sequence[Piece]]
 
 def rankings(client: GroundwireClient, scope: Scope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
     """The ways to search that are compared, by the name that tables show; `nodes` are by canonical id."""
-    limits = HybridParameters(top_k=DEPTH, vec_limit=_LIST_LIMIT, lex_limit=_LIST_LIMIT)
 
     def search(search_type: SearchType) -> Ranking:
         return lambda text: pieces(client.search(scope, text, search_type=search_type, top_k=DEPTH).ids)
@@ -31,7 +28,7 @@ def rankings(client: GroundwireClient, scope: Scope, nodes: Mapping[str, Piece])
         return [nodes[id_] for id_ in ids]
 
     return {
-        "Query": lambda text: pieces(client.query(scope, text, hybrid=limits).ids),
+        "Query": lambda text: pieces(client.query(scope, text, top_k=DEPTH).ids),
         "semantic": search(SearchType.SEMANTIC),
         "bm25": search(SearchType.BM25),
         "hybrid": search(SearchType.HYBRID),
@@ -63,7 +60,7 @@ def _shown(pipeline: Pipeline, address: str, scope: Scope, question: Question) -
 
 def _plain_hits(client: GroundwireClient, scope: Scope, question: Question) -> Evidence:
     """The best texts that fit the budget, with nothing around them."""
-    found = client.query(scope, question.text, top_k=_LIST_LIMIT, budget_tokens=BUDGET_TOKENS)
+    found = client.query(scope, question.text, top_k=_PLAIN_HITS_TOP_K, budget_tokens=BUDGET_TOKENS)
     pieces = [
         Piece(match.citation.path, match.symbol_name, match.text) for match in found.matches if not match.text_omitted
     ]

@@ -43,13 +43,22 @@ from groundwire_client._errors import (
     UnexpectedStatusError,
 )
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue
+from groundwire_client._graph_types import (
+    DependencyEdge,
+    DependencyPath,
+    ExpandDebug,
+    ExpandedNode,
+    Expansion,
+    PathNode,
+    Paths,
+    PathsDebug,
+)
+from groundwire_client._query_parameters import HybridParameters, RankingParameters
 from groundwire_client._query_types import (
-    HybridParameters,
     MatchMeta,
     ParentContext,
     QueryMatch,
     QueryResult,
-    RankingParameters,
     RetrieveMeta,
     Routing,
     ServiceContext,
@@ -61,20 +70,12 @@ from groundwire_client._sync import GroundwireClient
 from groundwire_client._token import TokenFile
 from groundwire_client._types import (
     Access,
-    DependencyEdge,
-    DependencyPath,
-    ExpandDebug,
-    ExpandedNode,
-    Expansion,
     FetchResult,
     Hit,
     IndexInfo,
     LegScore,
     Location,
     NodeText,
-    PathNode,
-    Paths,
-    PathsDebug,
     Scope,
     SearchDebug,
     SearchResult,

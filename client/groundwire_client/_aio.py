@@ -10,30 +10,19 @@ import grpc.aio
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
+from groundwire_client import _graph_conversions as graph
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
 from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials
 from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
-from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import (
-    DEFAULT_HYBRID,
-    DEFAULT_RANKING,
-    HybridParameters,
-    QueryResult,
-    RankingParameters,
-)
+from groundwire_client._graph_types import ExpandedNode, Expansion, Paths
+from groundwire_client._query_parameters import DEFAULT_HYBRID, DEFAULT_RANKING, HybridParameters, RankingParameters
+from groundwire_client._query_request import query_request
+from groundwire_client._query_result import query_result
+from groundwire_client._query_types import QueryResult
 from groundwire_client._token import AsyncToken
-from groundwire_client._types import (
-    Access,
-    ExpandedNode,
-    Expansion,
-    FetchResult,
-    IndexInfo,
-    Paths,
-    Scope,
-    SearchResult,
-)
+from groundwire_client._types import Access, FetchResult, IndexInfo, Scope, SearchResult
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
@@ -128,7 +117,7 @@ class AsyncGroundwireClient(BaseClient):
         timeout: float | None = None,
     ) -> Expansion:
         """As `GroundwireClient.expand`."""
-        request = convert.expand_request(
+        request = graph.expand_request(
             scope,
             self._access(access),
             seed_ids,
@@ -139,7 +128,7 @@ class AsyncGroundwireClient(BaseClient):
             filter=filter,
             min_confidence=min_confidence,
         )
-        return convert.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+        return graph.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
     async def find_paths(
         self,
@@ -158,7 +147,7 @@ class AsyncGroundwireClient(BaseClient):
         timeout: float | None = None,
     ) -> Paths:
         """As `GroundwireClient.find_paths`."""
-        request = convert.paths_request(
+        request = graph.paths_request(
             scope,
             self._access(access),
             from_ids,
@@ -171,7 +160,7 @@ class AsyncGroundwireClient(BaseClient):
             filter=filter,
             min_confidence=min_confidence,
         )
-        return convert.paths(await self._call(self._retrieval.FindPaths, request, timeout))
+        return graph.paths(await self._call(self._retrieval.FindPaths, request, timeout))
 
     async def fetch(
         self,

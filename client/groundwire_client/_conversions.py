@@ -9,7 +9,6 @@ from datetime import UTC
 
 from groundwire.v1 import index_pb2, retrieval_pb2
 from groundwire_client._enums import (
-    Direction,
     PrioritizationMode,
     Rerank,
     SearchLeg,
@@ -18,23 +17,18 @@ from groundwire_client._enums import (
     SkipReason,
 )
 from groundwire_client._filters import Filter
+from groundwire_client._graph_types import (
+    ExpandedNode,
+)
 from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
 from groundwire_client._types import (
     Access,
-    DependencyEdge,
-    DependencyPath,
-    ExpandDebug,
-    ExpandedNode,
-    Expansion,
     FetchResult,
     Hit,
     IndexInfo,
     LegScore,
     Location,
     NodeText,
-    PathNode,
-    Paths,
-    PathsDebug,
     Scope,
     SearchDebug,
     SearchResult,
@@ -50,11 +44,6 @@ _RERANKS: Mapping[Rerank, retrieval_pb2.Rerank.ValueType] = {
     Rerank.NONE: retrieval_pb2.RERANK_NONE,
     Rerank.KEYWORD: retrieval_pb2.RERANK_KEYWORD,
     Rerank.CODEBERT: retrieval_pb2.RERANK_CODEBERT,
-}
-_DIRECTIONS: Mapping[Direction, retrieval_pb2.Direction.ValueType] = {
-    Direction.OUTGOING: retrieval_pb2.DIRECTION_OUTGOING,
-    Direction.INCOMING: retrieval_pb2.DIRECTION_INCOMING,
-    Direction.BOTH: retrieval_pb2.DIRECTION_BOTH,
 }
 _MODES: Mapping[PrioritizationMode, retrieval_pb2.PrioritizationMode.ValueType] = {
     PrioritizationMode.SEED_FIRST: retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST,
@@ -103,62 +92,6 @@ def search_request(
         rrf_k=rrf_k,
         rerank=_RERANKS[rerank],
         explain=explain,
-    )
-
-
-def expand_request(
-    scope: Scope,
-    access: Access | None,
-    seed_ids: Sequence[str],
-    *,
-    max_depth: int,
-    max_nodes: int,
-    edge_allowlist: Sequence[str],
-    direction: Direction,
-    filter: Filter | None,
-    min_confidence: float,
-) -> retrieval_pb2.ExpandDependencyTreeRequest:
-    """A walk of the dependency graph."""
-    return retrieval_pb2.ExpandDependencyTreeRequest(
-        scope=scope_message(scope),
-        access=access_message(access),
-        seed_ids=strings("seed_ids", seed_ids),
-        max_depth=max_depth,
-        max_nodes=max_nodes,
-        edge_allowlist=strings("edge_allowlist", edge_allowlist),
-        direction=_DIRECTIONS[direction],
-        filter=filter_message(filter),
-        min_confidence=min_confidence,
-    )
-
-
-def paths_request(
-    scope: Scope,
-    access: Access | None,
-    from_ids: Sequence[str],
-    to_ids: Sequence[str],
-    *,
-    max_hops: int,
-    max_paths: int,
-    max_nodes: int,
-    edge_allowlist: Sequence[str],
-    direction: Direction,
-    filter: Filter | None,
-    min_confidence: float,
-) -> retrieval_pb2.FindPathsRequest:
-    """A search for paths."""
-    return retrieval_pb2.FindPathsRequest(
-        scope=scope_message(scope),
-        access=access_message(access),
-        from_ids=strings("from_ids", from_ids),
-        to_ids=strings("to_ids", to_ids),
-        max_hops=max_hops,
-        max_paths=max_paths,
-        max_nodes=max_nodes,
-        edge_allowlist=strings("edge_allowlist", edge_allowlist),
-        direction=_DIRECTIONS[direction],
-        filter=filter_message(filter),
-        min_confidence=min_confidence,
     )
 
 
@@ -218,46 +151,6 @@ def search_result(response: retrieval_pb2.SearchNodesResponse) -> SearchResult:
         index=response.index,
         exact=response.exact,
         debug=_search_debug(response.debug) if response.HasField("debug") else None,
-    )
-
-
-def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion:
-    """The neighbourhood of the seeds."""
-    return Expansion(
-        seed_ids=tuple(response.seed_ids),
-        nodes=tuple(
-            ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
-            for node in response.nodes
-        ),
-        edges=tuple(map(_edge, response.edges)),
-        debug=ExpandDebug(
-            seed_count=response.debug.seed_count,
-            expanded_count=response.debug.expanded_count,
-            edges_count=response.debug.edges_count,
-            truncated=response.debug.truncated,
-            reason=response.debug.reason,
-        ),
-        index=response.index,
-    )
-
-
-def paths(response: retrieval_pb2.FindPathsResponse) -> Paths:
-    """The shortest paths."""
-    return Paths(
-        paths=tuple(
-            DependencyPath(tuple(path.node_ids), tuple(map(_edge, path.hops)), _confidence(path.confidence))
-            for path in response.paths
-        ),
-        nodes=tuple(PathNode(node.id, node.is_test, node.is_generated) for node in response.nodes),
-        debug=PathsDebug(
-            from_count=response.debug.from_count,
-            to_count=response.debug.to_count,
-            reached_count=response.debug.reached_count,
-            searched_hops=response.debug.searched_hops,
-            truncated=response.debug.truncated,
-            reason=response.debug.reason,
-        ),
-        index=response.index,
     )
 
 
@@ -322,18 +215,6 @@ def _search_debug(debug: retrieval_pb2.SearchDebug) -> SearchDebug:
         query_tokens=tuple(debug.query_tokens),
         rrf_k=debug.rrf_k,
     )
-
-
-def _edge(edge: retrieval_pb2.DependencyEdge) -> DependencyEdge:
-    return DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence), edge.line)
-
-
-def _confidence(value: float) -> float:
-    """A 32-bit float, or a product of some, as the decimal it was made from: 0.9 travels as 0.8999999762.
-
-    Six digits are what it holds.
-    """
-    return float(f"{value:.6g}")
 
 
 def _node_text(text: retrieval_pb2.NodeText) -> NodeText:

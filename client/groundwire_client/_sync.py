@@ -9,30 +9,19 @@ import grpc
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_client import _conversions as convert
+from groundwire_client import _graph_conversions as graph
 from groundwire_client._base import DEFAULT_TIMEOUT, BaseClient, Metadata
 from groundwire_client._channel import CHANNEL_OPTIONS, TLS, channel_credentials
 from groundwire_client._enums import Direction, FusionMode, PrioritizationMode, Rerank, SearchType, Source, Visibility
 from groundwire_client._errors import error_from
 from groundwire_client._filters import Filter
-from groundwire_client._query_conversions import query_request, query_result
-from groundwire_client._query_types import (
-    DEFAULT_HYBRID,
-    DEFAULT_RANKING,
-    HybridParameters,
-    QueryResult,
-    RankingParameters,
-)
+from groundwire_client._graph_types import ExpandedNode, Expansion, Paths
+from groundwire_client._query_parameters import DEFAULT_HYBRID, DEFAULT_RANKING, HybridParameters, RankingParameters
+from groundwire_client._query_request import query_request
+from groundwire_client._query_result import query_result
+from groundwire_client._query_types import QueryResult
 from groundwire_client._token import Token
-from groundwire_client._types import (
-    Access,
-    ExpandedNode,
-    Expansion,
-    FetchResult,
-    IndexInfo,
-    Paths,
-    Scope,
-    SearchResult,
-)
+from groundwire_client._types import Access, FetchResult, IndexInfo, Scope, SearchResult
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
@@ -169,7 +158,7 @@ class GroundwireClient(BaseClient):
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
-        request = convert.expand_request(
+        request = graph.expand_request(
             scope,
             self._access(access),
             seed_ids,
@@ -180,7 +169,7 @@ class GroundwireClient(BaseClient):
             filter=filter,
             min_confidence=min_confidence,
         )
-        return convert.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
+        return graph.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
     def find_paths(
         self,
@@ -214,7 +203,7 @@ class GroundwireClient(BaseClient):
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
-        request = convert.paths_request(
+        request = graph.paths_request(
             scope,
             self._access(access),
             from_ids,
@@ -227,7 +216,7 @@ class GroundwireClient(BaseClient):
             filter=filter,
             min_confidence=min_confidence,
         )
-        return convert.paths(self._call(self._retrieval.FindPaths, request, timeout))
+        return graph.paths(self._call(self._retrieval.FindPaths, request, timeout))
 
     def fetch(
         self,

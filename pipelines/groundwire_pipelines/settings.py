@@ -1,4 +1,4 @@
-"""The settings of a pipeline (seed 001 §0.2), checked once when the pipeline is loaded."""
+"""The settings of a pipeline, checked once when the pipeline is loaded."""
 
 from typing import Annotated, Literal
 
@@ -24,7 +24,7 @@ class PipelineSettings(BaseModel):
     active_index: str = ""
     """The index version to ask; empty for the active one, which is then pinned for the whole run."""
     model_language: Literal["en"] = "en"
-    """The language that prompts and the model use: English, into which questions are translated (seed 001 §1)."""
+    """The language that prompts and the model use: English, into which questions are translated."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""
     retrieval_modes: tuple[RetrievalMode, ...] = ("semantic", "semantic_rerank", "bm25", "hybrid")
@@ -54,7 +54,7 @@ class PipelineSettings(BaseModel):
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
     """How many nodes' texts may be fetched after an expansion; absent for no limit but the budget."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"
-    """How a history over its budget is shortened (seed 001 §2.2)."""
+    """How a history over its budget is shortened."""
     max_steps: Annotated[int, Field(ge=1, le=10_000)] = 200
     """The most steps of one run; more is taken for a loop without end."""
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0

@@ -1,6 +1,6 @@
-"""The state that the steps of one run share (seed 000, "Data Contract for `PipelineState`"; seed 001).
+"""The state that the steps of one run share.
 
-Every run has its own state; nothing else is shared between steps. Fields keep the seeds' names.
+Every run has its own state; nothing else is shared between steps.
 """
 
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class PipelineState:
     final_answer: str = ""
 
     def clear_retrieval(self) -> None:
-        """Empties every artifact of an earlier retrieval (seed 000, "Step-start cleanup")."""
+        """Empties every artifact of an earlier retrieval."""
         self.retrieval_seed_nodes = []
         self.retrieval_hits = []
         self.graph_seed_nodes = []

@@ -292,7 +292,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_reranker(self) -> Self:
-        """What is said of a service has a service that it is said of."""
+        """The settings of a reranking service need `reranker` to be the URL of one."""
         for setting in ("reranker_api", "reranker_model", "reranker_token_file", "reranker_token", "reranker_seconds"):
             if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
                 raise ValueError(f"{setting}: has no use unless reranker is a URL")

@@ -24,6 +24,7 @@ from groundwire_client import (
     SkipReason,
 )
 from groundwire_client import _conversions as convert
+from groundwire_client import _graph_conversions as graph
 from support.messages import all_fields, assert_same, fill, set_fields, short_names
 
 SCOPE = Scope("shop", "main", "v1")
@@ -76,8 +77,8 @@ FILTER_MESSAGE = scope_pb2.Filter(
     ("response", "conversion"),
     [
         (retrieval_pb2.SearchNodesResponse(), convert.search_result),
-        (retrieval_pb2.ExpandDependencyTreeResponse(), convert.expansion),
-        (retrieval_pb2.FindPathsResponse(), convert.paths),
+        (retrieval_pb2.ExpandDependencyTreeResponse(), graph.expansion),
+        (retrieval_pb2.FindPathsResponse(), graph.paths),
         (retrieval_pb2.FetchNodeTextsResponse(), convert.fetch_result),
         (index_pb2.Index(), convert.index_info),
     ],
@@ -124,7 +125,7 @@ def test_enum_values_of_a_newer_server_are_unknown() -> None:
 @pytest.mark.parametrize("confidence", [1.0, 0.9, 0.95, 0.123456, 0.7])
 def test_a_confidence_is_the_decimal_that_the_source_stated(confidence: float) -> None:
     edge = retrieval_pb2.DependencyEdge(confidence=confidence)
-    assert convert.expansion(retrieval_pb2.ExpandDependencyTreeResponse(edges=[edge])).edges[0].confidence == confidence
+    assert graph.expansion(retrieval_pb2.ExpandDependencyTreeResponse(edges=[edge])).edges[0].confidence == confidence
 
 
 def test_a_search_request_carries_every_argument() -> None:
@@ -161,7 +162,7 @@ def test_an_empty_filter_sets_nothing() -> None:
 
 
 def test_an_expand_request_carries_every_argument() -> None:
-    request = convert.expand_request(
+    request = graph.expand_request(
         SCOPE,
         ACCESS,
         ["a", "b"],
@@ -187,7 +188,7 @@ def test_an_expand_request_carries_every_argument() -> None:
 
 
 def test_a_paths_request_carries_every_argument() -> None:
-    request = convert.paths_request(
+    request = graph.paths_request(
         SCOPE,
         ACCESS,
         ["a", "b"],
@@ -277,7 +278,7 @@ def test_a_string_in_place_of_access_lists_is_refused(field: str) -> None:
 @pytest.mark.parametrize(("seed_ids", "edges", "field"), [("id", ["*"], "seed_ids"), (["id"], "*", "edge_allowlist")])
 def test_a_string_in_place_of_ids_is_refused(seed_ids: Sequence[str], edges: Sequence[str], field: str) -> None:
     with pytest.raises(TypeError, match=field):
-        convert.expand_request(
+        graph.expand_request(
             SCOPE,
             None,
             seed_ids,

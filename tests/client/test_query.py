@@ -26,7 +26,7 @@ from groundwire_client import (
     Source,
     Visibility,
 )
-from groundwire_client._query_conversions import query_request
+from groundwire_client._query_request import query_request
 
 if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer

@@ -20,7 +20,8 @@ from groundwire_client import (
     Source,
     Visibility,
 )
-from groundwire_client._query_conversions import query_request, query_result
+from groundwire_client._query_request import query_request
+from groundwire_client._query_result import query_result
 from support.messages import all_fields, assert_same, fill, set_fields, short_names
 
 SCOPE = Scope("shop", "main", "v1")

@@ -1,4 +1,4 @@
-"""The rows of seed 002 §4.5 over the wire, and what each source and stage does to an answer."""
+"""Questions about the platform corpus over the wire, and what each source and stage does to an answer."""
 
 from itertools import pairwise
 

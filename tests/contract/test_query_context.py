@@ -1,4 +1,4 @@
-"""Seed 004, "RetrieveOutput", and the service context of seed 002: what a match tells, and what stands around it."""
+"""What a match tells, and what stands around it: parents, neighbours and services."""
 
 import hashlib
 import json

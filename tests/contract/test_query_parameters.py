@@ -1,4 +1,4 @@
-"""Seed 004, "Hybrid Parameters" and "RetrieveMeta": each parameter's effect and default, each figure of the meta."""
+"""Each hybrid parameter's effect and default, and each figure of the meta."""
 
 from groundwire.v1.query_pb2 import (
     FUSION_MODE_RRF,

@@ -1,7 +1,7 @@
 """What a caller may not see has no influence on what it gets, bytes included.
 
 Two servers answer the same requests: one over a whole index, one over the index that never held the nodes hidden
-from the caller. The oracle for "hidden" is written here from the design's table, apart from the product's rule.
+from the caller. The oracle for "hidden" is written here apart from the product's rule.
 """
 
 from collections.abc import Iterator

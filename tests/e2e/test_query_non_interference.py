@@ -1,7 +1,7 @@
 """What a caller may not see, and what a source has deleted, changes nothing in the answer to a query but its timings.
 
 Two servers answer the same queries: one over a whole index, one over the index that never held the hidden nodes. The
-oracle for "hidden" is written here from the design's table, apart from the product's rule.
+oracle for "hidden" is written here apart from the product's rule.
 """
 
 from collections.abc import Iterator

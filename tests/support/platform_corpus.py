@@ -1,8 +1,7 @@
 """A small platform as a retrieval corpus: code, deployments, conversations and documents of several services.
 
-It is the corpus of seed 002 §4.5 and what seed 004 asks for besides: documents with versions and chunks, collections,
-cases, metadata, deleted nodes and nodes that not everyone may see. Vectors are by topic, so that a test names what its
-query is about.
+It has everything that a query can tell apart: documents with versions and chunks, collections, cases, metadata, deleted
+nodes and nodes that not everyone may see. Vectors are by topic, so that a test names what its query is about.
 """
 
 from support.jsonl import edge, node

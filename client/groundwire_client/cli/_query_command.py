@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from groundwire_client._enums import FusionMode, Source, Visibility
-from groundwire_client._query_types import HybridParameters, RankingParameters
+from groundwire_client._query_parameters import HybridParameters, RankingParameters
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query

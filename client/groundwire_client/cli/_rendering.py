@@ -13,22 +13,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from groundwire_client._graph_types import DependencyEdge, DependencyPath, ExpandedNode, Expansion, PathNode, Paths
 from groundwire_client._query_types import QueryResult
-from groundwire_client._types import (
-    DependencyEdge,
-    DependencyPath,
-    ExpandedNode,
-    Expansion,
-    FetchResult,
-    Hit,
-    NodeText,
-    PathNode,
-    Paths,
-    Scope,
-    SearchDebug,
-    SearchResult,
-    SkippedNode,
-)
+from groundwire_client._types import FetchResult, Hit, NodeText, Scope, SearchDebug, SearchResult, SkippedNode
 from groundwire_client.cli._parts import footer, node_id, origin, show, text_panel
 from groundwire_client.cli._text import printable
 

@@ -1,4 +1,4 @@
-"""`fetch_node_texts` (seed 000): the texts of the selected nodes and of those around them, as many as fit a budget."""
+"""`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`loop_guard`: bounds the follow-up retrievals of one question (seed 001 §7.2)."""
+"""`loop_guard`: bounds the follow-up retrievals of one question."""
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_blocks

@@ -1,4 +1,4 @@
-"""`query` (seeds 002 and 004): the whole retrieval in one call, which leaves the texts of its matches as evidence."""
+"""`query`: the whole retrieval in one call, which leaves the texts of its matches as evidence."""
 
 from collections.abc import Sequence
 

@@ -39,7 +39,7 @@ _BUILT_IN: Final[tuple[Action[Any], ...]] = (
     call_model.ACTION,
     handle_prefix.ACTION,
     search_nodes.ACTION,
-    replace(search_nodes.ACTION, name="fetch_more_context"),  # its name in seed 001
+    replace(search_nodes.ACTION, name="fetch_more_context"),  # the same step where a model asked for more
     query.ACTION,
     expand_dependency_tree.ACTION,
     choose_nodes.ACTION,

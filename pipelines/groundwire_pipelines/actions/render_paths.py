@@ -1,4 +1,4 @@
-"""`render_paths`: the paths between the two ends of a question as one block before the texts of their nodes."""
+"""`render_paths`: the paths between the two ends of a question as one block, and below it the texts of their nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -16,7 +16,7 @@ class RenderPathsSettings(StepSettings):
 
 
 async def _render(step: RenderPathsSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Puts the paths before the texts, which have what the paths leave of `max_context_tokens`.
+    """Shows the paths, and below them the fetched texts in what the paths leave of `max_context_tokens`.
 
     The last paths are left out while all of them take more than half of it.
     """
@@ -25,12 +25,11 @@ async def _render(step: RenderPathsSettings, state: PipelineState, runtime: Runt
     while budget is not None and paths and runtime.counter.count(_block(paths, state)) > budget // 2:
         paths.pop()
     block = _block(paths, state)
-    tokens = runtime.counter.count(block)
+    taken = runtime.counter.count(f"{block}\n\n") if block else 0
+    show_texts(state, runtime, (), None if budget is None else budget - taken)
     if block:
-        if budget is not None:
-            show_texts(state, runtime, (), budget - runtime.counter.count(f"{block}\n\n"))
         state.context_blocks = [block, *state.context_blocks]
-    return Outcome(detail={"paths": len(paths), "tokens": tokens})
+    return Outcome(detail={"paths": len(paths), "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
 
 
 def _block(paths: Sequence[DependencyPath], state: PipelineState) -> str:
@@ -67,7 +66,7 @@ def _line(hop: DependencyEdge, texts: Mapping[str, NodeText]) -> str:
 
 ACTION = Action(
     name="render_paths",
-    summary="Renders the paths between the two ends of a question as a block before the others.",
+    summary="Renders the paths between the two ends of a question, and the fetched texts below them.",
     settings=RenderPathsSettings,
     run=_render,
 )

@@ -1,4 +1,4 @@
-"""`summarize_context`: evidence over its budget becomes a summary that keeps every handle (seed 001 §6.2)."""
+"""`summarize_context`: evidence over its budget becomes a summary that keeps every handle."""
 
 from typing import Annotated
 

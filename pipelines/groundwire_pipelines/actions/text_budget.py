@@ -20,7 +20,7 @@ BudgetFactor: TypeAlias = Annotated[
 
 
 def budget_of_context(settings: PipelineSettings, factor: int | None) -> int:
-    """That many times `max_context_tokens`; without a factor 70 % of it, rounded down (seed 000).
+    """That many times `max_context_tokens`; without a factor 70 % of it, rounded down.
 
     Raises:
         StepError: `max-context-tokens-missing`; `budget-not-positive` when no token is left.

@@ -27,8 +27,10 @@ if _version_not_supported:
 
 class QueryServiceStub(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -57,8 +59,10 @@ class QueryServiceStub(object):
 
 class QueryServiceServicer(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -108,8 +112,10 @@ def add_QueryServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class QueryService(object):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.

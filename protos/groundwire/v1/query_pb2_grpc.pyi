@@ -28,8 +28,10 @@ GRPC_VERSION: str
 
 class QueryServiceStub:
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -65,8 +67,10 @@ class QueryServiceStub:
 @_typing.type_check_only
 class QueryServiceAsyncStub(QueryServiceStub):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
@@ -98,8 +102,10 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
-    propose candidates, a fusion makes one list of them, files, kinds of text, the graph, a cross-encoder, freshness, corpus
-    boosts and diversity reorder it, and the best come back with their texts, their place in their documents and the services around them.
+    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
+    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
+    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
+    their texts, their place in their documents and the services around them.
 
     The same request, `now` included, against the same index version gives the same answer but for
     `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.

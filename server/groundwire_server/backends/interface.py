@@ -1,4 +1,4 @@
-"""The only doors to search, texts and the graph (seed 000, "Retrieval backend abstraction").
+"""The only doors to search, texts and the graph.
 
 The engine opens a snapshot for one caller and one index version and asks only that. Access is bound when the
 snapshot is opened, so no later call can forget it; an implementation must answer as if hidden nodes did not exist.

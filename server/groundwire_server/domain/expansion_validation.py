@@ -1,4 +1,4 @@
-"""The rules of ExpandDependencyTree (seeds 000 and 003)."""
+"""The rules of ExpandDependencyTree."""
 
 from collections.abc import Sequence
 

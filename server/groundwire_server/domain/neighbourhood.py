@@ -1,4 +1,4 @@
-"""What candidates gain by others that the graph joins them with."""
+"""What a candidate gains by its neighbours in the graph that are candidates too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

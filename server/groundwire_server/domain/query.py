@@ -1,4 +1,4 @@
-"""Query: what is asked (seeds 002 and 004; design §5, "Query")."""
+"""Query: what is asked."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -47,7 +47,7 @@ class QueryClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridParameters:
-    """The hybrid parameters of seed 004; None takes the default of `domain.query_parameters`."""
+    """What the sources and the fusion go by; None takes the default of `domain.query_parameters`."""
 
     alpha: float | None = None
     min_sim: float | None = None

@@ -1,4 +1,4 @@
-"""One list from the candidates of several sources: by rank, or by weighted scores (seed 004, "Hybrid"; design §5).
+"""One list from the candidates of several sources: by rank, or by weighted scores.
 
 Scores of different sources have nothing in common, so a weighted sum needs them normalised first; how, is a matter of
 the source. Convex combination after Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM

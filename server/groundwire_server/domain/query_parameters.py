@@ -1,4 +1,4 @@
-"""The parameters of a query that are in effect, from what the caller gave and the defaults (seed 004, "Hybrid")."""
+"""The parameters of a query that are in effect, from what the caller gave and the defaults."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -12,7 +12,7 @@ DEFAULT_TRGM_LIMIT = 0.3
 DEFAULT_DIVERSIFY_STRENGTH = 0.0
 OVERFETCH = 3
 LEAST_LIST_LIMIT = 150
-"""What files and neighbours lift stands further down than what words and vectors find first."""
+"""Files and neighbours lift candidates that words and vectors alone put far down, so lists must reach there."""
 
 Number = TypeVar("Number", int, float)
 
@@ -36,9 +36,9 @@ class EffectiveParameters:
 def effective_parameters(
     hybrid: HybridParameters, top_k: int | None, rrf_k: int, freshness: Freshness
 ) -> EffectiveParameters:
-    """Fills the gaps; a `top_k` of its own overrides the one in `hybrid` (seed 004, `override_top_k`).
+    """Fills the gaps; a `top_k` of its own overrides the one in `hybrid`.
 
-    Lists are fetched `OVERFETCH` times deeper than the result (seed 002), and at least 150 deep.
+    Lists are fetched `OVERFETCH` times deeper than the result, and at least `LEAST_LIST_LIMIT` deep.
     """
     wanted = _given(top_k, _given(hybrid.top_k, DEFAULT_TOP_K))
     deep = max(LEAST_LIST_LIMIT, OVERFETCH * wanted)

@@ -1,4 +1,4 @@
-"""Query: what is answered (seeds 002 and 004; design §5, "Query")."""
+"""Query: what is answered."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -82,7 +82,7 @@ class ServiceContext:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Which vector space answered, and what the caller routed by (seed 004)."""
+    """Which vector space answered, and what the caller routed by."""
 
     profile: str
     vector_space_id: str

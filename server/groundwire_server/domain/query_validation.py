@@ -1,4 +1,4 @@
-"""The rules of Query (seed 004; `groundwire.v1.QueryRequest`)."""
+"""The rules of Query (see `groundwire.v1.QueryRequest`)."""
 
 from dataclasses import asdict
 

@@ -12,8 +12,8 @@ from heapq import heapify, heappop, heappush
 
 from groundwire_server.domain.query import QueryClass, RankingParameters
 
-PROSE_CORPORA = "DOC_"
-"""What the corpus types of prose start with."""
+PROSE_PREFIX = "DOC_"
+"""How the corpus types of prose begin."""
 FRAGMENT_CHARS = 120
 """A text of fewer characters is a fragment."""
 
@@ -40,7 +40,7 @@ BY_WORDS = Ranking(
     graph_weight=0.3,
     repeat_factor=0.85,
 )
-"""For questions in words. How the numbers were chosen is told in `docs/quality.md`."""
+"""For questions in words. `docs/adr/0028-rules-that-rank-repositories.md` tells how the numbers were chosen."""
 BY_NAME = Ranking(
     file_weight=0.0,
     test_factor=1.0,

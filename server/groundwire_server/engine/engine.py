@@ -30,7 +30,8 @@ _HEADROOM_BYTES = 4 * 1024
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
-    Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises.
+    Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises; those that
+    rerank also RerankerUnavailableError.
     """
 
     backend: RetrievalBackend

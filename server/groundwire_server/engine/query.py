@@ -1,4 +1,4 @@
-"""Query: the whole flow in one call (seed 002 §3.2, seed 004; design §5, "Query")."""
+"""Query: the whole flow in one call."""
 
 from dataclasses import dataclass, replace
 
@@ -6,7 +6,7 @@ from groundwire_server.backends.interface import RetrievalBackend, RetrievalSnap
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.corpus_boost import BoostRule
-from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, PreconditionError, Reason
+from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
@@ -30,7 +30,7 @@ from groundwire_server.engine.query_stages import (
     fusion_weights,
     rerank,
 )
-from groundwire_server.engine.rerank import Reranker
+from groundwire_server.engine.rerank import Reranker, configured
 
 ANY_CALLER = "*"
 
@@ -76,7 +76,8 @@ def run_query(
 ) -> QueryResult:
     """Answers a query.
 
-    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError or what the checkpoint raises.
+    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
+    what the checkpoint raises.
     """
     plan = _plan(request, settings, limits)
     time = OwnTime()
@@ -95,10 +96,7 @@ def run_query(
 def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
     hybrid = check_query(request, limits)
     _check_visibility(request, settings.visibility_override_acl_tags)
-    if request.rerank and settings.reranker is None:
-        raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
-        )
+    reranker = configured(settings.reranker) if request.rerank else None
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     return _Plan(
         request=request,
@@ -108,7 +106,7 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
         query_class=query_class,
         filter=_narrowed(request),
         rules=rules,
-        reranker=settings.reranker if request.rerank else None,
+        reranker=reranker,
     )
 
 
@@ -123,7 +121,7 @@ def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> N
 
 
 def _narrowed(request: QueryRequest) -> Filter:
-    """The filter with what the caller routes by (seed 004: process, doc_class, workflow_id)."""
+    """The filter with what the caller routes by: process, doc_class, workflow_id."""
     routed = (("process", request.process), ("doc_class", request.doc_class), ("workflow_id", request.workflow_id))
     conditions = tuple(MetadataCondition(key, (value,)) for key, value in routed if value)
     return replace(request.filter, metadata=(*request.filter.metadata, *conditions))

@@ -10,7 +10,7 @@ from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.domain.neighbourhood import neighbour_gains
 from groundwire_server.domain.ranking import (
-    PROSE_CORPORA,
+    PROSE_PREFIX,
     Ranking,
     Traits,
     shares_of_best,
@@ -28,7 +28,7 @@ _PROSE_WORDS = frozenset(stems("document documentation docs readme guide tutoria
 def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
     """What kinds of text a question is about: its words name them, or it calls for a corpus boost of prose."""
     words = set(stems(query))
-    calls_for_prose = any(corpus.startswith(PROSE_CORPORA) for rule in boosts for corpus in rule.corpus_types)
+    calls_for_prose = any(corpus.startswith(PROSE_PREFIX) for rule in boosts for corpus in rule.corpus_types)
     return Traits(
         is_test=not words.isdisjoint(_TEST_WORDS),
         is_generated=not words.isdisjoint(_GENERATED_WORDS),

@@ -1,7 +1,7 @@
 """The stages between the sources of a query and its matches: fusion, rerank, freshness, boost, diversity.
 
-Each takes candidates, best first, and returns them reordered. A candidate's `final` score is its relevance in [0, 1],
-from the fusion or the cross-encoder, as freshness and boosts have changed it.
+Each takes candidates, best first, and returns them reordered. A candidate's `final` score is that of the fusion or the
+reranker, in [0, 1], as the stages after it have changed it. `query_ranking` has the stages that rank a repository.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from groundwire_server.domain.query_parameters import EffectiveParameters
 from groundwire_server.engine.rerank import RerankCandidate, Reranker
 
 RERANK_WINDOW = 50
-"""How many candidates a cross-encoder reads, unless more are asked for (seed 002)."""
+"""How many candidates a reranker reads, unless more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def rerank(
     reranker: Reranker,
     checkpoint: Checkpoint,
 ) -> list[Ranked]:
-    """The best candidates as the cross-encoder orders them; what it has not read is left out."""
+    """The best candidates as the reranker orders them; what it has not read is left out."""
     window = ranked[: max(RERANK_WINDOW, top_k)]
     texts = snapshot.fetch_texts([entry.id for entry in window])
     read = [
@@ -96,12 +96,12 @@ def rerank(
 
 
 def freshen(ranked: Sequence[Ranked], now: datetime, freshness: Freshness) -> list[Ranked]:
-    """Recent conversations gain (seed 002 §3.5)."""
+    """Recent conversations gain."""
     return best_first([_freshened(entry, now, freshness) for entry in ranked])
 
 
 def boost(ranked: Sequence[Ranked], rules: Sequence[BoostRule]) -> list[Ranked]:
-    """Nodes of the corpora that the query calls for gain (seed 002 §3.6)."""
+    """Nodes of the corpora that the query calls for gain."""
     if not rules:
         return list(ranked)
     return best_first([_boosted(entry, boost_of(rules, entry.candidate.corpus_type)) for entry in ranked])

@@ -1,4 +1,4 @@
-"""Rerankers: they reorder the candidates of a semantic search and trim them (seed 000, "Reranking").
+"""Rerankers: they reorder the candidates of a semantic search, or of a query, and trim them.
 
 A reranker sees texts of one snapshot, which has enforced scope and access; it adds no ids. Ties keep the order of
 the search.
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.text.code_tokenizer import tokenize
 
 DEFAULT_WIDEN_FACTOR = 6
@@ -16,7 +17,7 @@ DEFAULT_WIDEN_FACTOR = 6
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
-    """A candidate's text and its cosine similarity to the query."""
+    """A candidate's text and its cosine similarity to the query; 0 for one without a vector."""
 
     text: str
     similarity: float
@@ -39,7 +40,7 @@ class Reranker(Protocol):
 class KeywordReranker:
     """`alpha * similarity + beta * coverage`, coverage being the share of the query's distinct tokens in the text.
 
-    The blend of seed 001 §4.2; coverage is already in [0, 1], so nothing is normalised over the candidates.
+    Coverage is already in [0, 1], so nothing is normalised over the candidates.
     """
 
     widen_factor: int = DEFAULT_WIDEN_FACTOR
@@ -62,6 +63,15 @@ class Rerankers:
 
     keyword: Reranker
     codebert: Reranker | None = None
+
+
+def configured(reranker: Reranker | None) -> Reranker:
+    """The server's reranker. Raises PreconditionError where it has none."""
+    if reranker is None:
+        raise PreconditionError(
+            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
+        )
+    return reranker
 
 
 def _coverage(wanted: set[str], text: str) -> float:

@@ -4,18 +4,21 @@ from dataclasses import replace
 
 from groundwire_server.backends.interface import BackendSearch, RetrievalBackend, RetrievalSnapshot
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
 from groundwire_server.domain.search_validation import check_search
-from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers
+from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers, configured
 
 
 def search_nodes(
     request: SearchRequest, backend: RetrievalBackend, rerankers: Rerankers, limits: Limits, checkpoint: Checkpoint
 ) -> SearchResult:
-    """Selects nodes. Raises InvalidRequestError, NotFoundError, PreconditionError or what the checkpoint raises."""
+    """Selects nodes.
+
+    Raises InvalidRequestError, NotFoundError, PreconditionError, RerankerUnavailableError, or what the
+    checkpoint raises.
+    """
     search_type = check_search(request, limits)
     with stage("open"):
         snapshot = backend.open(request.scope, request.access)
@@ -46,11 +49,7 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
         return None
     if rerank is Rerank.KEYWORD:
         return rerankers.keyword
-    if rerankers.codebert is None:
-        raise PreconditionError(
-            Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
-        )
-    return rerankers.codebert
+    return configured(rerankers.codebert)
 
 
 def _rerank(

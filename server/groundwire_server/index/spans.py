@@ -1,4 +1,7 @@
-"""Compressed sparse rows: the values of place `p` stand from `starts[p]` up to `starts[p + 1]`."""
+"""Runs of values in arrays.
+
+In compressed sparse rows the values of place `p` stand from `starts[p]` up to `starts[p + 1]`.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,3 +13,10 @@ def positions_of(starts: NDArray[np.int64], places: NDArray[np.integer]) -> tupl
     counts = starts.take(np.asarray(places) + 1) - firsts
     shifts = np.repeat(firsts - (np.cumsum(counts) - counts), counts)
     return shifts + np.arange(len(shifts), dtype=np.int64), counts
+
+
+def is_first_of_pair(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which of sorted pairs [m], given by two columns, differ from the one before them."""
+    first = np.ones(len(left), dtype=np.bool_)
+    first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+    return first

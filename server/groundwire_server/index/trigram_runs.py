@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.index.segment import Parts
+from groundwire_server.index.spans import is_first_of_pair
 from groundwire_server.index.term_runs import vocabulary_parts
 
 _BITS = 21
@@ -35,8 +36,7 @@ def trigram_parts(name: str, names: Sequence[str]) -> tuple[Parts, NDArray[np.in
     )
     order = np.lexsort((owners, packed))
     packed, owners = packed[order], owners[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (packed[1:] != packed[:-1]) | (owners[1:] != owners[:-1])
+    first = is_first_of_pair(packed, owners)
     packed, owners = packed[first], owners[first]
     terms, counts = np.unique(packed, return_counts=True)
     parts: Parts = {

@@ -1,4 +1,4 @@
-"""The one table from domain errors to gRPC statuses with google.rpc details (design §6).
+"""The one table from domain errors to gRPC statuses with google.rpc details.
 
 A status travels in HTTP/2 trailers, of which clients accept 8 KiB by default, so the message and the list of
 violations are cut to sizes that leave the whole below that, whatever a request held.

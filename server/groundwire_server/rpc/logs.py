@@ -12,7 +12,7 @@ LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 _GRPC_LOGGER = "grpc._cython.cygrpc"
-# It would tell each request of the server's own and, at the level debug, what stands in it.
+# They log every request that the server itself sends and, at the level debug, what it holds.
 _HTTP_LOGGERS = ("httpx2", "httpcore2")
 _UNWANTED = (
     # gRPC quotes metadata that is no UTF-8, which may be a credential.

@@ -11,7 +11,7 @@ import pytest
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client import Scope
-from groundwire_client._query_conversions import query_result
+from groundwire_client._query_result import query_result
 from groundwire_client.cli._query_rendering import print_query
 
 if TYPE_CHECKING:

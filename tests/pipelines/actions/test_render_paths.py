@@ -7,9 +7,7 @@ from support.retrieval import FakeRetrieval, WordCounter, connected, make_runtim
 
 def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
     against = DependencyPath(("a", "c"), (DependencyEdge("c", "a", "FK", 0.9),), 0.9)
-    state = make_state(
-        paths=[*connected("ab").paths, against], node_texts=[text("a"), text("b")], context_blocks=["block"]
-    )
+    state = make_state(paths=[*connected("ab").paths, against], node_texts=[text("a"), text("b")])
     outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     block, *following = state.context_blocks
     assert block.splitlines() == [
@@ -27,7 +25,7 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
         "```[1]\nsource\n```",
         "```[2]\nsource\n```",
     ]
-    assert outcome.detail == {"paths": 2, "tokens": len(block.split())}
+    assert outcome.detail == {"paths": 2, "path_tokens": len(block.split()), "texts": 2}
 
 
 def test_a_node_is_told_by_what_is_known_of_it() -> None:
@@ -42,7 +40,7 @@ def test_a_node_is_told_by_what_is_known_of_it() -> None:
 
 
 def test_that_there_is_no_path_is_said() -> None:
-    state = make_state(node_texts=[text("a")], context_blocks=["block"])
+    state = make_state(node_texts=[text("a")])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].startswith("no path was found between the two ends")
 

@@ -1,4 +1,4 @@
-"""The whole pipeline of seed 001, a golden trace for each way through it."""
+"""The whole pipeline `rag_code_base`, a golden trace for each way through it."""
 
 import pytest
 

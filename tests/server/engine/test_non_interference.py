@@ -1,4 +1,4 @@
-"""What a caller may not see has no influence on what it gets (design §1.2), tested literally.
+"""What a caller may not see has no influence on what it gets, tested literally.
 
 Every answer over an index equals the answer over an index that never held the hidden nodes; a scope of which nothing
 is visible answers as a scope that never was.

@@ -19,7 +19,7 @@ from groundwire_server.domain.candidates import Candidate, Candidates, Candidate
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Source
-from groundwire_server.domain.ranking import FRAGMENT_CHARS, PROSE_CORPORA, Traits
+from groundwire_server.domain.ranking import FRAGMENT_CHARS, PROSE_PREFIX, Traits
 from groundwire_server.domain.search import Filter
 from groundwire_server.index.node_table import NodeTable
 from groundwire_server.index.reading_order import NO_DOCUMENT
@@ -94,13 +94,13 @@ def _traits(nodes: NodeTable, rows: Rows) -> Iterator[Traits]:
         _trait_of,
         nodes.flags["is_test"].take(rows).tolist(),
         nodes.flags["is_generated"].take(rows).tolist(),
-        (corpus_type.startswith(PROSE_CORPORA) for corpus_type in corpus_types),
+        (corpus_type.startswith(PROSE_PREFIX) for corpus_type in corpus_types),
         (nodes.numbers["char_count"].take(rows) < FRAGMENT_CHARS).tolist(),
     )
 
 
 _trait_of = cache(Traits)
-"""There are sixteen."""
+"""Candidates share the sixteen combinations of traits: an object for each candidate would take longer."""
 
 
 def _files(documents: NDArray[np.int32]) -> list[int | None]:
@@ -123,7 +123,7 @@ def _source_scores(proposal: Proposal, rows: Rows) -> list[SourceScore | None]:
 
 
 _NOTHING = SourceScore(0.0, None)
-"""One for the many candidates of which a source knows nothing."""
+"""Shared by the many candidates that a lexical source does not match, which saves the time of making one for each."""
 
 
 def _file_scores(proposals: Iterable[Proposal], rows: Rows) -> list[float | None]:

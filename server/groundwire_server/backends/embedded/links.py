@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.between import Between
 from groundwire_server.backends.embedded.neighbours import Neighbours, Rows
+from groundwire_server.index.spans import is_first_of_pair
 
 
 class Links(NamedTuple):
@@ -57,9 +58,7 @@ def _surest(links: Links) -> Links:
     links = links.taken(links.near != links.far)
     order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.far, links.near))
     links = links.taken(order)
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = (links.near[1:] != links.near[:-1]) | (links.far[1:] != links.far[:-1])
-    return links.taken(is_first)
+    return links.taken(is_first_of_pair(links.near, links.far))
 
 
 def _within(links: Links, starts: Rows, ends: Rows, max_hops: int) -> NDArray[np.bool_]:

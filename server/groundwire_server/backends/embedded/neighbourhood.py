@@ -7,7 +7,7 @@ from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.neighbourhood import CONFIDENT, Neighbourhood
 from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.spans import positions_of
+from groundwire_server.index.spans import is_first_of_pair, positions_of
 
 Rows = NDArray[np.int64]
 
@@ -21,8 +21,7 @@ def neighbourhood_of(index: LoadedIndex, visibility: Visibility, rows: Rows) -> 
     near, far, confidences = (np.concatenate(column) for column in zip(*sides, strict=True))
     order = np.lexsort((-confidences, far, near))
     near, far, confidences = near[order], far[order], confidences[order]
-    first = np.ones(len(near), dtype=np.bool_)
-    first[1:] = (near[1:] != near[:-1]) | (far[1:] != far[:-1])
+    first = is_first_of_pair(near, far)
     near, far, confidences = near[first], far[first], confidences[first]
     degrees = np.bincount(near, minlength=len(rows))
     places = np.minimum(np.searchsorted(rows, far), len(rows) - 1)

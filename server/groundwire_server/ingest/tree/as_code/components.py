@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from groundwire_server.ingest.records import SourceNode
 from groundwire_server.ingest.tree.as_code.component import Component, ComponentCode, component_code, unread_code
-from groundwire_server.ingest.tree.as_code.virtual_text import VirtualText
 from groundwire_server.ingest.tree.facts import Reference, Route
 from groundwire_server.ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag, Directive
 from groundwire_server.ingest.tree.folders import folders_above
@@ -50,7 +49,7 @@ class ComponentReader:
     def _razor(self, component: Component) -> ComponentCode:
         """A class of the component's name; `@inject`, `@model` and `@code` are its members, markup is a method."""
         directives = [*self._imported(component.path), *component.facts.directives]
-        text = VirtualText()
+        text = _VirtualText()
         text.put(1, self._class_head(component.path, directives))
         in_method = False
         for piece in _pieces(component.facts):
@@ -79,7 +78,7 @@ class ComponentReader:
         scripts = [part for part in component.facts.code if part.kind == "script"]
         if not scripts:
             return unread_code(component)
-        text = VirtualText()
+        text = _VirtualText()
         for part in scripts:
             text.put(part.line, part.text)
         language = "typescript" if any(part.language == "typescript" for part in scripts) else "javascript"
@@ -168,3 +167,25 @@ def _says_something(text: str) -> bool:
 
 def _identifier(name: str) -> str:
     return _NO_NAME.sub("_", name)
+
+
+class _VirtualText:
+    """Code that stands in pieces in another file, put together as one text with every piece on its line.
+
+    Pieces come in the order of their lines, the first of which is 1.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._line = 1
+
+    def put(self, line: int, text: str) -> None:
+        """Adds a piece that starts on a line; behind what stands there already where earlier pieces reach so far."""
+        self._pieces.append("\n" * (line - self._line) or " ")
+        self._pieces.append(text)
+        self._line = max(line, self._line) + text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._pieces)

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.edges import FileEdges
 from groundwire_server.ingest.tree.model import EntityMapping
 from groundwire_server.ingest.tree.names.callbacks import Callbacks
 from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT, CallResolution
 from groundwire_server.ingest.tree.names.declared import declared_edges
-from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.handed import HandedOver
 from groundwire_server.ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_server.ingest.tree.names.lookup import Lookup

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_server.ingest.records import SourceEdge
+from groundwire_server.ingest.tree.edges import FileEdges
 from groundwire_server.ingest.tree.facts import CodeFacts, Request
 from groundwire_server.ingest.tree.names.calls import MAX_FAN_OUT
-from groundwire_server.ingest.tree.names.edges import FileEdges
 from groundwire_server.ingest.tree.names.routes import Served
 from groundwire_server.ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
 from groundwire_server.ingest.tree.nearness import nearest

@@ -1,30 +1,26 @@
-"""The client's values as messages of `query.proto`, and back.
+"""What a query answers: messages of `query.proto` as the client's values.
 
-As in `_conversions`, what protobuf cannot carry raises `ValueError`, and other rules are the server's to check.
+Enum values that only a newer server knows become `UNKNOWN`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import UTC
 
 import grpc
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from groundwire.v1 import query_pb2
 from groundwire_client._conversions import SKIP_REASONS, location
-from groundwire_client._enums import FusionMode, QueryClass, SkipReason, Source, Visibility
+from groundwire_client._enums import QueryClass, SkipReason
 from groundwire_client._errors import InternalError
-from groundwire_client._filters import Filter
+from groundwire_client._query_parameters import RankingParameters
+from groundwire_client._query_request import FUSIONS, SOURCES, VISIBILITIES
 from groundwire_client._query_types import (
-    DEFAULT_RANKING,
-    HybridParameters,
     JsonValue,
     MatchMeta,
     ParentContext,
     QueryMatch,
     QueryResult,
-    RankingParameters,
     RetrieveMeta,
     Routing,
     ServiceContext,
@@ -32,25 +28,7 @@ from groundwire_client._query_types import (
     SourceUse,
     StageScores,
 )
-from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
-from groundwire_client._types import Access, Scope
 
-_SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
-    Source.DENSE: query_pb2.SOURCE_DENSE,
-    Source.BM25_CODE: query_pb2.SOURCE_BM25_CODE,
-    Source.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
-    Source.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
-}
-_FUSIONS: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
-    FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
-    FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
-    FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
-}
-_VISIBILITIES: Mapping[Visibility, query_pb2.Visibility.ValueType] = {
-    Visibility.ACTIVE: query_pb2.VISIBILITY_ACTIVE,
-    Visibility.ALL: query_pb2.VISIBILITY_ALL,
-    Visibility.DELETED: query_pb2.VISIBILITY_DELETED,
-}
 _CLASSES: Mapping[query_pb2.QueryClass.ValueType, QueryClass] = {
     query_pb2.QUERY_CLASS_IDENTIFIER: QueryClass.IDENTIFIER,
     query_pb2.QUERY_CLASS_QUOTED: QueryClass.QUOTED,
@@ -58,65 +36,9 @@ _CLASSES: Mapping[query_pb2.QueryClass.ValueType, QueryClass] = {
     query_pb2.QUERY_CLASS_NATURAL_LANGUAGE: QueryClass.NATURAL_LANGUAGE,
     query_pb2.QUERY_CLASS_MIXED: QueryClass.MIXED,
 }
-_SOURCES_BACK = {number: source for source, number in _SOURCES.items()}
-_FUSIONS_BACK = {number: fusion for fusion, number in _FUSIONS.items()}
-_VISIBILITIES_BACK = {number: visibility for visibility, number in _VISIBILITIES.items()}
-
-
-def query_request(
-    scope: Scope,
-    access: Access | None,
-    query: str,
-    *,
-    hybrid: HybridParameters,
-    top_k: int | None,
-    filter: Filter | None,
-    visibility: Visibility,
-    process: str,
-    doc_class: str,
-    workflow_id: str,
-    sources: Sequence[Source],
-    fusion: FusionMode,
-    rrf_k: int | None,
-    rerank: bool,
-    ranking: RankingParameters,
-    freshness_half_life_days: float | None,
-    freshness_weight: float | None,
-    now: datetime | None,
-    include_parents: bool,
-    include_neighbors: bool,
-    expand_graph: bool,
-    not_found_when_empty: bool,
-    query_vector: Sequence[float],
-    budget_tokens: int | None,
-) -> query_pb2.QueryRequest:
-    """A question; None and empty values are left off, `hybrid` never."""
-    return query_pb2.QueryRequest(
-        scope=scope_message(scope),
-        access=access_message(access),
-        query=query,
-        filter=filter_message(filter),
-        hybrid=_hybrid_message(hybrid),
-        top_k=top_k,
-        visibility=_VISIBILITIES[visibility],
-        process=process,
-        doc_class=doc_class,
-        workflow_id=workflow_id,
-        sources=[_SOURCES[Source(source)] for source in strings("sources", sources)],
-        fusion=_FUSIONS[fusion],
-        rrf_k=rrf_k,
-        rerank=rerank,
-        freshness_half_life_days=freshness_half_life_days,
-        freshness_weight=freshness_weight,
-        now=None if now is None else _timestamp("now", now),
-        include_parents=include_parents,
-        include_neighbors=include_neighbors,
-        expand_graph=expand_graph,
-        not_found_when_empty=not_found_when_empty,
-        query_vector=query_vector,
-        budget_tokens=budget_tokens,
-        ranking=None if ranking == DEFAULT_RANKING else query_pb2.RankingParameters(**asdict(ranking)),
-    )
+_SOURCES_BACK = {number: source for source, number in SOURCES.items()}
+_FUSIONS_BACK = {number: fusion for fusion, number in FUSIONS.items()}
+_VISIBILITIES_BACK = {number: visibility for visibility, number in VISIBILITIES.items()}
 
 
 def query_result(response: query_pb2.QueryResponse) -> QueryResult:
@@ -131,27 +53,6 @@ def query_result(response: query_pb2.QueryResponse) -> QueryResult:
         meta=_retrieve_meta(response.meta),
         index=response.index,
     )
-
-
-def _hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
-    return query_pb2.HybridParameters(
-        alpha=hybrid.alpha,
-        min_sim=hybrid.min_sim,
-        top_k=hybrid.top_k,
-        vec_limit=hybrid.vec_limit,
-        lex_limit=hybrid.lex_limit,
-        trgm_limit=hybrid.trgm_limit,
-        max_candidates=hybrid.max_candidates,
-        diversify_strength=hybrid.diversify_strength,
-    )
-
-
-def _timestamp(field: str, moment: datetime) -> Timestamp:
-    if moment.tzinfo is None:
-        raise ValueError(f"{field}: {moment.isoformat()} has no time zone: give one, such as datetime.UTC")
-    timestamp = Timestamp()
-    timestamp.FromDatetime(moment)
-    return timestamp
 
 
 def _match(match: query_pb2.QueryMatch) -> QueryMatch:
