@@ -15,7 +15,8 @@ def test_each_item_chosen_is_the_best_of_those_left(
     scores: list[float], data: st.DataObject, factor: float, count: int
 ) -> None:
     files = [data.draw(st.sampled_from([None, 0, 1, 2])) for _ in scores]
-    left, taken, expected = list(range(len(scores))), [0, 0, 0], []
+    left, taken = list(range(len(scores))), [0, 0, 0]
+    expected: list[tuple[int, float]] = []
     while left and len(expected) < count:
         better = {place: 0 if (file := files[place]) is None else taken[file] for place in left}
         best = min(left, key=lambda place: (-scores[place] * factor ** better[place], place))
