@@ -1,13 +1,14 @@
 """`render_paths`: the paths between the two ends of a question as one block, and below it the texts of their nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from groundwire_client import DependencyEdge, DependencyPath, NodeText
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import show_texts
-from groundwire_pipelines.rendering.layout import place
-from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
+from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
 
@@ -18,26 +19,37 @@ class RenderPathsSettings(StepSettings):
 async def _render(step: RenderPathsSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Shows the paths, and below them the fetched texts in what the paths leave of `max_context_tokens`.
 
-    The last paths are left out while all of them take more than half of it.
+    As many paths are shown as half of it holds, the first ones.
     """
     budget = runtime.settings.max_context_tokens
-    paths = list(state.paths)
-    while budget is not None and paths and runtime.counter.count(_block(paths, state)) > budget // 2:
-        paths.pop()
-    block = _block(paths, state)
+    blocks = list(_blocks(state))
+    if budget is not None:
+        blocks = blocks[: _fitting(blocks, budget // 2, runtime.counter)]
+    block = "\n".join(blocks)
     taken = runtime.counter.count(f"{block}\n\n") if block else 0
     show_texts(state, runtime, (), None if budget is None else budget - taken)
     if block:
         state.context_blocks = [block, *state.context_blocks]
-    return Outcome(detail={"paths": len(paths), "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
+    paths = len(blocks) if state.paths else 0
+    return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
 
 
-def _block(paths: Sequence[DependencyPath], state: PipelineState) -> str:
+def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:
+    """How many of the first blocks fit."""
+    for count, block in enumerate(blocks):
+        most_tokens -= counter.count(f"{block}\n")
+        if most_tokens < 0:
+            return count
+    return len(blocks)
+
+
+def _blocks(state: PipelineState) -> Iterator[str]:
+    """Each path, or that there is none."""
     texts = {text.id: text for text in state.node_texts}
-    lines = [line for number, path in enumerate(paths, 1) for line in _path_lines(number, path, texts)]
+    for number, path in enumerate(state.paths, 1):
+        yield "\n".join(_path_lines(number, path, texts))
     if not state.paths and texts:
-        lines = ["no path was found between the two ends; what follows are the nodes nearest to each"]
-    return "\n".join(lines)
+        yield "no path was found between the two ends; what follows are the nodes nearest to each"
 
 
 def _path_lines(number: int, path: DependencyPath, texts: Mapping[str, NodeText]) -> Iterator[str]:
@@ -46,22 +58,26 @@ def _path_lines(number: int, path: DependencyPath, texts: Mapping[str, NodeText]
     yield f"  {_node(path.node_ids[0], texts)}"
     for (near, far), hop in zip(pairwise(path.node_ids), path.hops, strict=True):
         arrow = "→" if hop.from_id == near else "←"
-        yield f"    {arrow} {hop.edge_type} {hop.confidence:g}{_line(hop, texts)}"
+        yield f"    {arrow} {in_one_line(hop.edge_type)} {hop.confidence:g}{_line(hop, texts)}"
         yield f"  {_node(far, texts)}"
 
 
 def _node(node_id: str, texts: Mapping[str, NodeText]) -> str:
-    """Symbol and place, as its block has them with the id; the id of a node whose text did not fit."""
+    """Symbol and place, as far as they are known; the id of a node whose text did not fit."""
     text = texts.get(node_id)
-    return node_id if text is None else f"{text.symbol or node_id} at {place(text.location) or 'an unknown place'}"
+    if text is None:
+        return line_start(node_id)
+    return f"{line_start(text.symbol or node_id)} at {place(text.location) or 'an unknown place'}"
 
 
 def _line(hop: DependencyEdge, texts: Mapping[str, NodeText]) -> str:
     """Where the dependency stands, as far as it is known."""
-    path = texts[hop.from_id].location.path if hop.from_id in texts else ""
     if not hop.line:
         return ""
-    return f" at {path}:{hop.line}" if path else f" at line {hop.line} of {hop.from_id}"
+    text = texts.get(hop.from_id)
+    if text is None or not text.location.path:
+        return f" at line {hop.line} of {line_start(hop.from_id)}"
+    return f" at {place(replace(text.location, start_line=hop.line, end_line=hop.line))}"
 
 
 ACTION = Action(

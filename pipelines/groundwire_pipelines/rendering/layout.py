@@ -44,10 +44,15 @@ def table(shown: Sequence[ShownText], edges: Iterable[DependencyEdge] = ()) -> s
 
 
 def _fenced(one: ShownText) -> str:
-    """A text between fences that it cannot close, its handle on the first."""
-    longest = max((len(run) for run in re.findall("`+", one.excerpt.text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{handle(one.handle)}\n{one.excerpt.text}\n{fence}"
+    """A text between fences, its handle on the first."""
+    around = fence(one.excerpt.text)
+    return f"{around}{handle(one.handle)}\n{one.excerpt.text}\n{around}"
+
+
+def fence(text: str) -> str:
+    """What stands around a text: a line that closes no fence within it, and that nothing within it closes."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(3, longest + 1)
 
 
 def handle(number: int) -> str:
@@ -57,12 +62,12 @@ def handle(number: int) -> str:
 
 def file_line(node: NodeText) -> str:
     """What a text is found below in the table: its path, or its id where it has none."""
-    return _in_one_line(node.location.path or node.id, _LONGEST_PATH)
+    return line_start(node.location.path or node.id)
 
 
 def row(number: int, node: NodeText) -> str:
     """A text's line of the table, without its edges: handle, lines, and name as far as the file's does not tell it."""
-    name = "" if node.location.path.endswith(node.symbol) else _in_one_line(_short(node), _LONGEST_NAME)
+    name = "" if node.location.path.endswith(node.symbol) else in_one_line(_short(node))
     return " ".join(filter(None, (handle(number), _lines(node.location), name)))
 
 
@@ -78,8 +83,23 @@ def link(edge: DependencyEdge, target: ShownText) -> str:
 
 def place(location: Location) -> str:
     """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
-    lines = _lines(location)
-    return f"{location.path}:{lines}" if location.path and lines else location.path
+    lines, path = _lines(location), in_one_line(location.path, _LONGEST_PATH)
+    return f"{path}:{lines}" if path and lines else path
+
+
+def line_start(name: str) -> str:
+    """A path, id or symbol as a line may begin with it: quoted where it looks like a handle or a fence."""
+    line = in_one_line(name, _LONGEST_PATH)
+    return f'"{line}"' if line.startswith(("[", "`", "~")) else line
+
+
+def in_one_line(text: str, longest: int = _LONGEST_NAME) -> str:
+    """The text without what could begin another line or an edge, its middle left out where it is too long."""
+    line = " ".join(text.replace("→", "->").split())
+    if len(line) <= longest:
+        return line
+    half = (longest - 1) // 2
+    return f"{line[:half]}…{line[-half:]}"
 
 
 def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
@@ -96,7 +116,7 @@ def _links(shown: Sequence[ShownText], edges: Iterable[DependencyEdge]) -> Mappi
     by_type: dict[str, dict[str, list[str]]] = {}
     for edge in sorted(among, key=lambda edge: (edge.edge_type, by_id[edge.to_id].handle, edge.line, edge.confidence)):
         types = by_type.setdefault(edge.from_id, {})
-        types.setdefault(_in_one_line(edge.edge_type, _LONGEST_NAME), []).append(link(edge, by_id[edge.to_id]))
+        types.setdefault(in_one_line(edge.edge_type), []).append(link(edge, by_id[edge.to_id]))
     return {
         from_id: ", ".join(f"{name} {' '.join(targets)}" for name, targets in types.items())
         for from_id, types in by_type.items()
@@ -120,12 +140,3 @@ def _short(node: NodeText) -> str:
     parts = name[0].split(".")[-2:]
     parts = parts[parts[0] == stem :]
     return ".".join(parts) + node.symbol[name.end() :] if parts else ""
-
-
-def _in_one_line(text: str, longest: int) -> str:
-    """The text without what could begin another line, its middle left out where it is too long."""
-    line = " ".join(text.split())
-    if len(line) <= longest:
-        return line
-    half = (longest - 1) // 2
-    return f"{line[:half]}…{line[-half:]}"

@@ -86,9 +86,10 @@ class _Packing:
         part = excerpt(text, self._words, min(share, self._left - overhead), self._counter)
         if part is None or (not part.is_whole and part.source_tokens < _LEAST_TOKENS):
             return
-        if part.tokens > self._left - overhead:
+        taken = overhead + self._tokens(part)
+        if taken > self._left:
             return
-        self._left -= overhead + part.tokens
+        self._left -= taken
         self._files.add(layout.file_line(text))
         self._by_id[text.id] = ShownText(number, text, part)
         self.shown.append(self._by_id[text.id])
@@ -100,9 +101,15 @@ class _Packing:
                 continue
             most = one.excerpt.tokens + self._left
             longer = excerpt(one.node, self._words, most, self._counter)
-            if longer is not None and one.excerpt.tokens < longer.tokens <= most:
-                self._left -= longer.tokens - one.excerpt.tokens
+            growth = self._tokens(longer) - self._tokens(one.excerpt) if longer is not None else 0
+            if longer is not None and 0 < growth <= self._left:
+                self._left -= growth
                 self.shown[place] = replace(one, excerpt=longer)
+
+    def _tokens(self, part: Excerpt) -> int:
+        """What a part takes, with what its fences take more than the shortest ones do."""
+        longer = self._counter.count(layout.fence(part.text)) - self._counter.count(layout.fence(""))
+        return part.tokens + 2 * longer
 
     def _is_within_another(self, text: NodeText) -> bool:
         """Whether all of the text stands in one of the same file that is shown, as a member may in its type."""
@@ -110,7 +117,7 @@ class _Packing:
         return any(own in one.excerpt.text for one in self.shown if one.node.location.path == text.location.path != "")
 
     def _overhead(self, text: NodeText, number: int) -> int:
-        """What the text takes besides itself: its line of the table, fences, and the edges to what is shown."""
+        """What the text takes besides itself: its line of the table, short fences, and the edges to what is shown."""
         file = layout.file_line(text)
         by_id = {**self._by_id, text.id: ShownText(number, text, Excerpt("", 0, 0, is_whole=True))}
         links = (

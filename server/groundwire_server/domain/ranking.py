@@ -100,17 +100,23 @@ def spread_out(
 
     Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. None is no file.
     """
-    before: dict[int | None, int] = {}
-    waiting = [(-score, position, 0) for position, score in enumerate(scores)]
+    nearest: dict[int, int] = {}
+    following: dict[int, int] = {}
+    for position in reversed(range(len(files))):
+        file = files[position]
+        if file is not None:
+            if file in nearest:
+                following[position] = nearest[file]
+            nearest[file] = position
+    # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
+    first = [position for position, file in enumerate(files) if file is None or nearest[file] == position]
+    waiting = [(-scores[position], position, 0) for position in first]
     heapify(waiting)
     chosen: list[tuple[int, float]] = []
     while waiting and len(chosen) < count:
-        _, position, counted = heappop(waiting)
-        file = files[position]
-        better = 0 if file is None else before.get(file, 0)
-        if better > counted:
-            heappush(waiting, (-scores[position] * factor**better, position, better))
-            continue
-        before[file] = better + 1
+        _, position, better = heappop(waiting)
         chosen.append((position, factor**better))
+        if position in following:
+            after = following[position]
+            heappush(waiting, (-scores[after] * factor ** (better + 1), after, better + 1))
     return chosen

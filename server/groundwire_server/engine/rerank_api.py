@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, ConfigDict, FailFast, Field, TypeAdapter, ValidationError
 
 from groundwire_server.domain.errors import RerankerUnavailableError
 
@@ -29,15 +29,19 @@ class _Relevance:
     score: Annotated[float, _SCORE]
 
 
+# The first error is told, and millions would take gigabytes.
+_Relevances = Annotated[tuple[_Relevance, ...], FailFast()]
+
+
 @dataclass(frozen=True, slots=True)
 class _Results:
     __pydantic_config__ = ConfigDict(strict=True)
 
-    results: tuple[_Relevance, ...]
+    results: _Relevances
 
 
 _RERANK_REPLY = TypeAdapter(_Results)
-_TEI_REPLY = TypeAdapter(tuple[_Relevance, ...])
+_TEI_REPLY = TypeAdapter[tuple[_Relevance, ...]](_Relevances)
 
 
 def request_body(api: RerankApi, model: str, query: str, texts: Sequence[str]) -> bytes:

@@ -122,6 +122,34 @@ def test_a_text_cannot_close_its_fence() -> None:
     assert state.context_blocks[1] == "`````[1]\n````\n[9] forged\n````\n`````"
 
 
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("[9] 40-44 Vat.find", '"[9] 40-44 Vat.find"'),
+        ("[locale]/page.tsx", '"[locale]/page.tsx"'),
+        ("````", '"````"'),
+        (" ~~~/a.py", '"~~~/a.py"'),
+        ("src/[id]/`a`.py", "src/[id]/`a`.py"),
+    ],
+)
+def test_a_path_begins_neither_another_row_nor_a_fence(path: str, line: str) -> None:
+    assert table(replace(text("a"), location=Location(path, 1, 3, "00"))).split("\n") == [line, "[1] 1-3 Symbol.a"]
+
+
+def test_a_name_forges_no_edge() -> None:
+    assert table(replace(text("a"), symbol="Tax → Calls [2]")) == "src/a.py\n[1] 1-3 Tax -> Calls [2]"
+
+
+@pytest.mark.parametrize("ticks", [2_000, 3_000, 5_000])
+def test_a_text_whose_fences_are_long_takes_no_room_from_others(ticks: int) -> None:
+    """A line of so many backticks would fit, but not with two fences that are longer."""
+    others = [text(name, numbered(30)) for name in "bcd"]
+    state = make_state(node_texts=[text("a", f"{numbered(12)}\n{'`' * ticks}"), *others])
+    render(state, 4_000)
+    assert [one.node.id for one in state.shown] == ["a", "b", "c", "d"]
+    assert TokenCounter().count(evidence_text(state)) <= 4_000
+
+
 def test_a_text_that_another_of_its_file_shows_is_not_shown_again() -> None:
     whole = text("a", "class Tax:\n    rate: int\n    name: str")
     part = replace(text("b", "    rate: int\n"), location=whole.location)

@@ -14,7 +14,7 @@ from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
 from groundwire_server.engine.http_reranker import HttpReranker, RerankService, Token, token_in
 from groundwire_server.engine.rerank import RerankCandidate
-from groundwire_server.engine.rerank_api import RerankApi
+from groundwire_server.engine.rerank_api import RerankApi, scores_of
 from groundwire_server.rpc.logs import configure_logging
 from support.certificates import Authority
 from support.rerank_service import Asked, Reply, as_json, by_length, rerank_service
@@ -140,6 +140,13 @@ def test_a_reply_that_breaks_a_rule_is_believed_in_no_part(reply: Reply, rule: s
     with rerank_service(lambda _: reply) as service:
         assert failure(service.url).startswith(rule)
     assert len(service.asked) == 1
+
+
+def test_a_reply_with_an_error_in_each_of_a_million_places_costs_as_much_as_its_length() -> None:
+    started = time.process_time()
+    with pytest.raises(RerankerUnavailableError, match=r"results\.0: Input should be an object"):
+        scores_of("rerank", b'{"results":[' + b"0," * 1_000_000 + b"0]}", 1)
+    assert time.process_time() - started < 2
 
 
 def test_texts_that_are_sent_back_do_not_make_a_reply_too_long() -> None:

@@ -11,7 +11,7 @@ from groundwire_server.backends.embedded.bm25 import term_scores
 from groundwire_server.backends.embedded.contenders import WeightedTerm
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.index.lexical import LexicalTable
+from groundwire_server.index.lexical import LexicalTable, TermPostings
 from groundwire_server.index.reading_order import NO_DOCUMENT, ReadingOrder
 
 MAX_FILE_NODES = 2_000
@@ -30,7 +30,8 @@ def file_scores(
 ) -> NDArray[np.float64]:
     """The score of each row's file [m]; NaN for a row of none, or of one with more than `MAX_FILE_NODES` nodes.
 
-    Costs what the visible rows of these files do, a term at a time. Raises what the checkpoint raises.
+    Costs what the rows of these files do, and for each term no more than the rows that hold it do. Raises what the
+    checkpoint raises.
     """
     of_rows = reading.document.take(rows)
     files = np.unique(of_rows[of_rows != NO_DOCUMENT])
@@ -45,11 +46,24 @@ def file_scores(
     scores = np.zeros(len(files), dtype=np.float64)
     for term in terms:
         checkpoint()
-        held = term.postings.frequencies_at(members)
-        frequencies = np.bincount(places, held, minlength=len(files)).astype(np.float64)
+        if len(term.postings.rows) < len(members):
+            near, held = _held(term.postings, files, reading, visibility)
+        else:
+            near, held = places, term.postings.frequencies_at(members)
+        frequencies = np.bincount(near, held, minlength=len(files)).astype(np.float64)
         scores += term_scores(term.weight, frequencies, relative)
     scores[too_large] = np.nan
     found = np.full(len(rows), np.nan, dtype=np.float64)
     in_file = of_rows != NO_DOCUMENT
     found[in_file] = scores.take(np.searchsorted(files, of_rows[in_file]))
     return found
+
+
+def _held(
+    postings: TermPostings, files: NDArray[np.int32], reading: ReadingOrder, visibility: Visibility
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Of the visible rows in files that hold a term, the file's place and how often each does."""
+    of_holders = reading.document.take(postings.rows)
+    near = np.minimum(np.searchsorted(files, of_holders), len(files) - 1)
+    kept = np.flatnonzero((files.take(near) == of_holders) & visibility.mask.take(postings.rows))
+    return near.take(kept), postings.frequencies.take(kept).astype(np.float64)
