@@ -40,7 +40,7 @@ class RankingParameters:
         test_factor: What a test's score is multiplied by, unless the question speaks of tests; 0.5.
         generated_factor: The same for generated code; 0.5.
         prose_factor: The same for prose; 0.75.
-        fragment_factor: What the score of a text below 120 characters is multiplied by; 0.85.
+        fragment_factor: What the score of a text below 80 characters is multiplied by; 0.85.
         graph_weight: How much a candidate gains by neighbours that match too; 0.3.
         repeat_factor: What a match's score is multiplied by for each better match of its file; 0.85.
     """

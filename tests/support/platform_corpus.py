@@ -125,7 +125,7 @@ _PADDING = " ".join(f"filler{number}" for number in range(20))
 
 
 def _ranked(local_id: str, text: str, path: str, padding: str = _PADDING, **fields: object) -> dict[str, object]:
-    """A node of more than 120 characters about refunds of orders, or not."""
+    """A node of more than 80 characters about refunds of orders, or not."""
     return {**node(local_id, f"{text} {padding}".strip(), [1.0, 0.0], path=path), **fields}
 
 

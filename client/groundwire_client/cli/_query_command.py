@@ -116,7 +116,7 @@ class RankingOptions:
     fragment_factor: Annotated[
         float | None,
         typer.Option(
-            help="What the score of a text below 120 characters is multiplied by.",
+            help="What the score of a text below 80 characters is multiplied by.",
             show_default="0.85",
             rich_help_panel=_RANKING,
         ),

@@ -81,7 +81,7 @@ class RankingSettings(StepSettings):
     ] = None
     prose_factor: Annotated[_Share | None, Field(description="What the score of prose is multiplied by; 0.75.")] = None
     fragment_factor: Annotated[
-        _Share | None, Field(description="What the score of a text below 120 characters is multiplied by; 0.85.")
+        _Share | None, Field(description="What the score of a text below 80 characters is multiplied by; 0.85.")
     ] = None
     graph_weight: Annotated[
         _Share | None, Field(description="How much a match gains by neighbours that match too; 0.3.")

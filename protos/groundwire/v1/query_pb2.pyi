@@ -267,7 +267,7 @@ class RankingParameters(_message.Message):
     for a corpus boost of prose. 0.75.
     """
     fragment_factor: _builtins.float
-    """What the score of a text of fewer than 120 characters is multiplied by. 0.85."""
+    """What the score of a text of fewer than 80 characters is multiplied by. 0.85."""
     graph_weight: _builtins.float
     """A candidate gains this much times what its neighbours give it, as a share of the most that one gets: the sum of
     confidence times score over the candidates that an edge of a confidence of at least 0.8 joins it with, in either

@@ -14,7 +14,7 @@ from groundwire_server.domain.query import QueryClass, RankingParameters
 
 PROSE_PREFIX = "DOC_"
 """How the corpus types of prose begin."""
-FRAGMENT_CHARS = 120
+FRAGMENT_CHARS = 80
 """A text of fewer characters is a fragment."""
 
 

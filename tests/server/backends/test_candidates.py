@@ -123,7 +123,7 @@ def file_of(node: Node) -> tuple[str, ...] | None:
 
 
 def traits_of(node: Node) -> Traits:
-    return Traits(node.is_test, node.is_generated, node.corpus_type.startswith("DOC_"), len(node.text) < 120)
+    return Traits(node.is_test, node.is_generated, node.corpus_type.startswith("DOC_"), len(node.text) < 80)
 
 
 def scores_of_files(search: CandidateSearch, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:

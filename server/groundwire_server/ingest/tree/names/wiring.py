@@ -192,21 +192,27 @@ class Messages:
                 self._handlers[taken][number] = WILDCARD
 
     def _add_same_named(self) -> None:
-        """What handles a message of one name handles those of other services that are called the same."""
+        """What handles a message of one name handles those of other services that are called the same.
+
+        A type within another is told apart by that one: many features have a `Command` or `Query` of their own.
+        """
         by_name: defaultdict[str, list[int]] = defaultdict(list)
         for number, definition in enumerate(self._table.definitions):
-            if definition.construct == "type":
+            if definition.construct == "type" and not self._is_nested(number):
                 by_name[definition.name].append(number)
         for message, handlers in list(self._handlers.items()):
             definition = self._table.definitions[message]
             bases = {head(base).rpartition(".")[2] for base in definition.bases}
-            same = by_name[definition.name]
+            same = [] if self._is_nested(message) else by_name[definition.name]
             for other in same if len(same) <= MAX_HANDLERS else ():
                 alike = bases & {head(base).rpartition(".")[2] for base in self._table.definitions[other].bases}
                 if other != message and (alike or not bases):
                     for member, confidence in handlers.items():
                         known = self._handlers[other].get(member, 0.0)
                         self._handlers[other][member] = max(known, min(confidence, SAME_NAME if alike else GUESSED))
+
+    def _is_nested(self, number: int) -> bool:
+        return self._table.enclosing_type(self._table.owner_of(number)) is not None
 
     def _name(self, number: int) -> str:
         return self._lookup.rules.constructor_name(number)

@@ -67,6 +67,26 @@ def test_an_event_of_the_same_name_in_another_service_is_handled_there(edges_of:
     assert edges_of("Sends", files) == {("a/Pay.cs#A.Pay.Do", "b/H.cs#B.H.Handle"): 0.8}
 
 
+def test_a_command_within_a_feature_is_handled_by_that_feature_alone(edges_of: EdgesOf) -> None:
+    feature = (
+        "namespace Shop.{0};\npublic class Create\n{{\n    public record Command(int Id) : IRequest<int>;\n\n"
+        "    public class Handler : IRequestHandler<Command, int>\n    {{\n"
+        "        public Task<int> Handle(Command message, CancellationToken token) => Make(message.Id);\n    }}\n}}\n"
+    )
+    files = {
+        "Users.cs": feature.format("Users"),
+        "Orders.cs": feature.format("Orders"),
+        "UsersController.cs": (
+            "namespace Shop.Users;\nclass UsersController\n{\n"
+            "    public Task<int> Post() => mediator.Send(new Create.Command(1));\n}\n"
+        ),
+    }
+    assert {end for _, end in edges_of("Sends", files)} == {"Users.cs#Shop.Users.Create.Handler.Handle"}
+    assert {start.partition("#")[0] for start, end in edges_of("HandledBy", files) if end.startswith("Users.cs")} == {
+        "Users.cs"
+    }
+
+
 def test_what_is_registered_for_a_parameter_of_a_constructor_is_injected(edges_of: EdgesOf) -> None:
     files = {
         "A.cs": (
