@@ -61,6 +61,11 @@ def test_a_kind_of_text_counts_less_unless_it_is_asked_for(
     assert (plain.kind_factor, demoted.final) == (1.0, 0.25 * plain.final)
 
 
+def test_a_test_in_passing_is_no_question_about_tests(platform: Platform) -> None:
+    response = ask(platform, "how is an order refunded by the test client")
+    assert scores_of(response, "test").kind_factor == 0.5
+
+
 def test_a_call_for_a_corpus_of_prose_asks_for_prose(platform: Platform) -> None:
     response = ask(platform, "steps by which the order is refunded")
     assert list(response.meta.boosts) == ["procedure"]

@@ -259,7 +259,7 @@ class RankingParameters(_message.Message):
     2,000 visible nodes has no score.
     """
     test_factor: _builtins.float
-    """What the score of a test is multiplied by, unless the question speaks of tests, specs, fixtures or mocks. 0.5."""
+    """What the score of a test is multiplied by, unless the question speaks of tests, specs or fixtures in the plural. 0.5."""
     generated_factor: _builtins.float
     """What the score of generated code is multiplied by, unless the question says "generated". 0.5."""
     prose_factor: _builtins.float

@@ -3,6 +3,7 @@
 See `domain.ranking` for the rules and their parameters.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,16 +19,16 @@ from groundwire_server.domain.ranking import (
     trait_factor,
 )
 from groundwire_server.engine.query_stages import Ranked, best_first
-from groundwire_server.text.prose_tokenizer import stems
 
-_TEST_WORDS = frozenset(stems("test spec fixture mock"))
-_GENERATED_WORDS = frozenset(stems("generated"))
-_PROSE_WORDS = frozenset(stems("document documentation docs readme guide tutorial manual changelog describe"))
+_TEST_WORDS = frozenset({"tests", "specs", "fixtures"})
+"""In the plural: "in a test" and "the test client" say where or by what, not what is looked for."""
+_GENERATED_WORDS = frozenset({"generated"})
+_PROSE_WORDS = frozenset({"docs", "documentation", "documented", "readme", "guide", "tutorial", "manual", "changelog"})
 
 
 def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
     """What kinds of text a question is about: its words name them, or it calls for a corpus boost of prose."""
-    words = set(stems(query))
+    words = set(re.findall(r"\w+", query.casefold()))
     calls_for_prose = any(corpus.startswith(PROSE_PREFIX) for rule in boosts for corpus in rule.corpus_types)
     return Traits(
         is_test=not words.isdisjoint(_TEST_WORDS),
