@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import structlog
 
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
@@ -267,6 +268,7 @@ def _own_logging() -> Iterator[None]:
     yield
     root.setLevel(level)
     root.handlers[:] = handlers
+    structlog.reset_defaults()  # else later tests write to this one's stream, which is closed by then
 
 
 @pytest.mark.usefixtures("_own_logging")

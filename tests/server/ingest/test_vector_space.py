@@ -44,7 +44,9 @@ def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: SentenceTr
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
     vectors = index_of(tmp_path).vectors
     assert vectors is not None
-    expected = [encoder.embed_query(text, never_stop).tobytes() for text in ("getUserById", "class Invoice {}")]
+    expected = [
+        encoder.embed_query(text, never_stop).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")
+    ]
     assert [row.tobytes() for row in vectors.rows[:2]] == expected
 
 
