@@ -67,6 +67,7 @@ class _Echo:
             self._responses[recorded["id"]] = _MESSAGES[recorded["type"]].FromString(content)
         self.SearchNodes = self._answer
         self.ExpandDependencyTree = self._answer
+        self.FindPaths = self._answer
         self.FetchNodeTexts = self._answer
         self.Query = self._answer
 
@@ -95,7 +96,7 @@ async def _serve(path: Path) -> None:
         ],
         options=server_options(settings),
     )
-    echo: Any = _Echo(path)  # its four methods are one, for whatever messages
+    echo: Any = _Echo(path)  # its methods are one, for whatever messages
     retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(echo, server)
     query_pb2_grpc.add_QueryServiceServicer_to_server(echo, server)
     port = server.add_insecure_port(settings.listen)
