@@ -61,7 +61,7 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def queries() -> Sequence[str]:
-    """Queries that ask for much: two hundred diverse texts out of thousands, a hundred times a refusal's work."""
+    """Queries that ask for much: four hundred diverse texts out of thousands, a hundred times a refusal's work."""
     chance = random.Random(2)
     requests = [
         query_pb2.QueryRequest(
@@ -69,7 +69,7 @@ def queries() -> Sequence[str]:
             query=" ".join(chance.choices(WORDS, k=6)),
             query_vector=[chance.gauss(0, 1) for _ in range(DIMENSION)],
             hybrid=query_pb2.HybridParameters(
-                top_k=200, vec_limit=2_000, lex_limit=2_000, max_candidates=3_000, diversify_strength=0.5
+                top_k=400, vec_limit=2_000, lex_limit=2_000, max_candidates=3_000, diversify_strength=0.5
             ),
         )
         for _ in range(50)
