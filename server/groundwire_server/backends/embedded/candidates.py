@@ -72,15 +72,16 @@ def _candidates(view: View, proposals: Sequence[Proposal]) -> tuple[Rows, tuple[
     unasked: list[SourceScore | None] = [None] * len(rows)
     dense, code, prose, trigram = (columns.get(source, unasked) for source in Source)
     nodes = view.index.nodes
+    corpus_types = nodes.categories["corpus_type"].of_rows(rows)
     facts = zip(
         view.visibility.ids_of(rows.tolist()),
-        nodes.categories["corpus_type"].of_rows(rows),
+        corpus_types,
         map(nodes.timestamp, rows.tolist()),
         dense,
         code,
         prose,
         trigram,
-        _traits(nodes, rows),
+        _traits(nodes, rows, corpus_types),
         _files(view.index.reading_order.document.take(rows)),
         _file_scores(proposals, rows),
         strict=True,
@@ -88,8 +89,7 @@ def _candidates(view: View, proposals: Sequence[Proposal]) -> tuple[Rows, tuple[
     return rows, tuple(starmap(Candidate, facts))
 
 
-def _traits(nodes: NodeTable, rows: Rows) -> Iterator[Traits]:
-    corpus_types = nodes.categories["corpus_type"].of_rows(rows)
+def _traits(nodes: NodeTable, rows: Rows, corpus_types: Iterable[str]) -> Iterator[Traits]:
     return map(
         _trait_of,
         nodes.flags["is_test"].take(rows).tolist(),
