@@ -29,16 +29,21 @@ class DefinitionError(PipelineError):
 
 
 class StepError(PipelineError):
-    """A step broke a rule of its action's contract, or what it calls failed; the run ended there.
+    """A step broke a rule of its action's contract, or what it calls failed.
+
+    The run ends there, unless the step has a way out for it.
 
     `step_id` is "" until the engine that ran the step puts it there; `rule` is a stable name for tests and logs.
+    `may_pass` is for what may succeed a moment later, such as a call of a server that is overloaded: a step with
+    `retry` is then tried again.
     """
 
-    def __init__(self, rule: str, message: str, step_id: str = "") -> None:
+    def __init__(self, rule: str, message: str, step_id: str = "", *, may_pass: bool = False) -> None:
         super().__init__(f"step {step_id!r}: {message}" if step_id else message)
         self.rule = rule
         self.message = message
         self.step_id = step_id
+        self.may_pass = may_pass
 
 
 class RunCancelledError(PipelineError):

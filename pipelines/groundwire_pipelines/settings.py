@@ -2,18 +2,20 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
 
 
 class PipelineSettings(BaseModel):
-    """What `pipeline.settings` may hold. Absent ones that a step's action needs are errors of the validator.
+    """The settings that have a meaning of their own, besides any others that a pipeline's steps refer to.
 
-    Counts of tokens are in the unit of the shared token counter.
+    Absent ones that a step's action needs are errors of the validator. Counts of tokens are in the unit of the shared
+    token counter.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
+    __pydantic_extra__: dict[str, JsonValue]
 
     entry_step_id: Annotated[str, Field(min_length=1)]
     """The step that a run starts at."""
@@ -59,3 +61,8 @@ class PipelineSettings(BaseModel):
     """The most steps of one run; more is taken for a loop without end."""
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """How long a whole run may take."""
+
+    @property
+    def values(self) -> dict[str, JsonValue]:
+        """All settings by name, those of the pipeline's own included, as plain values; None for absent ones."""
+        return self.model_dump(mode="json")

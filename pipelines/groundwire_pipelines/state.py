@@ -4,9 +4,25 @@ Every run has its own state; nothing else is shared between steps.
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from groundwire_client import Access, DependencyEdge, DependencyPath, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
 from groundwire_pipelines.rendering.shown import ShownText
+
+RETRIEVED: Final = (
+    "retrieval_seed_nodes",
+    "retrieval_hits",
+    "graph_seed_nodes",
+    "graph_expanded_nodes",
+    "graph_edges",
+    "graph_debug",
+    "chosen_nodes",
+    "paths",
+    "node_texts",
+    "shown",
+    "context_blocks",
+)
+"""The fields of a run's state that hold what a retrieval brought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +90,13 @@ class PipelineState:
     final_answer_en: str = ""
     final_answer: str = ""
 
+    error_step: str = ""
+    """The step whose error a way out of it for errors took last; "" before there was one."""
+    error_rule: str = ""
+    error_message: str = ""
+
     def clear_retrieval(self) -> None:
-        """Empties every artifact of an earlier retrieval."""
+        """Empties every artifact of an earlier retrieval: the fields of RETRIEVED."""
         self.retrieval_seed_nodes = []
         self.retrieval_hits = []
         self.graph_seed_nodes = []

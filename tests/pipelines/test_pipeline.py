@@ -30,10 +30,11 @@ pipeline:
 ASKS = """
 pipeline:
   name: asks
-  settings: {entry_step_id: ask, repository: shop, branch: main}
+  settings: {entry_step_id: ask, repository: shop, branch: main, max_turn_loops: 0}
   steps:
     - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
-    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
+    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: finalize}
 """
 

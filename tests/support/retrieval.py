@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeVar, cast
 
@@ -194,7 +194,8 @@ def make_definition(*steps: StepDefinition, **settings: Any) -> PipelineDefiniti
 def run_action(action: Action[Any], raw: Mapping[str, JsonValue], state: PipelineState, runtime: Runtime) -> Outcome:
     """Runs one step of an action, its keys checked as the engine checks them."""
     step = make_step("step", action.name, None, **raw)
-    bound = bind(make_definition(step), {action.name: action})["step"]
+    definition = replace(make_definition(step), settings=runtime.settings)
+    bound = bind(definition, {action.name: action})["step"]
     return asyncio.run(_awaited(bound.run, state, runtime))
 
 

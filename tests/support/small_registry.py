@@ -13,7 +13,7 @@ from groundwire_pipelines.state import PipelineState
 class SearchKeys(StepSettings):
     search_type: Literal["semantic", "bm25", "hybrid"]
     top_k: Annotated[int | None, Field(ge=1)] = None
-    depth_from_settings: str | None = None
+    depth: int | None = None
     weight: float = 1.0
     fields: tuple[str, ...] = ()
     boosts: dict[str, float] = Field(default_factory=dict)
@@ -38,8 +38,7 @@ async def _run(settings: StepSettings, state: PipelineState, runtime: Runtime) -
 
 
 def _needed(keys: SearchKeys) -> tuple[str, ...]:
-    top_k = () if keys.top_k else ("top_k",)
-    return (*top_k, keys.depth_from_settings) if keys.depth_from_settings else top_k
+    return () if keys.top_k else ("top_k",)
 
 
 SMALL_REGISTRY: Mapping[str, Action[Any]] = {

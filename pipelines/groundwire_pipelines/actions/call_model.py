@@ -1,19 +1,31 @@
 """`call_model`: one call of the language model with a prompt file (seed 001 §3 and §7)."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.model_calls import ask, english_question
+from groundwire_pipelines.parsing.filter_words import filters_in_words
 from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES, AnswerStream
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
-Variable = Literal["question", "history", "context", "modes", "repository", "branch"]
+Variable = Literal["question", "history", "context", "modes", "filters", "error", "repository", "branch"]
 """What a prompt may be given: the question and the history in English, the evidence (`context`), the prefixes of the
-retrieval modes that the settings admit (`modes`), and where the question is asked."""
+retrieval modes that the settings admit (`modes`), what searches are restricted to and how a query may narrow them
+further (`filters`), the error that a step's way out for errors took last (`error`), and where the question is asked."""
+
+
+_READ: Final[Mapping[str, str]] = {
+    "question": "user_question_en",
+    "history": "history_for_prompt",
+    "context": "context_blocks",
+    "error": "error_message",
+}
+"""What of the state a variable is made of, where that is not given from the start."""
 
 
 class CallModelSettings(StepSettings):
@@ -59,6 +71,10 @@ def _value(name: Variable, state: PipelineState, runtime: Runtime) -> str:
         case "modes":
             modes = (*runtime.settings.retrieval_modes, "direct")
             return "\n".join(prefix for mode, prefix in ROUTER_PREFIXES.items() if mode in modes)
+        case "filters":
+            return filters_in_words(state.retrieval_filter)
+        case "error":
+            return f"{state.error_rule}: {state.error_message}"
         case "repository":
             return state.repository
         case "branch":
@@ -71,4 +87,7 @@ ACTION = Action(
     settings=CallModelSettings,
     run=run,
     prompts_of=lambda settings: {settings.prompt: frozenset(settings.variables)},
+    data_of=lambda settings: DataFlow(
+        reads=tuple(_READ[name] for name in settings.variables if name in _READ), writes=("last_model_response",)
+    ),
 )

@@ -1,6 +1,6 @@
 """`check_context_budget`: whether the evidence fits an answer's prompt (seed 001 §6.2)."""
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
@@ -42,4 +42,5 @@ ACTION = Action(
     run=run,
     transitions=("on_ok", "on_over_limit"),
     required_settings=("max_context_tokens",),
+    data_of=lambda _: DataFlow(reads=("context_blocks",)),
 )

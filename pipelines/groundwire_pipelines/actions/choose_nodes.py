@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from groundwire_client import DependencyEdge, Direction
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
@@ -99,4 +99,5 @@ ACTION = Action(
     settings=ChooseSettings,
     run=_choose,
     required_settings=("node_text_fetch_top_n",),
+    data_of=lambda _: DataFlow(reads=("retrieval_hits",), writes=("chosen_nodes", "graph_edges")),
 )

@@ -2,18 +2,54 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Annotated, Final, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
 
-class StepSettings(BaseModel):
-    """The keys of a step besides `id`, `action` and its transitions; each action extends it with its own."""
+class KeyGroup(BaseModel):
+    """Keys that belong together: those of a step, or those below one of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Retry(KeyGroup):
+    """How often a step is tried again after an error that may pass, such as a server that is overloaded."""
+
+    tries: Annotated[int, Field(ge=2, le=10, description="How often to try in all.")]
+    pause_seconds: Annotated[
+        float, Field(gt=0, le=600, description="How long to wait before the second try; each later pause is doubled.")
+    ] = 1.0
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """Seconds to wait before each try but the first."""
+        return tuple(self.pause_seconds * 2**number for number in range(self.tries - 1))
+
+
+class StepSettings(KeyGroup):
+    """The keys of a step besides `id`, `action` and its transitions; each action extends it with its own."""
+
+    retry: Annotated[
+        Retry | None,
+        Field(description="Tries the step again after errors that may pass; the first one ends it when absent."),
+    ] = None
+
+
+ERROR_WAY: Final = "on_error"
+"""The way out that any step may have for its errors; `on_error.<rule>` is that for one rule, and wins."""
+
+ERROR_FIELDS: Final = ("error_step", "error_rule", "error_message")
+"""The fields of the state that tell of the last error that a step's `on_error` took."""
+
+
+def is_error_way(name: str) -> bool:
+    """Whether a way out is taken after an error."""
+    return name == ERROR_WAY or name.startswith(f"{ERROR_WAY}.")
 
 
 Settings = TypeVar("Settings", bound=StepSettings)
@@ -50,6 +86,8 @@ class Action(Generic[Settings]):
     `transitions` are the names of the ways out, in the order of the documentation: `next`, or `on_...` where the step's
     outputs decide; a step must name a target for each, except that an action whose transitions are empty ends the run.
     `transitions_of`, where an action has it, tells them for one step from its keys, each of them one of `transitions`.
+    `idle_of` tells those of them that no run takes under the pipeline's settings; a step need not name their targets.
+    `modes_of` tells the retrieval modes of which a step needs one among the pipeline's `retrieval_modes`.
     `required_settings` are the pipeline settings that must not be absent for any step of this action; `settings_needed`
     tells more of them for one step, from its keys. `prompts_of` tells the prompt files that one step uses, each with
     the names of the variables that it fills in, so that they can be checked before anything runs. `data_of` tells what
@@ -65,6 +103,8 @@ class Action(Generic[Settings]):
     required_settings: tuple[str, ...] = ()
     settings_needed: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     transitions_of: Callable[[Settings], tuple[str, ...]] | None = None
+    idle_of: Callable[[Settings, PipelineSettings], frozenset[str]] = lambda _, __: frozenset()
+    modes_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     prompts_of: Callable[[Settings], Mapping[str, frozenset[str]]] = lambda _: {}
     data_of: Callable[[Settings], DataFlow] = lambda _: DataFlow()
     guards_loops: bool = False

@@ -5,33 +5,24 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_client import Direction, ExpandDebug
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
-from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
-
-_SettingsKey = Annotated[str, Field(min_length=1)]
 
 
 class ExpandSettings(StepSettings):
-    """The keys of an `expand_dependency_tree` step: each limit names the pipeline setting that holds it."""
+    """The keys of an `expand_dependency_tree` step."""
 
-    max_depth_from_settings: Annotated[
-        _SettingsKey, Field(description="The setting that says how many edges a node may lie away from a seed.")
+    max_depth: Annotated[int, Field(ge=0, description="How many edges a node may lie away from a seed.")]
+    max_nodes: Annotated[int, Field(ge=1, description="How many nodes to return at most, seeds included.")]
+    edge_allowlist: Annotated[
+        tuple[str, ...], Field(min_length=1, description='The edge types to follow; exactly `["*"]` follows all.')
     ]
-    max_nodes_from_settings: Annotated[
-        _SettingsKey, Field(description="The setting that says how many nodes to return at most, seeds included.")
-    ]
-    edge_allowlist_from_settings: Annotated[
-        _SettingsKey, Field(description="The setting that lists the edge types to follow.")
-    ]
-    min_confidence_from_settings: Annotated[
-        _SettingsKey | None,
-        Field(description="The setting that says how sure an edge must be to be followed; every edge is when absent."),
-    ] = None
+    min_confidence: Annotated[
+        float, Field(ge=0, le=1, description="How sure an edge must be to be followed; 0 follows every edge.")
+    ] = 0.0
     direction: Annotated[
         Direction, one_of(Direction, "direction-unknown"), Field(description="Which way to follow edges.")
     ] = Direction.OUTGOING
@@ -39,22 +30,18 @@ class ExpandSettings(StepSettings):
 
 async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope = scope_of(state)
-    max_depth = _number(runtime.settings, step.max_depth_from_settings)
-    max_nodes = _number(runtime.settings, step.max_nodes_from_settings)
-    edge_allowlist = _names(runtime.settings, step.edge_allowlist_from_settings)
-    min_confidence = _share(runtime.settings, step.min_confidence_from_settings)
     if not state.retrieval_seed_nodes:
         return _nothing(state)
     with sending():
         walked = await runtime.retrieval.expand(
             scope,
             state.retrieval_seed_nodes,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            edge_allowlist=edge_allowlist,
+            max_depth=step.max_depth,
+            max_nodes=step.max_nodes,
+            edge_allowlist=step.edge_allowlist,
             direction=step.direction,
             filter=state.retrieval_filter,
-            min_confidence=min_confidence,
+            min_confidence=step.min_confidence,
             access=state.retrieval_access,
         )
     pin(state, walked.index)
@@ -86,45 +73,13 @@ def _outcome(debug: ExpandDebug) -> Outcome:
     )
 
 
-def _setting(settings: PipelineSettings, key: str) -> object:
-    value = dict(settings).get(key)
-    if value is None:
-        raise StepError("settings-key-missing", f"the pipeline's settings have no {key}, which the step refers to")
-    return value
-
-
-def _number(settings: PipelineSettings, key: str) -> int:
-    value = _setting(settings, key)
-    if not isinstance(value, int):
-        raise StepError("settings-value-malformed", f"the setting {key} must be a whole number, not {value!r}")
-    return value
-
-
-def _share(settings: PipelineSettings, key: str | None) -> float:
-    if key is None:
-        return 0.0
-    value = _setting(settings, key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise StepError("settings-value-malformed", f"the setting {key} must be a number, not {value!r}")
-    return value
-
-
-def _names(settings: PipelineSettings, key: str) -> tuple[str, ...]:
-    value = _setting(settings, key)
-    if not isinstance(value, tuple):
-        raise StepError("settings-value-malformed", f"the setting {key} must be a list of edge types, not {value!r}")
-    return tuple(map(str, value))
-
-
 ACTION = Action(
     name="expand_dependency_tree",
     summary="Walks the dependency graph from the nodes that a search selected.",
     settings=ExpandSettings,
     run=_expand,
-    settings_needed=lambda step: (
-        step.max_depth_from_settings,
-        step.max_nodes_from_settings,
-        step.edge_allowlist_from_settings,
-        *filter(None, (step.min_confidence_from_settings,)),
+    data_of=lambda _: DataFlow(
+        reads=("retrieval_seed_nodes",),
+        writes=("graph_seed_nodes", "graph_expanded_nodes", "graph_edges", "graph_debug"),
     ),
 )

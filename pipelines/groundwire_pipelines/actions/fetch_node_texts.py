@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from groundwire_client import ExpandedNode, FetchResult, NodeText, PrioritizationMode, SkippedNode, SkipReason
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
@@ -154,5 +154,8 @@ ACTION = Action(
     run=_fetch,
     settings_needed=lambda step: (
         () if step.budget_tokens is not None or step.max_chars is not None else ("max_context_tokens",)
+    ),
+    data_of=lambda _: DataFlow(
+        reads=(("chosen_nodes", "graph_seed_nodes", "retrieval_seed_nodes"),), writes=("node_texts",)
     ),
 )

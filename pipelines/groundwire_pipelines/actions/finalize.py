@@ -1,6 +1,6 @@
 """`finalize`: ends a run with its answer, or with its evidence where no model answered."""
 
-from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of
 from groundwire_pipelines.runtime import Runtime
@@ -23,6 +23,8 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
 
 
 def _nothing(state: PipelineState) -> str:
+    if state.error_message:
+        return f"The step {state.error_step!r} failed, so there is no answer: {state.error_message}"
     where = f"{state.repository} ({state.branch})"
     if not state.node_texts:
         return f"Nothing was found in {where}."
@@ -37,4 +39,7 @@ ACTION = Action(
     run=run,
     transitions=(),
     prompts_of=prompts_of,
+    data_of=lambda _: DataFlow(
+        reads=(("final_answer_en", "context_blocks", "error_message"),), writes=("final_answer",)
+    ),
 )

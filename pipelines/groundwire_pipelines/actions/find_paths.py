@@ -7,14 +7,14 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_client import Direction, HybridParameters, Paths, QueryResult
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QuerySource, effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState
 
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 
@@ -121,4 +121,7 @@ ACTION = Action(
     run=_find,
     required_settings=_LIMITS,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
+    data_of=lambda _: DataFlow(
+        clears=RETRIEVED, writes=("retrieval_seed_nodes", "paths", "graph_seed_nodes", "graph_edges")
+    ),
 )

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES, parse_answer_reply, parse_router_choice
 from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
 _ROUTER_TRANSITIONS = tuple(f"on_{mode}" for mode in ROUTER_PREFIXES)
@@ -57,6 +58,19 @@ def _take_answer(state: PipelineState) -> Outcome:
     return Outcome("on_request")
 
 
+def _data(settings: HandlePrefixSettings) -> DataFlow:
+    reads = ("last_model_response",)
+    if settings.protocol == "router":
+        return DataFlow(reads, writes=("retrieval_mode", "last_model_response"))
+    return DataFlow(reads, writes=("last_model_response",), writes_on={"on_answer": ("final_answer_en",)})
+
+
+def _idle(settings: HandlePrefixSettings, pipeline: PipelineSettings) -> frozenset[str]:
+    """The ways of modes that the pipeline does not have: a router that chooses one of them fails."""
+    taken = {f"on_{mode}" for mode in (*pipeline.retrieval_modes, "direct")}
+    return frozenset(_ROUTER_TRANSITIONS) - taken if settings.protocol == "router" else frozenset()
+
+
 ACTION = Action(
     name="handle_prefix",
     summary="Parses the router's or the answer's prefix and branches on it.",
@@ -64,4 +78,6 @@ ACTION = Action(
     run=run,
     transitions=(*_ROUTER_TRANSITIONS, *_ANSWER_TRANSITIONS),
     transitions_of=lambda settings: _ROUTER_TRANSITIONS if settings.protocol == "router" else _ANSWER_TRANSITIONS,
+    idle_of=_idle,
+    data_of=_data,
 )

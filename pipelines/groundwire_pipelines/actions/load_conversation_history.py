@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.model_calls import ask_checked, english_question
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import History, Runtime
@@ -112,4 +112,7 @@ ACTION = Action(
     run=run,
     required_settings=("max_history_tokens",),
     prompts_of=lambda settings: {settings.prompt: frozenset({"question", "history", "max_tokens", "correction"})},
+    data_of=lambda _: DataFlow(
+        reads=("user_question_en",), writes=("history", "history_summary", "history_for_prompt")
+    ),
 )

@@ -1,6 +1,6 @@
 """`loop_guard`: bounds the follow-up retrievals of one question."""
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_blocks
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
@@ -52,4 +52,7 @@ ACTION = Action(
     transitions=("on_continue", "on_limit"),
     required_settings=("max_turn_loops",),
     guards_loops=True,
+    data_of=lambda _: DataFlow(
+        reads=("last_model_response",), writes=("data_requests",), writes_on={"on_limit": ("final_answer_en",)}
+    ),
 )

@@ -1,6 +1,6 @@
 """`persist_turn_and_finalize`: stores the finished turn, then ends the run with its answer (seed 001 §8)."""
 
-from groundwire_pipelines.actions.definition import Action, Outcome
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of
 from groundwire_pipelines.actions.load_conversation_history import conversation_history
 from groundwire_pipelines.errors import StepError
@@ -33,4 +33,5 @@ ACTION = Action(
     run=run,
     transitions=(),
     prompts_of=prompts_of,
+    data_of=lambda _: DataFlow(reads=("final_answer_en",), writes=("final_answer",)),
 )

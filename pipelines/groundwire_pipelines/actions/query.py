@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
-from groundwire_pipelines.actions.definition import Action, Outcome
-from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState
 
 
 async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) -> Outcome:
@@ -119,5 +119,10 @@ ACTION = Action(
     settings_needed=lambda step: (
         *(() if step.top_k is not None else ("top_k",)),
         *(() if step.budget_tokens is not None else ("max_context_tokens",)),
+    ),
+    data_of=lambda step: DataFlow(
+        reads=read_by(step.query_from),
+        clears=RETRIEVED,
+        writes=("retrieval_seed_nodes", "retrieval_hits", "node_texts"),
     ),
 )

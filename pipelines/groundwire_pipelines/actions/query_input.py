@@ -40,6 +40,11 @@ def parsed_query(source: QuerySource, parser: QueryParser | None, state: Pipelin
     return parsed
 
 
+def read_by(source: QuerySource) -> tuple[str, ...]:
+    """The fields of the state without which there is no query."""
+    return ("last_model_response",) if source is QuerySource.LAST_MODEL_RESPONSE else ()
+
+
 def effective_top_k(step_top_k: int | None, settings: PipelineSettings) -> int:
     """The step's own, else that of the pipeline.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source, Visibility
-from groundwire_pipelines.actions.definition import StepSettings
+from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.text_budget import BudgetFactor
@@ -71,7 +71,7 @@ class HybridSettings(StepSettings):
         )
 
 
-class RankingSettings(StepSettings):
+class RankingSettings(KeyGroup):
     """The ranking parameters; where one is absent, the server's default, which is named here for questions in words."""
 
     file_weight: Annotated[_Share | None, Field(description="How much a match gains by its whole file; 0.3.")] = None

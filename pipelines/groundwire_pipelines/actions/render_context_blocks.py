@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_client import DependencyEdge, NodeText
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
 from groundwire_pipelines.rendering.layout import blocks
 from groundwire_pipelines.rendering.packing import show_all, show_within
@@ -78,4 +78,8 @@ ACTION = Action(
     summary="Renders the fetched texts with a table of their places, as many as fit max_context_tokens.",
     settings=RenderSettings,
     run=_render,
+    data_of=lambda step: DataFlow(
+        reads=("node_texts", "graph_edges") if step.view is View.GRAPH else ("node_texts",),
+        writes=("shown", "context_blocks"),
+    ),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from groundwire_client import DependencyEdge, DependencyPath, NodeText
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
 from groundwire_pipelines.runtime import Counter, Runtime
@@ -85,4 +85,5 @@ ACTION = Action(
     summary="Renders the paths between the two ends of a question, and the fetched texts below them.",
     settings=RenderPathsSettings,
     run=_render,
+    data_of=lambda _: DataFlow(reads=("paths", "node_texts"), writes=("shown", "context_blocks")),
 )

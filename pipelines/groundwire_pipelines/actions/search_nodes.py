@@ -5,14 +5,14 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from groundwire_client import Rerank, SearchType
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState
 
 
 class SearchSettings(StepSettings):
@@ -96,4 +96,8 @@ ACTION = Action(
     settings=SearchSettings,
     run=_search,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
+    modes_of=lambda step: (step.mode,),
+    data_of=lambda step: DataFlow(
+        reads=read_by(step.query_from), clears=RETRIEVED, writes=("retrieval_seed_nodes", "retrieval_hits")
+    ),
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_pipelines.actions.check_context_budget import max_context_tokens
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing, texts_shown
 from groundwire_pipelines.actions.model_calls import ask_checked, english_question
 from groundwire_pipelines.errors import StepError
@@ -86,4 +86,5 @@ ACTION = Action(
     prompts_of=lambda settings: {
         settings.prompt: frozenset({"question", "context", "identifiers", "max_tokens", "correction"})
     },
+    data_of=lambda _: DataFlow(reads=("context_blocks", "user_question_en"), writes=("context_blocks", "shown")),
 )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.model_calls import ask
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
@@ -38,4 +38,5 @@ ACTION = Action(
     settings=TranslateInSettings,
     run=run,
     prompts_of=lambda settings: {settings.prompt: frozenset({"question"})},
+    data_of=lambda _: DataFlow(writes=("user_question_en",)),
 )

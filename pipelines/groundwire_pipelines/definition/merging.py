@@ -15,7 +15,11 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 
 @dataclass(frozen=True, slots=True)
 class PipelineDraft:
-    """A merged pipeline that nothing has checked yet; `files` are those of the chain, the child's first."""
+    """A merged pipeline that nothing has checked yet.
+
+    `files` are those of the chain, the child's first. `replaced` are the parents' steps, by id, that a child replaced,
+    as the parent nearest to the child has them.
+    """
 
     name: str
     origin: Origin
@@ -23,6 +27,7 @@ class PipelineDraft:
     steps: Mapping[str, StepDefinition]
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
+    replaced: Mapping[str, StepDefinition]
 
 
 def inheritance_chain(source: PipelineSource, search: PipelineSearch) -> tuple[PipelineSource, ...]:
@@ -51,8 +56,10 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
     """
     settings: Mapping[str, Located] = {}
     steps: dict[str, StepSource] = {}
+    replaced: dict[str, StepSource] = {}
     for source in chain:
         settings = _deep_merge(settings, source.settings)
+        replaced |= {step_id: steps[step_id] for step_id in source.steps if step_id in steps}
         steps |= source.steps
     settings = _deep_merge(settings, overrides)
     origins: dict[str, Origin] = {}
@@ -70,6 +77,7 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
         steps={step_id: _step(step_id, step) for step_id, step in steps.items()},
         origins=origins,
         files=tuple(dict.fromkeys(source.path for source in reversed(chain))),
+        replaced={step_id: _step(step_id, step) for step_id, step in replaced.items()},
     )
 
 

@@ -29,6 +29,9 @@ PIPELINE_NAME = Spelling(
     "is no name for a pipeline: letters, digits, `_`, `-` and `.`, and no `.yaml` at the end",
 )
 STEP_ID = Spelling(re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*"), "is no id for a step: letters, digits, `_` and `-`")
+OWN_SETTING = Spelling(
+    re.compile(r"[A-Za-z_][A-Za-z0-9_-]*"), "is no name for a setting: letters, digits, `_` and `-`, and no digit first"
+)
 
 
 @dataclass(frozen=True, slots=True)

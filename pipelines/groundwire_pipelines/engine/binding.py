@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.references import resolved
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -22,6 +23,11 @@ class BoundStep:
     definition: StepDefinition
     action: Action[Any]
     settings: StepSettings
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """Seconds to wait before each try but the first."""
+        return self.settings.retry.pauses if self.settings.retry else ()
 
     async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
         """Does what the action does."""
@@ -36,18 +42,25 @@ def bind(definition: PipelineDefinition, actions: Mapping[str, Action[Any]]) -> 
 
     Raises:
         StepError: `action-unknown`; the rule of the action that a key breaks; `<key>-missing`, `<key>-unknown` or
-            `<key>-malformed` where it is a rule of every action.
+            `<key>-malformed` where it is a rule of every action; `settings-key-...` where a key names no usable
+            setting.
     """
-    return {step.id: _bound(step, actions) for step in definition.steps.values()}
+    settings = definition.settings.values
+    return {step.id: _bound(step, actions, settings) for step in definition.steps.values()}
 
 
-def _bound(step: StepDefinition, actions: Mapping[str, Action[Any]]) -> BoundStep:
+def _bound(
+    step: StepDefinition, actions: Mapping[str, Action[Any]], pipeline_settings: Mapping[str, JsonValue]
+) -> BoundStep:
     action = actions.get(step.action)
     if action is None:
         raise StepError("action-unknown", f"there is no action {step.action!r}", step.id)
+    keys = resolved(step.raw, pipeline_settings)
+    for broken in keys.broken:
+        raise StepError(broken.rule, f"{broken.key}: {broken.message}", step.id)
     try:
         # As JSON, because only there do strict models take a list for a tuple.
-        settings = action.settings.model_validate_json(json.dumps(dict(step.raw)))
+        settings = action.settings.model_validate_json(json.dumps(dict(keys.values)))
     except ValidationError as error:
         raise _broken_rule(error.errors()[0], step.id) from error
     return BoundStep(step, action, settings)

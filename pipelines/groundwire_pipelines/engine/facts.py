@@ -11,7 +11,18 @@ from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, No
 from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import PipelineState
 
-_NAMES: Final = frozenset({"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode"})
+_NAMES: Final = frozenset(
+    {
+        "repository",
+        "branch",
+        "session_id",
+        "user_id",
+        "active_index",
+        "retrieval_mode",
+        "error_step",
+        "error_rule",
+    }
+)
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
 
 Snapshot = Mapping[str, object]
@@ -31,11 +42,13 @@ def snapshot(state: PipelineState) -> Snapshot:
     The caller's access is left out: it is no step's to change, and none of a trace's readers' business.
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
-    return {
-        name: list(value) if isinstance(value, list) else value
-        for name, value in values.items()
-        if not isinstance(value, Access)
-    }
+    return {name: _copied(value) for name, value in values.items() if not isinstance(value, Access)}
+
+
+def restore(state: PipelineState, before: Snapshot) -> None:
+    """Gives the fields back what they held then."""
+    for name, value in before.items():
+        setattr(state, name, _copied(value))
 
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
@@ -46,6 +59,12 @@ def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
 def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
     """What the fields hold now that held something else before."""
     return {name: _fact(name, value, telling) for name, value in now.items() if value != before[name]}
+
+
+def _copied(value: object) -> object:
+    if isinstance(value, list):
+        return list(value)
+    return dict(value) if isinstance(value, dict) else value
 
 
 def _fact(name: str, value: object, telling: Telling) -> JsonValue:

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from groundwire_pipelines.actions.definition import Outcome
+from pydantic import JsonValue
+
 from groundwire_pipelines.engine.binding import BoundStep
 from groundwire_pipelines.engine.facts import Telling, changed, held, snapshot
 from groundwire_pipelines.engine.metering import MeteredModel
 from groundwire_pipelines.engine.trace import (
     Ending,
+    Facts,
     RunEnded,
     RunStarted,
     StepEnded,
@@ -26,9 +28,11 @@ from groundwire_pipelines.state import PipelineState
 
 @dataclass(slots=True)
 class StepRecord:
-    """What the runner tells of a step before it ends."""
+    """What the runner tells of a step before it ends; `failure` is an error that the run goes on after."""
 
-    outcome: Outcome = field(default_factory=lambda: Outcome(transition=""))
+    transition: str = ""
+    detail: Facts = field(default_factory=dict[str, JsonValue])
+    failure: StepError | None = None
 
 
 @dataclass(slots=True)
@@ -96,6 +100,7 @@ class Recorder:
             raise
         finally:
             duration = time.perf_counter() - begun
+            failure = failure or record.failure
             spent = self._spent()
             self._tell(
                 StepEnded(
@@ -103,8 +108,8 @@ class Recorder:
                     step_id=step.definition.id,
                     action=step.definition.action,
                     ending=_ending(failure),
-                    transition="" if failure else record.outcome.transition,
-                    detail=dict(record.outcome.detail),
+                    transition=record.transition,
+                    detail=dict(record.detail),
                     outputs=changed(before, snapshot(self.state), self._telling),
                     prompt_tokens=spent[0] - spent_before[0],
                     completion_tokens=spent[1] - spent_before[1],

@@ -48,7 +48,8 @@ class StepStarted:
 class StepEnded:
     """A step ended.
 
-    `transition` is empty where it did not end well. `outputs` are the fields of the state that it changed, `detail`
+    `transition` is empty where the run ended with it; after an error that the run goes on from it is `on_error`,
+    `on_error.<rule>` or `retry`. `outputs` are the fields of the state that it changed, `detail`
     what its action tells, `index` the index version that the run is on, empty before the first response. Tokens are
     those of its model calls. `rule` names the broken rule of a step that failed; `error` is its message, told with
     texts only.

@@ -28,6 +28,8 @@ _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
     (openai.APIStatusError, "model-request-refused"),
 )
 """The rule that a failure is reported by: that of the first class it belongs to, else `model-failed`."""
+_PASSING = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError)
+"""Failures, timeouts among them, that may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,8 @@ class OpenAIModel:
 
     def _failure(self, error: openai.OpenAIError) -> StepError:
         rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
-        return StepError(rule, f"{self._place}: {str(error)[:_QUOTED_CHARACTERS]}")
+        message = f"{self._place}: {str(error)[:_QUOTED_CHARACTERS]}"
+        return StepError(rule, message, may_pass=isinstance(error, _PASSING))
 
     @property
     def _place(self) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from groundwire_pipelines.actions.definition import Action
-from groundwire_pipelines.definition.sources import PIPELINE_NAME, STEP_ID
+from groundwire_pipelines.actions.definition import ERROR_WAY, Action
+from groundwire_pipelines.definition.references import SUFFIX
+from groundwire_pipelines.definition.sources import OWN_SETTING, PIPELINE_NAME, STEP_ID
 from groundwire_pipelines.settings import PipelineSettings
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -37,6 +38,8 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
     settings = definitions.pop(names[PipelineSettings])
     # A child may leave to its parent what must not be absent in the end.
     settings.pop("required", None)
+    settings["additionalProperties"] = True
+    settings["propertyNames"] = {"pattern": f"^{OWN_SETTING.pattern.pattern}$"}
     steps = {action.name: _step(action, definitions[names[action.settings]]) for action in known}
     for model, name in names.items():
         if model is not PipelineSettings:
@@ -110,6 +113,7 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
     assert isinstance(own_keys, dict)
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()
+    from_settings: _Schema = {f"{key}{SUFFIX}": _setting_name(key) for key in own_keys}
     return {
         "type": "object",
         "description": action.summary,
@@ -117,11 +121,26 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
             "id": True,
             "action": True,
             **{name: _step_id("The step that follows.") for name in action.transitions},
+            ERROR_WAY: _step_id("The step that follows when this one fails."),
             **own_keys,
+            **from_settings,
         },
-        "required": [*required, *always],
+        "patternProperties": {
+            f"^{ERROR_WAY}\\.[a-z0-9-]+$": _step_id("The step that follows when this one fails by that rule.")
+        },
+        "required": [*always],
+        **({"allOf": [_given(str(key)) for key in required]} if required else {}),
         "additionalProperties": False,
     }
+
+
+def _given(key: str) -> _Schema:
+    """A key must be there, or name a setting."""
+    return {"anyOf": [{"required": [key]}, {"required": [f"{key}{SUFFIX}"]}]}
+
+
+def _setting_name(key: str) -> _Schema:
+    return {"type": "string", "minLength": 1, "description": f"The setting that gives {key}, such as limits.depth."}
 
 
 def _named(action: Action[Any]) -> _Schema:

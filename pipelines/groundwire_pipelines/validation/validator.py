@@ -1,6 +1,6 @@
 """Every check of a merged pipeline that can be made before it runs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -8,14 +8,16 @@ from pydantic import ValidationError
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.model import PipelineDefinition
-from groundwire_pipelines.definition.wording import listed
+from groundwire_pipelines.definition.sources import OWN_SETTING
+from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
+from groundwire_pipelines.validation.demands import check_demands
 from groundwire_pipelines.validation.findings import Findings
 from groundwire_pipelines.validation.flow import Graph, loops, reachable, reverse
-from groundwire_pipelines.validation.models import explained, parsed
-from groundwire_pipelines.validation.steps import StepChecks
+from groundwire_pipelines.validation.models import parsed
+from groundwire_pipelines.validation.steps import CheckedStep, StepChecks
 
 
 def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> PipelineDefinition:
@@ -31,7 +33,11 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
     findings = Findings(draft)
     prompts = tuple(dict.fromkeys(file.parent / "prompts" for file in draft.files))
     settings = _settings(draft, findings)
-    _check_steps(draft, actions, PromptFolders(prompts), findings)
+    if draft.steps:
+        checks = StepChecks(draft, settings, actions, PromptFolders(prompts), findings)
+        _check_steps(draft, settings, checks, actions, findings)
+    else:
+        findings.problem("steps", "the pipeline has no steps")
     if settings is None or findings.problems:
         raise DefinitionError(tuple(sorted(findings.problems, key=lambda problem: (problem.file, problem.line))))
     return PipelineDefinition(draft.name, settings, draft.steps, draft.origins, prompts, tuple(findings.warnings))
@@ -41,24 +47,42 @@ def _settings(draft: PipelineDraft, findings: Findings) -> PipelineSettings | No
     try:
         return parsed(PipelineSettings, draft.settings)
     except ValidationError as error:
-        findings.problems += explained(error, "settings", PipelineSettings.model_fields, draft.origins, draft.origin)
+        findings.broken_rules(error, "settings", PipelineSettings.model_fields)
         return None
 
 
 def _check_steps(
-    draft: PipelineDraft, actions: Mapping[str, Action[Any]], prompts: PromptFolders, findings: Findings
+    draft: PipelineDraft,
+    settings: PipelineSettings | None,
+    checks: StepChecks,
+    actions: Mapping[str, Action[Any]],
+    findings: Findings,
 ) -> None:
-    if not draft.steps:
-        findings.problem("steps", "the pipeline has no steps")
-        return
-    checks = StepChecks(draft, actions, prompts, findings)
-    for step in draft.steps.values():
-        checks.check(step)
+    checked = {step.id: checks.check(step) for step in draft.steps.values()}
+    _check_own_settings(draft, checks.settings_used, findings)
     entry = draft.settings.get("entry_step_id")
     has_entry = isinstance(entry, str) and entry != "" and checks.must_be_step("settings.entry_step_id", entry)
     graph = {step.id: checks.followers(step) for step in draft.steps.values()}
-    if _check_loops(draft, actions, graph, findings) and has_entry and checks.ways_out_are_sound:
-        _check_reach(draft, actions, graph, str(entry), findings)
+    sound = {step_id: step for step_id, step in checked.items() if step is not None}
+    if _check_loops(draft, actions, graph, findings) and has_entry and len(sound) == len(checked):
+        _check_reach(draft, actions, sound, str(entry), findings)
+        if settings is not None:
+            check_demands(draft, settings, sound, findings)
+
+
+def _check_own_settings(draft: PipelineDraft, used: Collection[str], findings: Findings) -> None:
+    """A setting that nothing knows and no step refers to is misspelt where a known one is near, else idle."""
+    for name in draft.settings:
+        if name in PipelineSettings.model_fields:
+            continue
+        key = f"settings.{name}"
+        near = did_you_mean(name, PipelineSettings.model_fields)
+        if not OWN_SETTING.pattern.fullmatch(name):
+            findings.problem(key, f"{name!r} {OWN_SETTING.rule}")
+        elif name not in used and near:
+            findings.problem(key, f"unknown key{near}")
+        elif name not in used:
+            findings.warning(key, f"no step refers to this setting; one does by `<key>_from_settings: {name}`")
 
 
 def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, findings: Findings) -> bool:
@@ -74,16 +98,30 @@ def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph
 
 
 def _check_reach(
-    draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, entry: str, findings: Findings
+    draft: PipelineDraft,
+    actions: Mapping[str, Action[Any]],
+    steps: Mapping[str, CheckedStep],
+    entry: str,
+    findings: Findings,
 ) -> None:
-    reached = reachable(graph, (entry,))
-    for step_id in graph:
-        if step_id not in reached:
-            findings.warning(f"steps.{step_id}", f"no way leads here from the entry step {entry!r}")
+    named = {step.id: tuple(step.transitions.values()) for step in draft.steps.values()}
+    taken = {step_id: tuple(step.ways.values()) for step_id, step in steps.items()}
+    for step_id in named:
+        if step_id not in reachable(named, (entry,)):
+            _warn_unreachable(draft, step_id, entry, findings)
     ending = {name for name, action in actions.items() if not action.transitions}
     ends = [step.id for step in draft.steps.values() if step.action in ending]
-    safe = reachable(reverse(graph), ends)
-    trapped = [step_id for step_id in graph if step_id in reached and step_id not in safe]
+    safe = reachable(reverse(taken), ends)
+    reached = reachable(taken, (entry,))
+    trapped = [step_id for step_id in taken if step_id in reached and step_id not in safe]
     if trapped:
         message = f"no step of {listed(sorted(ending))} can be reached from {listed(trapped)}, so a run would not end"
-        findings.problem(f"steps.{trapped[0]}", message)
+        findings.problem(f"steps.{trapped[0]}", message, at=[f"steps.{step_id}" for step_id in trapped])
+
+
+def _warn_unreachable(draft: PipelineDraft, step_id: str, entry: str, findings: Findings) -> None:
+    message = f"no way leads here from the entry step {entry!r}"
+    culprits = [one for one, parent in draft.replaced.items() if step_id in parent.transitions.values()]
+    if culprits:
+        message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"
+    findings.warning(f"steps.{step_id}", message, at=[f"steps.{one}" for one in (*culprits, step_id)])

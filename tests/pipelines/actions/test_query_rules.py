@@ -142,11 +142,11 @@ def test_a_file_with_a_wrong_step_is_refused_with_every_problem_at_its_line(tmp_
     told = [(problem.line, problem.key, problem.message) for problem in caught.value.problems]
     assert sorted(told) == [
         (7, "steps.ask.alpha", "must be less than or equal to 1, not 1.5"),
-        (8, "steps.ask.fusion", "'rff' is unknown: use one of adaptive, rrf, weighted: \"rff\""),
+        (8, "steps.ask.fusion", "'rff' is unknown: use one of adaptive, rrf, weighted"),
         (
             9,
             "steps.ask.sources.1",
-            "'vector' is unknown: use one of dense, bm25_code, bm25_nlp, trigram: \"vector\"",
+            "'vector' is unknown: use one of dense, bm25_code, bm25_nlp, trigram",
         ),
         (10, "steps.ask.vec_limit", "must be greater than or equal to 1, not 0"),
         (11, "steps.ask.topk", "unknown key; did you mean 'top_k'?"),
@@ -162,4 +162,5 @@ def test_a_file_must_give_the_settings_that_a_step_needs(tmp_path: Path) -> None
     path.write_text("\n".join(line for line in lines if "sources" not in line and "vec_limit" not in line))
     with pytest.raises(DefinitionError) as caught:
         load_pipeline(str(path))
-    assert [problem.key for problem in caught.value.problems] == ["settings.top_k", "settings.max_context_tokens"]
+    keys = [problem.key for problem in caught.value.problems if problem.key.startswith("settings.")]
+    assert keys == ["settings.top_k", "settings.max_context_tokens"]

@@ -21,9 +21,11 @@ SCOPE = ("-r", "shop", "-b", "main")
 ASKS_A_MODEL = """
 pipeline:
   name: asks
-  settings: {entry_step_id: ask, repository: shop, branch: main}
+  settings: {entry_step_id: ask, max_turn_loops: 0, repository: shop, branch: main}
   steps:
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: end}
+    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
+    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: finalize}
 """
 
@@ -236,11 +238,13 @@ def test_a_token_needs_tls_or_a_word_beyond_this_machine(tmp_path: Path) -> None
 REMEMBERS = """
 pipeline:
   name: remembers
-  settings: {entry_step_id: load, repository: shop, branch: main, max_history_tokens: 1000}
+  settings: {entry_step_id: translate, max_turn_loops: 0, repository: shop, branch: main, max_history_tokens: 1000}
   steps:
+    - {id: translate, action: translate_in_if_needed, prompt: translate, next: load}
     - {id: load, action: load_conversation_history, prompt: shorten, next: ask}
     - {id: ask, action: call_model, prompt: say, output: answer, variables: [history], next: read}
-    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
+    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: persist_turn_and_finalize}
 """
 
@@ -249,6 +253,7 @@ def test_a_session_is_that_of_the_user_who_is_logged_in_unless_one_is_named(tmp_
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "say.md").write_text("{{history}}", encoding="utf-8")
     shorten = "{{question}} {{history}} {{max_tokens}} {{correction}}"
+    (tmp_path / "prompts" / "translate.md").write_text("{{question}}", encoding="utf-8")
     (tmp_path / "prompts" / "shorten.md").write_text(shorten, encoding="utf-8")
     (tmp_path / "remembers.yaml").write_text(REMEMBERS, encoding="utf-8")
     talk = (tmp_path / "remembers.yaml", "what next?", "--session", "talk", "--history", tmp_path / "history.sqlite")

@@ -1,0 +1,114 @@
+"""One step as a run takes it: tried again where it may, and followed by its way for errors where it fails."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+import grpc
+
+from groundwire_client import GroundwireError, InvalidRequestError
+from groundwire_pipelines.actions.definition import ERROR_WAY
+from groundwire_pipelines.engine.binding import BoundStep
+from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
+from groundwire_pipelines.engine.recording import Recorder
+from groundwire_pipelines.engine.transitions import next_step_id
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+_RETRY: Final = "retry"
+"""What the trace calls the way from a failed try to the next one."""
+_PASSING: Final = frozenset(
+    {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED}
+)
+"""The codes of a server that may answer the same call a moment later."""
+
+
+async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
+    """Runs a step and tells which follows, None at the end of the run.
+
+    A try that fails leaves the state as it was before the step, besides telling the error where a way for it is taken.
+
+    Raises:
+        StepError: The step failed, and has no way out for the error.
+    """
+    before = snapshot(state)
+    for pause in step.pauses:
+        ended = await _try(step, before, state, runtime, recorder, is_last=False)
+        if ended.way != _RETRY:
+            return ended.target
+        await asyncio.sleep(pause)
+    return (await _try(step, before, state, runtime, recorder, is_last=True)).target
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How a try ended: the way that it led to, and the step there."""
+
+    way: str
+    target: str | None
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Passes pieces of an answer on, and knows whether there were any."""
+
+    on_answer: Callable[[str], None]
+    has_told: bool = False
+
+    def tell(self, piece: str) -> None:
+        self.has_told = True
+        self.on_answer(piece)
+
+
+async def _try(
+    step: BoundStep, before: Snapshot, state: PipelineState, runtime: Runtime, recorder: Recorder, *, is_last: bool
+) -> _Ended:
+    listener = None if runtime.on_answer is None else _Listener(runtime.on_answer)
+    watched = replace(runtime, on_answer=listener and listener.tell)
+    with recorder.step(step) as record:
+        try:
+            with _naming(step.definition.id):
+                outcome = await step.run(state, watched)
+                target = next_step_id(step, outcome)
+        except StepError as error:
+            # What a user has seen of an answer cannot be taken back, so no further try may tell it once more.
+            may_try = not is_last and error.may_pass and not (listener and listener.has_told)
+            way = _RETRY if may_try else _error_way(step, error)
+            if not way:
+                raise
+            restore(state, before)
+            if way != _RETRY:
+                state.error_step, state.error_rule = step.definition.id, error.rule
+                state.error_message = error.message
+            record.failure, record.transition = error, way
+            return _Ended(way, step.definition.transitions.get(way))
+        record.transition, record.detail = outcome.transition, outcome.detail
+        return _Ended(outcome.transition, target)
+
+
+def _error_way(step: BoundStep, error: StepError) -> str:
+    """The way out for an error: that for its rule, else that for any; "" where there is none."""
+    ways = (f"{ERROR_WAY}.{error.rule}", ERROR_WAY)
+    return next((way for way in ways if way in step.definition.transitions), "")
+
+
+@contextmanager
+def _naming(step_id: str) -> Iterator[None]:
+    """Errors of a step with its id, those of the server as errors of the step."""
+    try:
+        yield
+    except StepError as error:
+        raise StepError(error.rule, error.message, step_id, may_pass=error.may_pass) from error
+    except GroundwireError as error:
+        reason = (error.reason or error.code.name).lower().replace("_", "-")
+        may_pass = error.code in _PASSING
+        raise StepError(f"server-{reason}", _server_message(error), step_id, may_pass=may_pass) from error
+
+
+def _server_message(error: GroundwireError) -> str:
+    if isinstance(error, InvalidRequestError) and error.violations:
+        return "; ".join(f"{broken.field}: {broken.description}" for broken in error.violations)
+    return error.message
