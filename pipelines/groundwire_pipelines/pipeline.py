@@ -26,6 +26,9 @@ from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
+from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.state import PipelineState
@@ -39,7 +42,8 @@ class RunOptions(TypedDict, total=False):
         branch: The branch to ask; that of the pipeline's settings when absent or empty.
         active_index: The index version to ask; that of the settings, else the active one, pinned for the whole run.
         access: What the caller may see; public nodes only when absent, whatever default the client has.
-        filter: Narrows every search, walk and fetch; nothing that a model writes widens it.
+        filter: Narrows every search, walk and fetch, besides the pipeline's setting `filter`; nothing that a step has
+            or a model writes widens it.
         is_english: False for a question in another language, in which the answer then is too.
         session_id: The conversation that the question belongs to; none when absent.
         user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for
@@ -105,7 +109,8 @@ class Pipeline:
         """Answers a question over an open client.
 
         Raises:
-            StepError: A step broke a rule or what it called failed.
+            StepError: A step broke a rule or what it called failed; `filters-exclude-each-other` when the filters of
+                the pipeline and the run do.
             RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
@@ -118,7 +123,7 @@ class Pipeline:
             user_id=options.get("user_id", ""),
             active_index=options.get("active_index") or settings.active_index,
             retrieval_access=options.get("access", Access()),
-            retrieval_filter=options.get("filter", Filter()),
+            retrieval_filter=_both(settings.filter, options.get("filter", Filter())),
         )
         runtime = Runtime(
             retrieval=client,
@@ -181,6 +186,17 @@ class Pipeline:
                 return await self.arun(question, client=client, **options)
 
         return asyncio.run(connected())
+
+
+def _both(setting: FilterKeys | None, given: Filter) -> Filter:
+    """The pipeline's filter and the run's."""
+    both = merged(setting.as_filter() if setting else Filter(), given)
+    if both is None:
+        raise StepError(
+            "filters-exclude-each-other",
+            "no node can pass both the pipeline's setting `filter` and the filter of the run: change one of them",
+        )
+    return both
 
 
 def _span_sinks() -> tuple[TraceSink, ...]:

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from groundwire_pipelines.filter_keys import FilterKeys
+
 RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
 
 
@@ -25,6 +27,8 @@ class PipelineSettings(BaseModel):
     """The branch to ask; a run may name another."""
     active_index: str = ""
     """The index version to ask; empty for the active one, which is then pinned for the whole run."""
+    filter: FilterKeys | None = None
+    """Narrows every search, walk and fetch, besides what the run and its steps narrow."""
     model_language: Literal["en"] = "en"
     """The language that prompts and the model use: English, into which questions are translated."""
     top_k: Annotated[int | None, Field(ge=1)] = None

@@ -6,7 +6,17 @@ Every run has its own state; nothing else is shared between steps.
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire_client import Access, DependencyEdge, DependencyPath, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_client import (
+    Access,
+    DependencyEdge,
+    DependencyPath,
+    ExpandDebug,
+    ExpandedNode,
+    Filter,
+    Hit,
+    NodeText,
+    ServiceContext,
+)
 from groundwire_pipelines.rendering.shown import ShownText
 
 RETRIEVED: Final = (
@@ -18,6 +28,7 @@ RETRIEVED: Final = (
     "graph_debug",
     "chosen_nodes",
     "paths",
+    "services",
     "node_texts",
     "shown",
     "context_blocks",
@@ -74,6 +85,8 @@ class PipelineState:
     """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""
     paths: list[DependencyPath] = field(default_factory=list)
     """The shortest paths between the two ends of a question, best first."""
+    services: list[ServiceContext] = field(default_factory=list)
+    """The services around the matches of a query, and who calls whom."""
     node_texts: list[NodeText] = field(default_factory=list)
     shown: list[ShownText] = field(default_factory=list)
     """Which of the texts `context_blocks` shows, by handle: their ids, places, and how much of each."""
@@ -105,6 +118,7 @@ class PipelineState:
         self.graph_debug = None
         self.chosen_nodes = []
         self.paths = []
+        self.services = []
         self.node_texts = []
         self.shown = []
         self.context_blocks = []

@@ -7,7 +7,8 @@ from pydantic import Field
 from groundwire_client import Direction, ExpandDebug
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
+from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -26,12 +27,14 @@ class ExpandSettings(StepSettings):
     direction: Annotated[
         Direction, one_of(Direction, "direction-unknown"), Field(description="Which way to follow edges.")
     ] = Direction.OUTGOING
+    filter: FilterKey = None
 
 
 async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope = scope_of(state)
-    if not state.retrieval_seed_nodes:
-        return _nothing(state)
+    filter = narrowed(state, step.filter)
+    if not state.retrieval_seed_nodes or filter is None:
+        return _nothing(state, "no_seeds" if filter else NOTHING_PASSES)
     with sending():
         walked = await runtime.retrieval.expand(
             scope,
@@ -40,7 +43,7 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
             max_nodes=step.max_nodes,
             edge_allowlist=step.edge_allowlist,
             direction=step.direction,
-            filter=state.retrieval_filter,
+            filter=filter,
             min_confidence=step.min_confidence,
             access=state.retrieval_access,
         )
@@ -52,12 +55,12 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
     return _outcome(walked.debug)
 
 
-def _nothing(state: PipelineState) -> Outcome:
-    """The expansion of no seeds, which needs no server."""
+def _nothing(state: PipelineState, reason: str) -> Outcome:
+    """An expansion that needs no server: of no seeds, or by filters that nothing passes."""
     state.graph_seed_nodes = []
     state.graph_expanded_nodes = []
     state.graph_edges = []
-    state.graph_debug = ExpandDebug(seed_count=0, expanded_count=0, edges_count=0, truncated=False, reason="no_seeds")
+    state.graph_debug = ExpandDebug(seed_count=0, expanded_count=0, edges_count=0, truncated=False, reason=reason)
     return _outcome(state.graph_debug)
 
 

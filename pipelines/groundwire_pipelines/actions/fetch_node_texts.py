@@ -6,11 +6,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from groundwire_client import ExpandedNode, FetchResult, NodeText, PrioritizationMode, SkippedNode, SkipReason
+from groundwire_client import ExpandedNode, FetchResult, Filter, NodeText, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
+from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -35,6 +36,7 @@ class FetchSettings(StepSettings):
         one_of(PrioritizationMode, "prioritization-mode-unknown"),
         Field(description="In which order nodes compete for the budget, unless a step has chosen among them."),
     ] = PrioritizationMode.BALANCED
+    filter: FilterKey = None
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
@@ -73,7 +75,11 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     budget = _budget(step, runtime.settings)
     mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state, runtime.settings.node_text_fetch_top_n)
-    texts, skipped = await _fetch_pages(mode, state, runtime, wanted, budget)
+    filter = narrowed(state, step.filter)
+    texts: list[NodeText] = []
+    skipped: list[SkippedNode] = []
+    if filter is not None:
+        texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
     state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
     return Outcome(
         detail={
@@ -87,7 +93,12 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
 
 
 async def _fetch_pages(
-    mode: PrioritizationMode, state: PipelineState, runtime: Runtime, wanted: _Wanted, budget: _Budget
+    mode: PrioritizationMode,
+    filter: Filter,
+    state: PipelineState,
+    runtime: Runtime,
+    wanted: _Wanted,
+    budget: _Budget,
 ) -> tuple[list[NodeText], list[SkippedNode]]:
     """Asks again for texts that only the size of a response kept out, while the budget and progress last."""
     texts: list[NodeText] = []
@@ -101,7 +112,7 @@ async def _fetch_pages(
                 budget_tokens=budget.left if budget.in_tokens else None,
                 max_chars=None if budget.in_tokens else budget.left,
                 mode=mode,
-                filter=state.retrieval_filter,
+                filter=filter,
                 access=state.retrieval_access,
             )
         pin(state, result.index)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import Direction, HybridParameters, Paths, QueryResult
+from groundwire_client import Direction, Filter, HybridParameters, Paths, QueryResult
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QuerySource, effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, one_of
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState
@@ -32,18 +33,23 @@ class FindPathsSettings(StepSettings):
         one_of(Direction, "direction-unknown"),
         Field(description="Which way paths follow edges; when absent outgoing, and either way where that finds none."),
     ] = None
+    filter: FilterKey = None
 
 
 async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
     top_k = effective_top_k(step.top_k, runtime.settings)
-    from_ids, to_ids = [(await _nearest(end, top_k, state, runtime)).ids for end in _ends(state, runtime)]
+    ends = _ends(state, runtime)
+    filter = narrowed(state, step.filter)
+    if filter is None:
+        return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
+    from_ids, to_ids = [(await _nearest(end, top_k, filter, state, runtime)).ids for end in ends]
     state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
     detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
     if not from_ids or not to_ids:
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
     for direction in (Direction.OUTGOING, Direction.BOTH) if step.direction is None else (step.direction,):
-        found = await _paths(from_ids, to_ids, direction, state, runtime)
+        found = await _paths(from_ids, to_ids, direction, filter, state, runtime)
         detail |= {"paths": len(found.paths), "direction": direction.value, "reason": found.debug.reason}
         if found.paths:
             _keep(found, state)
@@ -65,13 +71,13 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     return ends
 
 
-async def _nearest(end: str, top_k: int, state: PipelineState, runtime: Runtime) -> QueryResult:
+async def _nearest(end: str, top_k: int, filter: Filter, state: PipelineState, runtime: Runtime) -> QueryResult:
     with sending():
         found = await runtime.retrieval.query(
             scope_of(state),
             end,
             hybrid=HybridParameters(top_k=top_k),
-            filter=state.retrieval_filter,
+            filter=filter,
             access=state.retrieval_access,
         )
     pin(state, found.index)
@@ -79,7 +85,12 @@ async def _nearest(end: str, top_k: int, state: PipelineState, runtime: Runtime)
 
 
 async def _paths(
-    from_ids: tuple[str, ...], to_ids: tuple[str, ...], direction: Direction, state: PipelineState, runtime: Runtime
+    from_ids: tuple[str, ...],
+    to_ids: tuple[str, ...],
+    direction: Direction,
+    filter: Filter,
+    state: PipelineState,
+    runtime: Runtime,
 ) -> Paths:
     settings = runtime.settings
     max_hops, max_paths, max_nodes = settings.max_hops, settings.max_paths, settings.graph_max_nodes
@@ -95,7 +106,7 @@ async def _paths(
             max_nodes=max_nodes,
             edge_allowlist=settings.graph_edge_allowlist,
             direction=direction,
-            filter=state.retrieval_filter,
+            filter=filter,
             min_confidence=settings.graph_min_confidence or 0.0,
             access=state.retrieval_access,
         )

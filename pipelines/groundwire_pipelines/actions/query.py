@@ -6,9 +6,8 @@ from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryRes
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.query_settings import QuerySettings
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
-from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState
 
@@ -19,19 +18,18 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     top_k = effective_top_k(step.top_k, runtime.settings)
     budget = step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     parsed = parsed_query(step.query_from, step.query_parser, state)
-    narrowed = merged(state.retrieval_filter, parsed.filter)
+    filter = narrowed(state, step.filter, parsed.filter)
     detail: dict[str, str | int | float | bool] = {"top_k": top_k, "budget": budget}
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
-    if narrowed is None:
-        # The caller's filter and the query's exclude each other. Dropping either would widen the search.
-        return Outcome(detail={**detail, "matches": 0, "reason": "filters_exclude_each_other"})
+    if filter is None:
+        return Outcome(detail={**detail, "matches": 0, "reason": NOTHING_PASSES})
     with sending():
         found = await runtime.retrieval.query(
             scope,
             parsed.query,
             hybrid=step.parameters(top_k),
-            filter=narrowed,
+            filter=filter,
             visibility=step.visibility,
             sources=step.sources,
             fusion=step.fusion,
@@ -42,6 +40,11 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             freshness_weight=step.freshness_weight,
             include_parents=step.include_parents,
             include_neighbors=step.include_neighbors,
+            expand_graph=step.expand_graph,
+            not_found_when_empty=step.not_found_when_empty,
+            process=step.process,
+            doc_class=step.doc_class,
+            workflow_id=step.workflow_id,
             budget_tokens=budget,
             access=state.retrieval_access,
         )
@@ -49,6 +52,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
     state.node_texts = _texts(found.matches)
+    state.services = list(found.service_context)
     return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
 
 

@@ -9,6 +9,7 @@ from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.text_budget import BudgetFactor
+from groundwire_pipelines.filter_keys import FilterKey
 
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 _ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
@@ -139,6 +140,17 @@ class QuerySettings(HybridSettings):
         at_least_one("budget-not-positive"),
         Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
     ] = None
+    expand_graph: Annotated[
+        bool, Field(description="Also brings the services around the matches, into `services` of the run's state.")
+    ] = False
+    not_found_when_empty: Annotated[
+        bool,
+        Field(description="Fails with `server-no-matches` when nothing matches, instead of going on with nothing."),
+    ] = False
+    process: Annotated[str, Field(description="Narrows to nodes with this `process` in their metadata.")] = ""
+    doc_class: Annotated[str, Field(description="Narrows to nodes with this `doc_class` in their metadata.")] = ""
+    workflow_id: Annotated[str, Field(description="Narrows to nodes with this `workflow_id` in their metadata.")] = ""
+    filter: FilterKey = None
     budget_factor: BudgetFactor = None
 
     @model_validator(mode="after")

@@ -2,10 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-from groundwire_client import Scope
+from groundwire_client import Filter, Scope
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.state import PipelineState
+
+_EVERYTHING: Final = Filter()
+NOTHING_PASSES: Final = "filters_exclude_each_other"
+"""The `reason` in the trace of a step whose filters no node can pass."""
 
 
 def scope_of(state: PipelineState) -> Scope:
@@ -32,6 +39,15 @@ def pin(state: PipelineState, index: str) -> None:
             "index-changed", f"the run is pinned to index {state.active_index!r}, but {index!r} answered: ask again"
         )
     state.active_index = index
+
+
+def narrowed(state: PipelineState, step: FilterKeys | None, query: Filter = _EVERYTHING) -> Filter | None:
+    """The filter of a call: the run's, narrowed by those of the step and the query; none of them widens another.
+
+    None when no node can pass all of them. Dropping one would widen the call, so it is not made.
+    """
+    by_step = merged(state.retrieval_filter, step.as_filter() if step else Filter())
+    return None if by_step is None else merged(by_step, query)
 
 
 @contextmanager

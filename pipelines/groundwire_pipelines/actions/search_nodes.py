@@ -8,9 +8,9 @@ from groundwire_client import Rerank, SearchType
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.filters import merged
+from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState
 
@@ -43,6 +43,8 @@ class SearchSettings(StepSettings):
         QuerySource, one_of(QuerySource, "query-from-unknown"), Field(description="Where the query comes from.")
     ] = QuerySource.LAST_MODEL_RESPONSE
 
+    filter: FilterKey = None
+
     @model_validator(mode="after")
     def _rerank_is_of_semantic(self) -> Self:
         if self.rerank is not Rerank.NONE and self.search_type is not SearchType.SEMANTIC:
@@ -66,20 +68,19 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         raise StepError("mode-not-supported", f"the mode {step.mode} is not among retrieval_modes ({modes})")
     top_k = effective_top_k(step.top_k, runtime.settings)
     parsed = parsed_query(step.query_from, step.query_parser, state)
-    narrowed = merged(state.retrieval_filter, parsed.filter)
+    filter = narrowed(state, step.filter, parsed.filter)
     detail: dict[str, str | int | float | bool] = {"mode": step.mode, "top_k": top_k}
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
-    if narrowed is None:
-        # The caller's filter and the query's exclude each other. Dropping either would widen the search.
-        return Outcome(detail={**detail, "hits": 0, "reason": "filters_exclude_each_other"})
+    if filter is None:
+        return Outcome(detail={**detail, "hits": 0, "reason": NOTHING_PASSES})
     with sending():
         found = await runtime.retrieval.search(
             scope,
             parsed.query,
             search_type=step.search_type,
             top_k=top_k,
-            filter=narrowed,
+            filter=filter,
             rrf_k=step.rrf_k if step.search_type is SearchType.HYBRID else None,
             rerank=step.rerank,
             access=state.retrieval_access,

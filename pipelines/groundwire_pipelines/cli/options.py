@@ -23,7 +23,7 @@ Index = Annotated[str, typer.Option(help="The index version to read.", show_defa
 Folders = Annotated[
     list[Path] | None,
     typer.Option(
-        "--path",
+        "--folder",
         exists=True,
         file_okay=False,
         help="A folder of pipelines to search before the library; repeatable.",

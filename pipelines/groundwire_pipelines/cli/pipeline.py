@@ -30,9 +30,9 @@ _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @pipeline_app.command()
-def validate(names: _Names, path: Folders = None, as_json: _AsJson = False) -> None:
+def validate(names: _Names, folder: Folders = None, as_json: _AsJson = False) -> None:
     """Check pipelines; exit with 1 when one is wrong."""
-    reports = [_report(name, path or []) for name in names]
+    reports = [_report(name, folder or []) for name in names]
     if as_json:
         typer.echo(json.dumps([report for report, _ in reports], indent=2))
     else:
@@ -43,9 +43,9 @@ def validate(names: _Names, path: Folders = None, as_json: _AsJson = False) -> N
 
 
 @pipeline_app.command()
-def show(name: _Name, path: Folders = None, as_json: _AsJson = False) -> None:
+def show(name: _Name, folder: Folders = None, as_json: _AsJson = False) -> None:
     """Print a pipeline merged with all that it extends, and where each value came from."""
-    definition = _load(name, path or [])
+    definition = _load(name, folder or [])
     if as_json:
         typer.echo(json.dumps(_as_json(definition), indent=2))
     else:
@@ -56,12 +56,12 @@ def show(name: _Name, path: Folders = None, as_json: _AsJson = False) -> None:
 def graph(
     name: _Name,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .svg file to write.")],
-    path: Folders = None,
+    folder: Folders = None,
 ) -> None:
     """Draw the steps of a pipeline and the branches between them."""
     if output.suffix.lower() != ".svg":
         raise typer.BadParameter(f"{str(output)!r} must end in .svg: the picture is an SVG", param_hint="--output")
-    picture = pipeline_svg(_load(name, path or []), actions())
+    picture = pipeline_svg(_load(name, folder or []), actions())
     try:
         output.write_text(picture, encoding="utf-8")
     except OSError as error:

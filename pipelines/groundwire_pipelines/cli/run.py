@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, Access, AsyncGroundwireClient, TokenFile
-from groundwire_client.cli import printable
+from groundwire_client.cli import FilterOptions, printable, with_options
 from groundwire_pipelines.actions.evidence import texts_shown
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
@@ -29,14 +29,16 @@ from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.runtime import Model
 
 
+@with_options(FilterOptions)
 def run(
+    narrowing: FilterOptions,
     pipeline: Annotated[str, typer.Argument(help="A pipeline's name, its file, or file.yaml#name.")],
     question: Annotated[str, typer.Argument(help="The question to answer.")],
     server: options.Server,
     repository: options.Repository = "",
     branch: options.Branch = "",
     index: options.Index = "",
-    path: options.Folders = None,
+    folder: options.Folders = None,
     setting: options.Settings = None,
     budget_tokens: options.BudgetTokens = None,
     path_from: options.PathFrom = "",
@@ -69,6 +71,7 @@ def run(
         branch=branch,
         active_index=index,
         access=access,
+        filter=narrowing.filter,
         is_english=english,
         session_id=session,
         user_id=_user(user) if session else user,
@@ -77,7 +80,7 @@ def run(
     )
     try:
         ends = {name: text for name, text in (("path_from", path_from), ("path_to", path_to)) if text}
-        loaded = Pipeline.load(pipeline, path or (), **{**_settings(setting or (), budget_tokens), **ends})
+        loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or (), budget_tokens), **ends})
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         with ExitStack() as stack:

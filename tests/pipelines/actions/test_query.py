@@ -57,6 +57,11 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "freshness_weight": None,
         "include_parents": False,
         "include_neighbors": False,
+        "expand_graph": False,
+        "not_found_when_empty": False,
+        "process": "",
+        "doc_class": "",
+        "workflow_id": "",
         "budget_tokens": 700,
         "access": ACCESS,
     }

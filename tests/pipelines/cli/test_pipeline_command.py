@@ -31,7 +31,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def test_validate_tells_each_problem_and_warning(folder: Path) -> None:
-    result = run("validate", "child", "wrong", "odd", "--path", folder)
+    result = run("validate", "child", "wrong", "odd", "--folder", folder)
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
         "child: ok",
@@ -46,7 +46,7 @@ def test_validate_succeeds_when_nothing_is_wrong(folder: Path) -> None:
 
 
 def test_validate_for_programs(folder: Path) -> None:
-    result = run("validate", "wrong", "--path", folder, "--json")
+    result = run("validate", "wrong", "--folder", folder, "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout) == [
         {
@@ -65,13 +65,13 @@ def test_validate_for_programs(folder: Path) -> None:
 
 
 def test_show_prints_values_with_their_origin(folder: Path) -> None:
-    lines = run("show", "child", "--path", folder).stdout.splitlines()
+    lines = run("show", "child", "--folder", folder).stdout.splitlines()
     assert any(line.split() == ["top_k:", "3", "#", "child.yaml:5"] for line in lines)
     assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:6"] for line in lines)
 
 
 def test_show_for_programs(folder: Path) -> None:
-    shown = json.loads(run("show", "child", "--path", folder, "--json").stdout)
+    shown = json.loads(run("show", "child", "--folder", folder, "--json").stdout)
     assert (shown["name"], shown["settings"]["top_k"]) == ("child", 3)
     assert shown["origins"]["settings.top_k"] == f"{folder}/child.yaml:5"
     assert [step["id"] for step in shown["steps"]][:2] == ["search", "expand"]
@@ -79,22 +79,22 @@ def test_show_for_programs(folder: Path) -> None:
 
 def test_graph_writes_an_svg_file(folder: Path) -> None:
     picture = folder / "child.svg"
-    assert run("graph", "child", "--path", folder, "-o", picture).exit_code == 0
+    assert run("graph", "child", "--folder", folder, "-o", picture).exit_code == 0
     assert picture.read_text().startswith("<svg ")
 
 
 def test_graph_writes_no_other_format_and_nowhere_else(folder: Path) -> None:
-    png = run("graph", "child", "--path", folder, "-o", folder / "child.png")
+    png = run("graph", "child", "--folder", folder, "-o", folder / "child.png")
     assert png.exit_code == 2
     assert "must end in .svg" in png.stderr
-    nowhere = run("graph", "child", "--path", folder, "-o", folder / "no" / "child.svg")
+    nowhere = run("graph", "child", "--folder", folder, "-o", folder / "no" / "child.svg")
     assert nowhere.exit_code == 2
     assert "No such file or directory" in " ".join(nowhere.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("command", [["show"], ["graph", "-o", "it.svg"]])
 def test_a_wrong_pipeline_is_not_shown(folder: Path, command: list[str]) -> None:
-    result = run(*command, "wrong", "--path", folder)
+    result = run(*command, "wrong", "--folder", folder)
     assert result.exit_code == 1
     assert result.stderr == f"error: {folder}/wrong.yaml:5: settings.topk: unknown key; did you mean 'top_k'?\n"
 

@@ -153,7 +153,7 @@ def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) ->
 def test_finds_pipelines_in_folders_of_the_user(tmp_path: Path, address: str) -> None:
     text = "pipeline:\n  name: mine\n  extends: evidence\n  settings: {repository: books, branch: trunk}\n"
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    result = run("mine", "tax", "--path", tmp_path, address=address)
+    result = run("mine", "tax", "--folder", tmp_path, address=address)
     assert "def source_of('books::trunk::public::tax')" in result.stdout
 
 

@@ -1,0 +1,55 @@
+"""A filter as pipeline files have it: the setting `filter`, and the key `filter` of steps that ask the server."""
+
+from dataclasses import fields
+from typing import Annotated, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from groundwire_client import Filter
+
+_Texts: TypeAlias = tuple[Annotated[str, Field(min_length=1)], ...]
+_Scalar: TypeAlias = str | int | float | bool | None
+
+
+class FilterKeys(BaseModel):
+    """Narrows what is asked: values of one field are alternatives, fields must all hold, an absent one admits all."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    kinds: Annotated[_Texts, Field(description="Node kinds, such as cs.")] = ()
+    data_types: Annotated[_Texts, Field(description="Data types, such as db_code.")] = ()
+    corpus_types: Annotated[_Texts, Field(description="Corpus types, such as DOC_README.")] = ()
+    languages: Annotated[_Texts, Field(description="Languages, such as csharp.")] = ()
+    path_prefixes: Annotated[_Texts, Field(description="Prefixes of the path, such as src/Billing/.")] = ()
+    collection_ids: Annotated[_Texts, Field(description="Collections.")] = ()
+    document_ids: Annotated[_Texts, Field(description="Documents.")] = ()
+    service_names: Annotated[_Texts, Field(description="Services, such as auth-service.")] = ()
+    repo_names: Annotated[_Texts, Field(description="Repositories that nodes come from.")] = ()
+    tenant_ids: Annotated[_Texts, Field(description="Tenants that nodes belong to.")] = ()
+    case_ids: Annotated[_Texts, Field(description="Cases.")] = ()
+    document_version_ids: Annotated[_Texts, Field(description="Versions of documents.")] = ()
+    is_latest: Annotated[bool | None, Field(description="The latest versions of documents alone, or none of them.")] = (
+        None
+    )
+    is_test: Annotated[bool | None, Field(description="Tests alone, or none.")] = None
+    is_generated: Annotated[bool | None, Field(description="What tools wrote alone, or none of it.")] = None
+    metadata: Annotated[
+        dict[str, _Scalar | tuple[_Scalar, ...]],
+        Field(description="What nodes' own metadata must have: a value for each key, or alternatives."),
+    ] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _fits_the_wire(self) -> Self:
+        self.as_filter()
+        return self
+
+    def as_filter(self) -> Filter:
+        """The filter of a request. Raises ValueError for a number that does not fit the wire."""
+        return Filter(**{field.name: getattr(self, field.name) for field in fields(Filter)})
+
+
+FilterKey: TypeAlias = Annotated[
+    FilterKeys | None,
+    Field(description="Narrows what this step asks, besides the filters of the pipeline and of the run."),
+]
+"""The key of a step; None for a step without it."""

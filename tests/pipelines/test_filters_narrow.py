@@ -1,0 +1,116 @@
+"""Filters of the pipeline, the run, a step and a parsed query: all that a node must pass, and nothing widens another."""
+
+import asyncio
+from dataclasses import fields
+from typing import Any, cast
+
+import pytest
+from pydantic import JsonValue
+
+from groundwire.v1 import query_pb2, scope_pb2
+from groundwire_client import AsyncGroundwireClient, Filter
+from groundwire_pipelines import Pipeline, StepError
+from groundwire_pipelines.actions import (
+    choose_nodes,
+    expand_dependency_tree,
+    fetch_node_texts,
+    find_paths,
+    query,
+    search_nodes,
+)
+from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.actions.query_settings import QuerySettings
+from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.parsing.filter_words import filters_in_words
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
+
+OF_RUN = Filter(collection_ids=("billing", "audit"), is_test=False)
+LIMITS: dict[str, JsonValue] = {"max_depth": 1, "max_nodes": 9, "edge_allowlist": ["*"]}
+PATHS = {"max_hops": 3, "max_paths": 2, "graph_max_nodes": 9, "graph_edge_allowlist": ("*",)}
+STEPS: dict[str, tuple[Action[Any], dict[str, JsonValue], dict[str, Any]]] = {
+    "search_nodes": (search_nodes.ACTION, {"search_type": "bm25", "query_from": "question"}, {}),
+    "query": (query.ACTION, {"query_from": "question"}, {}),
+    "expand_dependency_tree": (expand_dependency_tree.ACTION, LIMITS, {}),
+    "fetch_node_texts": (fetch_node_texts.ACTION, {}, {}),
+    "find_paths": (find_paths.ACTION, {}, PATHS),
+}
+
+
+def asked(name: str, narrowing: JsonValue) -> tuple[FakeRetrieval, dict[str, Any]]:
+    """What a step with a filter of its own asks, and what its trace tells."""
+    action, keys, settings = STEPS[name]
+    retrieval = FakeRetrieval()
+    state = make_state(
+        user_question="from a to b", retrieval_filter=OF_RUN, retrieval_seed_nodes=["a"], graph_seed_nodes=["a"]
+    )
+    outcome = run_action(action, {**keys, "filter": narrowing}, state, make_runtime(retrieval, **settings))
+    return retrieval, dict(outcome.detail)
+
+
+def test_the_keys_are_the_fields_of_the_wire_and_of_the_client() -> None:
+    assert set(FilterKeys.model_fields) == set(scope_pb2.Filter.DESCRIPTOR.fields_by_name)
+    assert set(FilterKeys.model_fields) == {field.name for field in fields(Filter)}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
+    retrieval, _ = asked(name, {"collection_ids": ["audit", "secret"], "kinds": ["cs"]})
+    wanted = Filter(collection_ids=("audit",), kinds=("cs",), is_test=False)
+    assert retrieval.calls
+    assert {call.arguments["filter"] for call in retrieval.calls} == {wanted}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_excludes_the_filter_of_the_run_asks_nothing(name: str) -> None:
+    retrieval, detail = asked(name, {"collection_ids": ["secret"]})
+    assert retrieval.calls == []
+    assert detail.get("reason", "filters_exclude_each_other") == "filters_exclude_each_other"
+
+
+def test_what_is_chosen_among_passes_the_filter_of_the_run() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_filter=OF_RUN, retrieval_hits=[*FakeRetrieval().searches[0].hits])  # type: ignore[union-attr]
+    run_action(choose_nodes.ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=2))
+    assert [call.arguments["filter"] for call in retrieval.calls] == [OF_RUN]
+
+
+def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: Filter) -> None:
+    pipeline = Pipeline.load("evidence", filter=setting)
+    client = cast("AsyncGroundwireClient", retrieval)
+    asyncio.run(pipeline.arun("tax", client=client, repository="shop", branch="main", filter=given))
+
+
+def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None:
+    retrieval = FakeRetrieval()
+    run(retrieval, {"collection_ids": ["billing", "secret"], "metadata": {"team": "pay"}}, OF_RUN)
+    wanted = Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
+    assert retrieval.methods == ["query", "expand", "expand", "fetch"]
+    assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
+
+
+def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
+    retrieval = FakeRetrieval()
+    with pytest.raises(StepError) as caught:
+        run(retrieval, {"collection_ids": ["secret"]}, OF_RUN)
+    assert caught.value.rule == "filters-exclude-each-other"
+    assert retrieval.calls == []
+
+
+# What the run has once for all steps, and what a file has no use for.
+NOT_OF_A_STEP = {"scope", "access", "query", "hybrid", "now", "query_vector"}
+
+
+def test_a_query_step_has_every_field_of_the_request() -> None:
+    request = {*query_pb2.QueryRequest.DESCRIPTOR.fields_by_name} - NOT_OF_A_STEP
+    hybrid = {*query_pb2.HybridParameters.DESCRIPTOR.fields_by_name}
+    ranking = {*query_pb2.RankingParameters.DESCRIPTOR.fields_by_name}
+    assert (request | hybrid) - set(QuerySettings.model_fields) == set()
+    assert set(type(QuerySettings().ranking).model_fields) == ranking
+
+
+def test_the_prompt_of_a_router_tells_what_searches_are_restricted_to() -> None:
+    words = filters_in_words(Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"}))
+    assert '- collection_ids: ["billing"]\n- is_test: false\n- metadata: {"team": "pay"}\n' in words
+    assert "kinds, data_types, corpus_types" in words
+    assert "tenant_ids" not in words
+    assert filters_in_words(Filter()).startswith("Searches are not restricted.")
