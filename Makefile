@@ -13,7 +13,7 @@ INSTALLED := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow toolchains lint format stubs clean
+.PHONY: help install demo test test-slow toolchains lint format reference stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
@@ -22,6 +22,7 @@ help:
 	@echo "make toolchains what the slow tests of examples/ need besides Python packages; as root on Debian"
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"
+	@echo "make reference  write docs/pipelines-reference.md from the code"
 	@echo "make stubs      generate the Python stubs of the protos, and their descriptors for Envoy"
 	@echo "make clean      remove the environment and everything that was built"
 
@@ -57,6 +58,9 @@ toolchains:
 
 lint: $(INSTALLED)
 	$(BIN)/python -m pytest tests/project/test_lint.py tests/project/test_stubs.py
+
+reference: $(INSTALLED)
+	$(BIN)/python -m groundwire_pipelines.reference > docs/pipelines-reference.md
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -1,14 +1,64 @@
-"""YAML pipelines that drive a Groundwire server: load, validate, run."""
+"""YAML pipelines that drive a Groundwire server: load, validate, run, and extend by actions of your own.
 
+`OpenAIModel` needs the extra `models`; it is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from groundwire_pipelines.actions.definition import Action, DataFlow, KeyGroup, Outcome, Retry, StepSettings
+from groundwire_pipelines.engine.trace import RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent, TraceSink
 from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem, RunCancelledError, StepError
-from groundwire_pipelines.pipeline import Pipeline, PipelineResult
+from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
+from groundwire_pipelines.runtime import Counter, History, Model, ModelAnswer, Runtime, StoredHistory
+from groundwire_pipelines.settings import PipelineSettings
+from groundwire_pipelines.state import PipelineState, Turn
+
+if TYPE_CHECKING:
+    from groundwire_pipelines.models.openai_model import OpenAIModel
 
 __all__ = [
+    "Action",
+    "Counter",
+    "DataFlow",
     "DefinitionError",
+    "History",
+    "KeyGroup",
+    "Model",
+    "ModelAnswer",
+    "ModelEndpoint",
+    "OpenAIModel",
+    "Outcome",
     "Pipeline",
     "PipelineError",
     "PipelineResult",
+    "PipelineSettings",
+    "PipelineState",
     "Problem",
+    "Retry",
     "RunCancelledError",
+    "RunEnded",
+    "RunOptions",
+    "RunStarted",
+    "Runtime",
+    "SqliteHistory",
+    "StepEnded",
     "StepError",
+    "StepSettings",
+    "StepStarted",
+    "StoredHistory",
+    "TraceEvent",
+    "TraceSink",
+    "Turn",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name != "OpenAIModel":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from groundwire_pipelines.models.openai_model import OpenAIModel
+    except ModuleNotFoundError as error:
+        raise ImportError("OpenAIModel needs more to be installed: groundwire[models]", name=error.name) from error
+    return OpenAIModel

@@ -30,7 +30,7 @@ class PromptFolders:
             StepError: `prompt-missing`, `prompt-unreadable`, or `prompt-variables` where the file and the variables
                 disagree.
         """
-        text = self._read(name)
+        text = self.text(name)
         problems = _variable_problems(text, variables.keys())
         if problems:
             raise StepError("prompt-variables", f"prompt {name!r}: {'; '.join(problems)}")
@@ -39,11 +39,16 @@ class PromptFolders:
     def problems(self, name: str, variables: Iterable[str]) -> tuple[str, ...]:
         """What is wrong with a prompt that is to be given these variables; () when `render` can fill it in."""
         try:
-            return _variable_problems(self._read(name), variables)
+            return _variable_problems(self.text(name), variables)
         except StepError as error:
             return (error.message,)
 
-    def _read(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """A prompt as its file has it.
+
+        Raises:
+            StepError: `prompt-missing`, `prompt-unreadable`.
+        """
         if not _PROMPT_NAME.fullmatch(name):
             raise StepError(
                 "prompt-missing",

@@ -4,7 +4,7 @@ Every run has its own state; nothing else is shared between steps.
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from groundwire_client import (
     Access,
@@ -17,6 +17,7 @@ from groundwire_client import (
     NodeText,
     ServiceContext,
 )
+from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.shown import ShownText
 
 RETRIEVED: Final = (
@@ -34,6 +35,8 @@ RETRIEVED: Final = (
     "context_blocks",
 )
 """The fields of a run's state that hold what a retrieval brought."""
+
+Extension = TypeVar("Extension")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,28 @@ class PipelineState:
     final_answer_en: str = ""
     final_answer: str = ""
 
+    extensions: dict[str, object] = field(default_factory=dict[str, object])
+    """What plug-in actions keep, by the names that they choose: frozen dataclasses, replaced as a whole by whoever
+    changes them; read them by `extension`."""
+
     error_step: str = ""
     """The step whose error a way out of it for errors took last; "" before there was one."""
     error_rule: str = ""
     error_message: str = ""
+
+    def extension(self, name: str, kind: type[Extension]) -> Extension | None:
+        """What a plug-in keeps under a name; None before it kept anything.
+
+        Raises:
+            StepError: `extension-taken`, when another plug-in keeps something else there.
+        """
+        value = self.extensions.get(name)
+        if value is None or isinstance(value, kind):
+            return value
+        raise StepError(
+            "extension-taken",
+            f"extensions[{name!r}] holds a {type(value).__name__}, not a {kind.__name__}: two plug-ins use one name",
+        )
 
     def clear_retrieval(self) -> None:
         """Empties every artifact of an earlier retrieval: the fields of RETRIEVED."""

@@ -1,4 +1,4 @@
-"""Filters of the pipeline, the run, a step and a parsed query: all that a node must pass, and nothing widens another."""
+"""Filters of the pipeline, the run, a step and a parsed query: a node must pass all, and nothing widens another."""
 
 import asyncio
 from dataclasses import fields

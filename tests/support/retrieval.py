@@ -188,7 +188,7 @@ def make_step(
 def make_definition(*steps: StepDefinition, **settings: Any) -> PipelineDefinition:
     """A pipeline that starts at its first step."""
     checked = PipelineSettings(**{"entry_step_id": steps[0].id, "top_k": 5, "max_context_tokens": 1000, **settings})
-    return PipelineDefinition("test", checked, {step.id: step for step in steps}, {}, (), ())
+    return PipelineDefinition("test", "", checked, {step.id: step for step in steps}, {}, (), ())
 
 
 def run_action(action: Action[Any], raw: Mapping[str, JsonValue], state: PipelineState, runtime: Runtime) -> Outcome:

@@ -32,7 +32,7 @@ from groundwire_pipelines.errors import PipelineError
 PLUGIN_GROUP: Final = "groundwire.actions"
 """The entry point group of plug-ins: each entry has the name of an action and points at an `Action`."""
 
-_BUILT_IN: Final[tuple[Action[Any], ...]] = (
+BUILT_IN: Final[tuple[Action[Any], ...]] = (
     translate_in_if_needed.ACTION,
     load_conversation_history.ACTION,
     check_context_budget.ACTION,
@@ -52,6 +52,7 @@ _BUILT_IN: Final[tuple[Action[Any], ...]] = (
     persist_turn_and_finalize.ACTION,
     finalize.ACTION,
 )
+"""The actions of this package, in the order of the documentation."""
 
 
 @functools.cache
@@ -61,7 +62,7 @@ def actions() -> Mapping[str, Action[Any]]:
     Raises:
         PipelineError: A plug-in cannot be loaded, is no action of its name, or takes the name of another.
     """
-    known = {action.name: action for action in _BUILT_IN}
+    known = {action.name: action for action in BUILT_IN}
     for entry in sorted(entry_points(group=PLUGIN_GROUP), key=lambda entry: (entry.name, entry.value)):
         if entry.name in known:
             raise PipelineError(f"{_named(entry)} takes the name of another action: rename it")

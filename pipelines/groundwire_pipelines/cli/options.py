@@ -29,6 +29,10 @@ Folders = Annotated[
         help="A folder of pipelines to search before the library; repeatable.",
     ),
 ]
+PipelineName = Annotated[
+    str, typer.Argument(metavar="PIPELINE", help="A name on the search path, a file.yaml, or file.yaml#name.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

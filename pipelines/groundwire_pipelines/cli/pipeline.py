@@ -9,28 +9,28 @@ from pydantic import JsonValue
 
 from groundwire_client.cli import printable
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.cli.options import Folders
+from groundwire_pipelines.cli.catalogue import init, list_actions, list_pipelines
+from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName
 from groundwire_pipelines.cli.terminal import fail
 from groundwire_pipelines.definition.loading import load_pipeline
-from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, step_keys
+from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, prompt_folders, step_keys
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.drawing.svg import pipeline_svg
 from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem
 from groundwire_pipelines.validation.schema import pipeline_schema
 
-pipeline_app = typer.Typer(no_args_is_help=True, help="Check, read and draw pipelines.")
+pipeline_app = typer.Typer(no_args_is_help=True, help="List, copy, check, read and draw pipelines.")
+pipeline_app.command("list")(list_pipelines)
+pipeline_app.command("actions")(list_actions)
+pipeline_app.command()(init)
 
-_Name = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="A name on the search path, a file.yaml, or file.yaml#name.")
-]
 _Names = Annotated[
     list[str], typer.Argument(metavar="PIPELINE...", help="Names on the search path, a file.yaml, or file.yaml#name.")
 ]
-_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @pipeline_app.command()
-def validate(names: _Names, folder: Folders = None, as_json: _AsJson = False) -> None:
+def validate(names: _Names, folder: Folders = None, as_json: AsJson = False) -> None:
     """Check pipelines; exit with 1 when one is wrong."""
     reports = [_report(name, folder or []) for name in names]
     if as_json:
@@ -43,7 +43,7 @@ def validate(names: _Names, folder: Folders = None, as_json: _AsJson = False) ->
 
 
 @pipeline_app.command()
-def show(name: _Name, folder: Folders = None, as_json: _AsJson = False) -> None:
+def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) -> None:
     """Print a pipeline merged with all that it extends, and where each value came from."""
     definition = _load(name, folder or [])
     if as_json:
@@ -54,7 +54,7 @@ def show(name: _Name, folder: Folders = None, as_json: _AsJson = False) -> None:
 
 @pipeline_app.command()
 def graph(
-    name: _Name,
+    name: PipelineName,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .svg file to write.")],
     folder: Folders = None,
 ) -> None:
@@ -102,6 +102,8 @@ def _records(problems: tuple[Problem, ...]) -> list[JsonValue]:
 def _as_json(definition: PipelineDefinition) -> dict[str, JsonValue]:
     return {
         "name": definition.name,
+        "description": definition.description,
+        "prompts": list(prompt_folders(definition)),
         "settings": given_settings(definition),
         "steps": [step_keys(step) for step in definition.steps.values()],
         "origins": {path: str(origin) for path, origin in definition.origins.items()},

@@ -1,14 +1,14 @@
-"""A merged pipeline as YAML that tells where each value came from, and that loads as the same pipeline again."""
+"""A merged pipeline as YAML that loads as the same pipeline again: to read, and as a copy to edit."""
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 from pydantic import JsonValue
 
-from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
+from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.scalars import unquoted
 from groundwire_pipelines.definition.search_path import RUN
 
@@ -20,25 +20,55 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 def merged_yaml(definition: PipelineDefinition) -> str:
     """The pipeline as one file without `extends`; each value ends with a comment that names its file and line.
 
-    Files are listed on top, and then called by their last names where these differ.
+    Files are listed on top, and then called by their last names where these differ. The folders of prompts stand there
+    as absolute paths, so that the text loads from any folder of this machine.
     """
     files = list(dict.fromkeys(origin.file for origin in definition.origins.values()))
     names = [Path(file).name for file in files]
     short = dict(zip(files, names if len(set(names)) == len(names) else files, strict=True))
-    lines = ["pipeline:", f"  name: {_flow(definition.name)}"]
+
+    def comment(path: str) -> str:
+        origin = definition.origins[path]
+        return f"{_COMMENT}{short[origin.file]}:{origin.line}"
+
+    lines = _lines(definition, definition.name, prompt_folders(definition), comment)
+    return "\n".join((*(f"# {file}" for file in files if file != RUN.file), *_aligned(list(lines)))) + "\n"
+
+
+def editable_yaml(definition: PipelineDefinition, name: str) -> str:
+    """The pipeline under another name, as one file without `extends` beside which its prompts lie."""
+    return "\n".join(_lines(definition, name, (), lambda path: "")) + "\n"
+
+
+def _lines(
+    definition: PipelineDefinition, name: str, prompts: Sequence[str], comment: Callable[[str], str]
+) -> Iterator[str]:
+    yield "pipeline:"
+    yield f"  name: {_flow(name)}"
+    if definition.description:
+        yield f"  description: {_flow(definition.description)}"
+    if prompts:
+        yield "  prompts:"
+        yield from (f"    - {_flow(folder)}" for folder in prompts)
     settings = given_settings(definition)
     if settings:
-        lines += ["  settings:", *_entries(settings, "settings", "    ", definition.origins, short)]
-    lines.append("  steps:")
+        yield "  settings:"
+        yield from _entries(settings, "settings", "    ", comment)
+    yield "  steps:"
     for step in definition.steps.values():
-        first, *rest = _entries(step_keys(step), f"steps.{step.id}", "      ", definition.origins, short)
-        lines += [f"    - {first.lstrip()}", *rest]
-    return "\n".join((*(f"# {file}" for file in files if file != RUN.file), *_aligned(lines))) + "\n"
+        first, *rest = _entries(step_keys(step), f"steps.{step.id}", "      ", comment)
+        yield f"    - {first.lstrip()}"
+        yield from rest
+
+
+def prompt_folders(definition: PipelineDefinition) -> list[str]:
+    """The folders of prompts that there are, as absolute paths, nearest first."""
+    return [str(folder.resolve()) for folder in definition.prompts if folder.is_dir()]
 
 
 def given_settings(definition: PipelineDefinition) -> dict[str, JsonValue]:
     """The settings that a file or the run gave, in the order of the merge; not those left at their defaults."""
-    values: dict[str, JsonValue] = definition.settings.model_dump(mode="json")
+    values: dict[str, JsonValue] = definition.settings.model_dump(mode="json", exclude_unset=True)
     given = [path.split(".")[1] for path in definition.origins if path.startswith("settings.")]
     return {name: values[name] for name in dict.fromkeys(given)}
 
@@ -48,17 +78,14 @@ def step_keys(step: StepDefinition) -> dict[str, JsonValue]:
     return {"id": step.id, "action": step.action, **step.raw, **step.transitions}
 
 
-def _entries(
-    values: Mapping[str, JsonValue], path: str, indent: str, origins: Mapping[str, Origin], short: Mapping[str, str]
-) -> Iterator[str]:
+def _entries(values: Mapping[str, JsonValue], path: str, indent: str, comment: Callable[[str], str]) -> Iterator[str]:
     for key, value in values.items():
         where = f"{path}.{key}"
         if isinstance(value, dict) and value:
             yield f"{indent}{_flow(key)}:"
-            yield from _entries(value, where, f"{indent}  ", origins, short)
+            yield from _entries(value, where, f"{indent}  ", comment)
         else:
-            origin = origins[where]
-            yield f"{indent}{_flow(key)}: {_flow(value)}{_COMMENT}{short[origin.file]}:{origin.line}"
+            yield f"{indent}{_flow(key)}: {_flow(value)}{comment(where)}"
 
 
 def _aligned(lines: Sequence[str]) -> Iterator[str]:

@@ -17,16 +17,19 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 class PipelineDraft:
     """A merged pipeline that nothing has checked yet.
 
-    `files` are those of the chain, the child's first. `replaced` are the parents' steps, by id, that a child replaced,
+    `files` are those of the chain, the child's first; `prompts` are the folders of prompts beside them and those that
+    they name, the child's first. `replaced` are the parents' steps, by id, that a child replaced,
     as the parent nearest to the child has them.
     """
 
     name: str
+    description: str
     origin: Origin
     settings: Mapping[str, JsonValue]
     steps: Mapping[str, StepDefinition]
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
+    prompts: tuple[Path, ...]
     replaced: Mapping[str, StepDefinition]
 
 
@@ -72,13 +75,19 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
     child = chain[-1]
     return PipelineDraft(
         name=child.name,
+        description=child.description,
         origin=child.origin,
         settings={key: value.plain() for key, value in settings.items()},
         steps={step_id: _step(step_id, step) for step_id, step in steps.items()},
         origins=origins,
         files=tuple(dict.fromkeys(source.path for source in reversed(chain))),
+        prompts=tuple(dict.fromkeys(folder for source in reversed(chain) for folder in _prompt_folders(source))),
         replaced={step_id: _step(step_id, step) for step_id, step in replaced.items()},
     )
+
+
+def _prompt_folders(source: PipelineSource) -> tuple[Path, ...]:
+    return source.path.parent / "prompts", *source.prompts
 
 
 def _identity(source: PipelineSource) -> tuple[Path, str]:

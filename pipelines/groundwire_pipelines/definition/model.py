@@ -40,12 +40,14 @@ class StepDefinition:
 class PipelineDefinition:
     """A pipeline that passed every check.
 
-    `steps` are by id, in the order of the merge. `origins` tells by dotted key path, such as `settings.top_k` or
+    `description` says what it is for; "" where its file does not. `steps` are by id, in the order of the merge.
+    `origins` tells by dotted key path, such as `settings.top_k` or
     `steps.search.top_k`, where a value came from. `prompts` are the folders to look for prompt files in, the nearest
     first. `warnings` name what is odd but runs.
     """
 
     name: str
+    description: str
     settings: PipelineSettings
     steps: Mapping[str, StepDefinition]
     origins: Mapping[str, Origin]

@@ -56,6 +56,17 @@ class PipelineSearch:
                 return sibling
         return self._resolve(reference, place, "extends", child.path.parent)
 
+    def all(self) -> tuple[PipelineSource, ...]:
+        """Every pipeline in the folders and the library, in the order of the search; of a name, the one found first.
+
+        Raises:
+            DefinitionError: A file is wrong.
+        """
+        found: dict[str, PipelineSource] = {}
+        for pipeline in (pipeline for folder in self._folders for pipeline in self._in_folder(folder)):
+            found.setdefault(pipeline.name, pipeline)
+        return tuple(found.values())
+
     def _resolve(self, reference: str, place: Origin, key: str, base: Path) -> PipelineSource:
         file, _, name = reference.partition("#")
         if file.endswith(FILE_SUFFIXES):

@@ -12,7 +12,7 @@ from groundwire_pipelines.definition.wording import did_you_mean, kind, listed, 
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 _ROOT_KEYS = ("pipeline", "pipelines")
-_PIPELINE_KEYS = ("name", "extends", "settings", "steps")
+_PIPELINE_KEYS = ("name", "description", "extends", "prompts", "settings", "steps")
 FILE_SUFFIXES = (".yaml", ".yml")
 
 
@@ -44,12 +44,17 @@ class StepSource:
 
 @dataclass(frozen=True, slots=True)
 class PipelineSource:
-    """A pipeline as one file has it: `steps` by id, in the file's order."""
+    """A pipeline as one file has it: `steps` by id, in the file's order.
+
+    `prompts` are the folders that it names besides the one beside its file.
+    """
 
     name: str
+    description: str
     path: Path
     origin: Origin
     extends: Located | None
+    prompts: tuple[Path, ...]
     settings: Mapping[str, Located]
     steps: Mapping[str, StepSource]
 
@@ -119,11 +124,39 @@ class _Reader:
         ):
             given = shown(extends.plain())
             self._problem(extends.origin, "extends", f"must be the name or the path of a pipeline, not {given}")
+        prompts = self._prompts(self._list(keys["prompts"], "prompts") if "prompts" in keys else ())
         settings = self._mapping(keys["settings"], "settings") if "settings" in keys else None
         steps = self._steps(self._list(keys["steps"], "steps") if "steps" in keys else ())
         if name is None:
             return None
-        return PipelineSource(name, self._path, keys["name"].origin, extends, settings or {}, steps)
+        return PipelineSource(
+            name,
+            self._text(keys.get("description"), "description"),
+            self._path,
+            keys["name"].origin,
+            extends,
+            prompts,
+            settings or {},
+            steps,
+        )
+
+    def _prompts(self, entries: tuple[Located, ...]) -> tuple[Path, ...]:
+        folders: list[Path] = []
+        for number, entry in enumerate(entries):
+            folder = self._path.parent / self._text(entry, f"prompts.{number}")
+            if not folder.is_dir():
+                self._problem(entry.origin, f"prompts.{number}", f"there is no folder {str(folder)!r}")
+            folders.append(folder)
+        return tuple(folders)
+
+    def _text(self, value: Located | None, key: str) -> str:
+        """The text; "" where there is none."""
+        if value is None:
+            return ""
+        if not isinstance(value.value, str):
+            self._problem(value.origin, key, f"must be a text, not {kind(value)}; quote it")
+            return ""
+        return value.value
 
     def _steps(self, entries: tuple[Located, ...]) -> Mapping[str, StepSource]:
         steps: dict[str, StepSource] = {}

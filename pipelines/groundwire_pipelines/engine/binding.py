@@ -29,6 +29,11 @@ class BoundStep:
         """Seconds to wait before each try but the first."""
         return self.settings.retry.pauses if self.settings.retry else ()
 
+    @property
+    def prompts(self) -> Mapping[str, frozenset[str]]:
+        """The prompts that the step uses, each with the variables that it fills in."""
+        return self.action.prompts_of(self.settings)
+
     async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
         """Does what the action does."""
         return await self.action.run(self.settings, state, runtime)

@@ -1,7 +1,7 @@
 """What an event tells of the state: sizes, ids, or texts as well."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sized
+from dataclasses import asdict, fields, is_dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -75,12 +75,34 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return value if name in _NAMES else _text(value, telling)
         case list():
             return _list(name, value, telling)
+        case dict():
+            return {name: _extension(kept, telling) for name, kept in value.items()}
         case ExpandDebug():
             return asdict(value)
         case Filter():
             return asdict(value) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
+
+
+def _extension(kept: object, telling: Telling) -> JsonValue:
+    """The fields of what a plug-in keeps: numbers as they are, texts as their sizes, and of the rest how many."""
+    if not is_dataclass(kept) or isinstance(kept, type):
+        raise TypeError(f"extensions holds {kept!r}, which is no dataclass: make it one, so that a trace can tell it")
+    return {field.name: _kept(getattr(kept, field.name), telling) for field in fields(kept)}
+
+
+def _kept(value: object, telling: Telling) -> JsonValue:
+    match value:
+        case bool() | int() | float() | None:
+            return value
+        case str():
+            return _text(value, telling)
+        case Sized():
+            told: dict[str, JsonValue] = {"count": len(value)}
+            return {**told, "text": repr(value)} if telling is Telling.TEXTS else told
+        case _:
+            return {"text": repr(value)} if telling is Telling.TEXTS else {}
 
 
 def _text(value: str, telling: Telling) -> JsonValue:

@@ -74,9 +74,15 @@ def _pipeline() -> _Schema:
                 "pattern": f"^{PIPELINE_NAME.pattern.pattern}$",
                 "description": "What other pipelines and the command line call it.",
             },
+            "description": {"type": "string", "description": "What it is for, as `groundwire pipeline list` tells it."},
             "extends": {
                 "type": "string",
                 "description": "The pipeline whose settings and steps this one starts from: a name, or a file's path.",
+            },
+            "prompts": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "description": "Folders of prompts besides `prompts` beside the file, relative to it, nearest first.",
             },
             "settings": {"$ref": "#/$defs/settings"},
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},

@@ -31,16 +31,23 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
         DefinitionError: Something is wrong; names everything that is.
     """
     findings = Findings(draft)
-    prompts = tuple(dict.fromkeys(file.parent / "prompts" for file in draft.files))
     settings = _settings(draft, findings)
     if draft.steps:
-        checks = StepChecks(draft, settings, actions, PromptFolders(prompts), findings)
+        checks = StepChecks(draft, settings, actions, PromptFolders(draft.prompts), findings)
         _check_steps(draft, settings, checks, actions, findings)
     else:
         findings.problem("steps", "the pipeline has no steps")
     if settings is None or findings.problems:
         raise DefinitionError(tuple(sorted(findings.problems, key=lambda problem: (problem.file, problem.line))))
-    return PipelineDefinition(draft.name, settings, draft.steps, draft.origins, prompts, tuple(findings.warnings))
+    return PipelineDefinition(
+        draft.name,
+        draft.description,
+        settings,
+        draft.steps,
+        draft.origins,
+        draft.prompts,
+        tuple(findings.warnings),
+    )
 
 
 def _settings(draft: PipelineDraft, findings: Findings) -> PipelineSettings | None:

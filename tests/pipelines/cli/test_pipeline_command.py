@@ -1,4 +1,4 @@
-"""`groundwire pipeline validate|show|graph|schema`."""
+"""`groundwire pipeline list|actions|init|validate|show|graph|schema`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
+from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.pipeline import pipeline_app
+from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.definition.merged_yaml import step_keys
+from groundwire_pipelines.definition.search_path import LIBRARY
 
 CHILD = """\
 pipeline:
@@ -67,7 +71,7 @@ def test_validate_for_programs(folder: Path) -> None:
 def test_show_prints_values_with_their_origin(folder: Path) -> None:
     lines = run("show", "child", "--folder", folder).stdout.splitlines()
     assert any(line.split() == ["top_k:", "3", "#", "child.yaml:5"] for line in lines)
-    assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:6"] for line in lines)
+    assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:7"] for line in lines)
 
 
 def test_show_for_programs(folder: Path) -> None:
@@ -101,3 +105,90 @@ def test_a_wrong_pipeline_is_not_shown(folder: Path, command: list[str]) -> None
 
 def test_schema_prints_a_schema() -> None:
     Draft202012Validator.check_schema(json.loads(run("schema").stdout))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["evidence", "quick_evidence", "trace", "rag_code_base", "rag_code_semantic_only", "rag_code_deep_graph", "own"],
+)
+def test_what_show_prints_loads_as_the_same_pipeline(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "say.md").write_text("{{question}}", encoding="utf-8")
+    (folder / "own.yaml").write_text(OWN, encoding="utf-8")
+    copy = tmp_path_factory.mktemp("elsewhere") / "copy.yaml"
+    copy.write_text(run("show", name, "--folder", folder).stdout, encoding="utf-8")
+    assert run("validate", copy).stdout == f"{copy}: ok\n"
+    first, second = load_pipeline(name, [folder]), load_pipeline(str(copy))
+    assert (first.name, first.description, first.settings) == (second.name, second.description, second.settings)
+    assert [step_keys(step) for step in first.steps.values()] == [step_keys(step) for step in second.steps.values()]
+
+
+OWN = """\
+pipeline:
+  name: own
+  description: "Asks: with settings # of its own."
+  extends: evidence
+  settings:
+    limits: {depth: 2, types: ["on", "0o17", Calls]}
+    filter: {is_test: false, metadata: {team: pay}}
+  steps:
+    - id: expand
+      action: expand_dependency_tree
+      max_depth_from_settings: limits.depth
+      max_nodes: 7
+      edge_allowlist_from_settings: limits.types
+      retry: {tries: 2}
+      on_error: finalize
+      on_error.server-no-matches: choose
+      next: translate
+    - {id: translate, action: translate_in_if_needed, prompt: say, next: choose}
+"""
+
+
+def test_list_tells_what_there_is_and_what_for(folder: Path) -> None:
+    (folder / "own.yaml").write_text(OWN, encoding="utf-8")
+    lines = run("list", "--folder", folder).stdout.splitlines()
+    assert lines[:2] == ["child (extends evidence)", "odd (extends evidence)"]
+    assert lines[lines.index("own (extends evidence)") + 1] == "  Asks: with settings # of its own."
+    told = json.loads(run("list", "--json").stdout)
+    assert [one["name"] for one in told] == sorted(path.stem for path in LIBRARY.glob("*.yaml"))
+    assert all(one["description"] for one in told)
+
+
+def test_actions_tells_keys_and_ways_out() -> None:
+    everything = run("actions").stdout
+    assert all(f"{name}\n" in everything for name in actions())
+    one = run("actions", "check_context_budget").stdout.splitlines()
+    assert "  ways out: on_ok, on_over_limit" in one
+    (told,) = json.loads(run("actions", "expand_dependency_tree", "--json").stdout)
+    (depth,) = [key for key in told["keys"] if key["name"] == "max_depth"]
+    assert (depth["kind"], depth["default"]) == ("whole number, at least 0", "")
+    misspelt = run("actions", "serch_nodes")
+    assert misspelt.exit_code == 2
+    assert "did you mean" in misspelt.stderr
+
+
+def test_init_copies_a_pipeline_and_its_prompts_to_edit(tmp_path: Path) -> None:
+    target = tmp_path / "mine"
+    assert run("init", "mine", "--from", "rag_code_deep_graph", "-o", target).exit_code == 0
+    assert run("validate", target / "mine.yaml").stdout == f"{target / 'mine.yaml'}: ok\n"
+    copied, source = load_pipeline(str(target / "mine.yaml")), load_pipeline("rag_code_deep_graph")
+    assert (copied.name, copied.settings) == ("mine", source.settings)
+    assert copied.prompts == (target / "prompts",)
+    assert (target / "prompts" / "router.md").read_bytes() == (LIBRARY / "prompts" / "router.md").read_bytes()
+    text = (target / "mine.yaml").read_text(encoding="utf-8")
+    assert "extends" not in text
+    assert " # " not in text
+    again = run("init", "mine", "--from", "evidence", "-o", target)
+    assert again.exit_code == 1
+    assert "is there already" in again.stderr
+    assert (target / "mine.yaml").read_text(encoding="utf-8") == text
+
+
+def test_init_refuses_a_name_that_is_none(tmp_path: Path) -> None:
+    refused = run("init", "../mine", "--from", "evidence", "-o", tmp_path / "mine")
+    assert refused.exit_code == 1
+    assert "is no name for a pipeline" in refused.stderr
+    assert not (tmp_path / "mine").exists()

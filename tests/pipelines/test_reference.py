@@ -1,0 +1,53 @@
+"""docs/pipelines-reference.md is made of the code, and what is exported is there."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import groundwire_pipelines
+from groundwire_pipelines.actions.registry import BUILT_IN
+from groundwire_pipelines.reference.keys import keys_of
+from groundwire_pipelines.reference.page import page
+from groundwire_pipelines.settings import PipelineSettings
+
+FILE = Path(__file__).parents[2] / "docs" / "pipelines-reference.md"
+
+
+def test_the_reference_is_current() -> None:
+    made = page()
+    assert made == FILE.read_text(encoding="utf-8"), "run: make reference"
+
+
+def test_the_reference_tells_every_setting_action_key_and_value() -> None:
+    told = FILE.read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in told for name in PipelineSettings.model_fields)
+    for action in BUILT_IN:
+        section = told.partition(f"### `{action.name}`\n")[2].partition("\n### ")[0]
+        own = [key for key in keys_of(action.settings) if not key.name.startswith(("retry", "filter."))]
+        assert all(f"| `{key.name}` | {key.kind} |" in section for key in own), action.name
+        assert all(key.description and key.kind for key in own), action.name
+        assert all(f"`{way}`" in section for way in action.transitions), action.name
+    assert "`semantic` or `bm25` or `hybrid`" in told
+
+
+def test_the_reference_tells_rules() -> None:
+    told = FILE.read_text(encoding="utf-8")
+    assert all(
+        f"| `{rule}` |" in told for rule in ("query-empty", "model-timeout", "settings-key-missing", "step-limit")
+    )
+
+
+def test_everything_that_is_exported_is_there() -> None:
+    assert sorted(groundwire_pipelines.__all__) == groundwire_pipelines.__all__
+    assert all(getattr(groundwire_pipelines, name) for name in groundwire_pipelines.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = groundwire_pipelines.Nothing  # type: ignore[attr-defined]
+
+
+def test_the_model_is_imported_when_it_is_asked_for() -> None:
+    loaded = "print('openai' in sys.modules)"
+    code = f"import sys, groundwire_pipelines as p; {loaded}; p.OpenAIModel; {loaded}"
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert told.split() == ["False", "True"]
