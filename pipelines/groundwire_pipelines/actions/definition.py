@@ -28,6 +28,22 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class DataFlow:
+    """What one step does with the run's state, for the check that all it reads was written on every way to it.
+
+    Names are fields of PipelineState, or `field.key` for one entry of a field that is a mapping (`outputs.plan`).
+    `reads` are the fields without which the step fails or makes no sense; an entry with several names needs one of
+    them. `writes` are those that it sets whatever way it leaves by, `writes_on` those that it sets on one way out
+    alone. `clears` are those that it empties first.
+    """
+
+    reads: tuple[str | tuple[str, ...], ...] = ()
+    writes: tuple[str, ...] = ()
+    writes_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    clears: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Action(Generic[Settings]):
     """An action of the registry.
 
@@ -36,8 +52,9 @@ class Action(Generic[Settings]):
     `transitions_of`, where an action has it, tells them for one step from its keys, each of them one of `transitions`.
     `required_settings` are the pipeline settings that must not be absent for any step of this action; `settings_needed`
     tells more of them for one step, from its keys. `prompts_of` tells the prompt files that one step uses, each with
-    the names of the variables that it fills in, so that they can be checked before anything runs. `run` reads and
-    writes the state and raises StepError when a rule of the contract is broken.
+    the names of the variables that it fills in, so that they can be checked before anything runs. `data_of` tells what
+    a step reads and writes of the state: a reader whose writer declares nothing is refused. `run` does so, and raises
+    StepError when a rule of the contract is broken.
     """
 
     name: str
@@ -49,4 +66,5 @@ class Action(Generic[Settings]):
     settings_needed: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     transitions_of: Callable[[Settings], tuple[str, ...]] | None = None
     prompts_of: Callable[[Settings], Mapping[str, frozenset[str]]] = lambda _: {}
+    data_of: Callable[[Settings], DataFlow] = lambda _: DataFlow()
     guards_loops: bool = False
