@@ -13,7 +13,7 @@ from groundwire_client import Access, AsyncGroundwireClient, Filter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sink_type
-from groundwire_pipelines.runtime import ModelAnswer
+from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
 from support.retrieval_server import WorldServer, serving
 
 SEARCH_ONLY = """
@@ -32,7 +32,7 @@ pipeline:
   name: asks
   settings: {entry_step_id: ask, repository: shop, branch: main}
   steps:
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
     - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
     - {id: end, action: finalize}
 """
@@ -41,7 +41,8 @@ pipeline:
 class Echo:
     """A model that answers with its prompt, in two pieces."""
 
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        prompt = request.messages[-1].text
         if on_text is not None:
             on_text("[Answer:] ")
             on_text(prompt)

@@ -15,13 +15,15 @@ PIECE_CHARACTERS = 5
 class Reply:
     """One answer of the script.
 
-    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `body` is sent as it is
-    instead of a completion. With `breaks_off` a stream ends in its middle. `waits` is awaited before anything is sent.
+    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `reasoning` is sent before
+    the text and apart from it. `body` is sent as it is instead of a completion. With `breaks_off` a stream ends in its
+    middle. `waits` is awaited before anything is sent.
     """
 
     text: str = ""
     usage: tuple[int, int] | None = None
-    finish: str = "stop"
+    finish: str | None = "stop"
+    reasoning: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
@@ -39,8 +41,9 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """The only message."""
-        (message,) = self.body["messages"]
+        """The user's message, which is the last one."""
+        message = self.body["messages"][-1]
+        assert message["role"] == "user"
         return str(message["content"])
 
 
@@ -106,11 +109,14 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, request: Mapping[str, A
 def _whole(reply: Reply) -> str:
     if reply.body is not None:
         return reply.body
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply.text}, "finish_reason": reply.finish}
+    message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.reasoning}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
     return json.dumps({**_head("chat.completion"), "choices": [choice], "usage": _usage(reply)})
 
 
 def _events(reply: Reply) -> Iterator[str]:
+    if reply.reasoning:
+        yield _event([{"index": 0, "delta": {"reasoning_content": reply.reasoning}, "finish_reason": None}], None)
     pieces = [reply.text[i : i + PIECE_CHARACTERS] for i in range(0, len(reply.text), PIECE_CHARACTERS)]
     for piece in pieces[: len(pieces) // 2] if reply.breaks_off else pieces:
         yield _event([{"index": 0, "delta": {"content": piece}, "finish_reason": None}], None)

@@ -1,12 +1,15 @@
-"""`search_nodes` (seed 000): selects the nodes that match a query best, as ids. Reads no text."""
+"""`search_nodes`: selects the nodes that match a query best, as ids. Reads no text."""
 
-from typing import Annotated, Self
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from groundwire_client import Rerank, SearchType
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, fields_read, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
@@ -15,11 +18,25 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
+class SearchBy(StrEnum):
+    """How a step looks for nodes: one of the server's ways, or the router's choice among them."""
+
+    SEMANTIC = SearchType.SEMANTIC.value
+    BM25 = SearchType.BM25.value
+    HYBRID = SearchType.HYBRID.value
+    FROM_ROUTER = "from_router"
+
+
 class SearchSettings(StepSettings):
     """The keys of a `search_nodes` step."""
 
     search_type: Annotated[
-        SearchType, one_of(SearchType, "search-type-unknown"), Field(description="How to look for nodes.")
+        SearchBy,
+        one_of(SearchBy, "search-type-unknown"),
+        Field(
+            description="How to look for nodes; `from_router` as the router chose, where semantic_rerank is a semantic "
+            "search with keyword_rerank."
+        ),
     ]
     top_k: Annotated[
         Annotated[int, Field(ge=1)] | None,
@@ -39,35 +56,59 @@ class SearchSettings(StepSettings):
         one_of(QueryParser, "query-parser-unknown"),
         Field(description="Reads filters out of the query; without it the query is plain text."),
     ] = None
-    query_from: Annotated[
-        QuerySource, one_of(QuerySource, "query-from-unknown"), Field(description="Where the query comes from.")
-    ] = QuerySource.LAST_MODEL_RESPONSE
+    query_from: QueryFrom = "last_model_response"
 
     @model_validator(mode="after")
     def _rerank_is_of_semantic(self) -> Self:
-        if self.rerank is not Rerank.NONE and self.search_type is not SearchType.SEMANTIC:
+        if self.rerank is not Rerank.NONE and self.search_type is not SearchBy.SEMANTIC:
             raise broken(
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
             )
         return self
 
-    @property
-    def mode(self) -> str:
-        """The step's name among the pipeline's `retrieval_modes`."""
-        return self.search_type.value if self.rerank is Rerank.NONE else "semantic_rerank"
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How to look, and the name of it among the pipeline's `retrieval_modes`."""
+
+    mode: str
+    search_type: SearchType
+    rerank: Rerank = Rerank.NONE
+
+
+_ROUTED: Final = {
+    "semantic": _Way("semantic", SearchType.SEMANTIC),
+    "semantic_rerank": _Way("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD),
+    "bm25": _Way("bm25", SearchType.BM25),
+    "hybrid": _Way("hybrid", SearchType.HYBRID),
+}
+
+
+def _way(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> _Way:
+    if step.search_type is not SearchBy.FROM_ROUTER:
+        mode = step.search_type.value if step.rerank is Rerank.NONE else "semantic_rerank"
+        way = _Way(mode, SearchType(step.search_type.value), step.rerank)
+    elif state.retrieval_mode in _ROUTED:
+        way = _ROUTED[state.retrieval_mode]
+    else:
+        chosen = repr(state.retrieval_mode) if state.retrieval_mode else "none"
+        raise StepError(
+            "mode-missing", f"from_router takes {', '.join(_ROUTED)}, and the router chose {chosen}"
+        )
+    if way.mode not in modes:
+        raise StepError("mode-not-supported", f"the mode {way.mode} is not among retrieval_modes ({', '.join(modes)})")
+    return way
 
 
 async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
     scope = scope_of(state)
-    if step.mode not in runtime.settings.retrieval_modes:
-        modes = ", ".join(runtime.settings.retrieval_modes)
-        raise StepError("mode-not-supported", f"the mode {step.mode} is not among retrieval_modes ({modes})")
+    way = _way(step, state, runtime.settings.retrieval_modes)
     top_k = effective_top_k(step.top_k, runtime.settings)
     parsed = parsed_query(step.query_from, step.query_parser, state)
     narrowed = merged(state.retrieval_filter, parsed.filter)
-    detail: dict[str, str | int | float | bool] = {"mode": step.mode, "top_k": top_k}
+    detail: dict[str, str | int | float | bool] = {"mode": way.mode, "top_k": top_k}
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if narrowed is None:
@@ -77,11 +118,11 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         found = await runtime.retrieval.search(
             scope,
             parsed.query,
-            search_type=step.search_type,
+            search_type=way.search_type,
             top_k=top_k,
             filter=narrowed,
-            rrf_k=step.rrf_k if step.search_type is SearchType.HYBRID else None,
-            rerank=step.rerank,
+            rrf_k=step.rrf_k if way.search_type is SearchType.HYBRID else None,
+            rerank=way.rerank,
             access=state.retrieval_access,
         )
     pin(state, found.index)
@@ -96,4 +137,11 @@ ACTION = Action(
     settings=SearchSettings,
     run=_search,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
+    data_of=lambda step: DataFlow(
+        reads=(
+            *fields_read(step.query_from),
+            *(("retrieval_mode",) if step.search_type is SearchBy.FROM_ROUTER else ()),
+        ),
+        writes=("retrieval_seed_nodes", "retrieval_hits"),
+    ),
 )

@@ -23,6 +23,12 @@ class BoundStep:
     action: Action[Any]
     settings: StepSettings
 
+    @property
+    def ways_out(self) -> tuple[str, ...]:
+        """The names of the transitions that the step may choose."""
+        ways_of = self.action.transitions_of
+        return self.action.transitions if ways_of is None else ways_of(self.settings)
+
     async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
         """Does what the action does."""
         return await self.action.run(self.settings, state, runtime)

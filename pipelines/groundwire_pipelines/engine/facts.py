@@ -56,6 +56,8 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return value if name in _NAMES else _text(value, telling)
         case list():
             return _list(name, value, telling)
+        case dict():
+            return _outputs(value, telling)
         case ExpandDebug():
             return asdict(value)
         case Filter():
@@ -67,6 +69,11 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
 def _text(value: str, telling: Telling) -> JsonValue:
     sizes: dict[str, JsonValue] = {"characters": len(value)}
     return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
+
+
+def _outputs(values: dict[str, JsonValue], telling: Telling) -> JsonValue:
+    """Which outputs there are, by the names that the pipeline's file gives them."""
+    return dict(values) if telling is Telling.TEXTS else {"names": list(values)}
 
 
 def _shape(value: Filter) -> dict[str, JsonValue]:

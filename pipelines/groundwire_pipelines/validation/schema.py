@@ -16,6 +16,7 @@ from groundwire_pipelines.settings import PipelineSettings
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _Schema = dict[str, JsonValue]
+_FOLLOWS = "The step that follows."
 
 
 class _Untitled(GenerateJsonSchema):
@@ -110,15 +111,17 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
     assert isinstance(own_keys, dict)
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()
+    others: _Schema = {} if action.transitions_of is None else {"patternProperties": {"^on_": _step_id(_FOLLOWS)}}
     return {
         "type": "object",
         "description": action.summary,
         "properties": {
             "id": True,
             "action": True,
-            **{name: _step_id("The step that follows.") for name in action.transitions},
+            **{name: _step_id(_FOLLOWS) for name in action.transitions},
             **own_keys,
         },
+        **others,
         "required": [*required, *always],
         "additionalProperties": False,
     }

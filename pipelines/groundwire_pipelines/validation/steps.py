@@ -47,6 +47,7 @@ class StepChecks:
         if settings is not None:
             self._needed_settings(step, action.settings_needed(settings))
             self._needed_prompts(step, action.prompts_of(settings))
+            self._needed_schemas(step, action.schemas_of(settings))
 
     def must_be_step(self, key: str, step_id: str) -> bool:
         """Tells where a key names a step that there is not."""
@@ -61,7 +62,8 @@ class StepChecks:
         return tuple(
             target
             for name, target in step.transitions.items()
-            if target in self._draft.steps and (action is None or name in action.transitions)
+            if target in self._draft.steps
+            and (action is None or action.transitions_of is not None or name in action.transitions)
         )
 
     def _own_keys(self, step: StepDefinition, action: Action[Any]) -> StepSettings | None:
@@ -105,6 +107,11 @@ class StepChecks:
         for name, variables in prompts.items():
             for wrong in self._prompts.problems(name, variables):
                 self._findings.problem(_key_of(step, name), f"prompt {name!r}: {wrong}")
+
+    def _needed_schemas(self, step: StepDefinition, names: Iterable[str]) -> None:
+        for name in names:
+            if wrong := self._prompts.schema_problem(name):
+                self._findings.problem(_key_of(step, name), wrong)
 
     def _is_absent(self, name: str) -> bool:
         default = PipelineSettings.model_fields[name].get_default()

@@ -12,8 +12,6 @@ from typer.testing import CliRunner, Result
 from groundwire.tokens import TokenCounter
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import register
-from groundwire_pipelines.cli.progress import Progress
-from groundwire_pipelines.cli.run import AnswerOutput
 from support.openai_server import Reply, scripted_server
 from support.retrieval_server import WorldServer, serving
 
@@ -23,7 +21,7 @@ pipeline:
   name: asks
   settings: {entry_step_id: ask, repository: shop, branch: main}
   steps:
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: end}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: end}
     - {id: end, action: finalize}
 """
 
@@ -205,20 +203,6 @@ def test_a_pipeline_that_asks_a_model_says_how_to_name_one(tmp_path: Path, addre
     assert "GROUNDWIRE_MODEL_URL" in result.stderr
 
 
-def test_an_answer_that_streamed_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    output = AnswerOutput(Progress(), streams=True)
-    for piece in ("VAT is ", "in Invoice.\x1b[2J\n"):
-        output.feed(piece)
-    output.finish("VAT is in Invoice.\x1b[2J")
-    assert capsys.readouterr().out == "VAT is in Invoice.␛[2J\n"
-
-
-def test_an_answer_that_did_not_stream_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    output = AnswerOutput(Progress(), streams=True)
-    output.finish("VAT")
-    assert capsys.readouterr().out == "VAT\n"
-
-
 def test_a_terminal_is_not_steered_by_sources() -> None:
     assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"
 
@@ -239,7 +223,7 @@ pipeline:
   settings: {entry_step_id: load, repository: shop, branch: main, max_history_tokens: 1000}
   steps:
     - {id: load, action: load_conversation_history, prompt: shorten, next: ask}
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [history], next: read}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [history], next: read}
     - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: end}
     - {id: end, action: persist_turn_and_finalize}
 """
