@@ -93,7 +93,7 @@ def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool
     words = _WORD.findall(summary)
 
     def cut(count: int) -> str:
-        beginning = "".join(words[:count]) + (" …" if count < len(words) else "")
+        beginning = "".join(words[:count]) + (" …" if 0 < count < len(words) else "")
         missing = handles_missing(texts, beginning)
         return f"{beginning}\nNot summarised: {' '.join(map(handle, missing))}" if missing else beginning
 
