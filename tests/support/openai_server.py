@@ -15,9 +15,9 @@ PIECE_CHARACTERS = 5
 class Reply:
     """One answer of the script.
 
-    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `reasoning` is sent before
-    the text and apart from it. `body` is sent as it is instead of a completion. With `breaks_off` a stream ends in its
-    middle. `waits` is awaited before anything is sent.
+    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `reasoning` is sent
+    before the text and apart from it. `body` is sent as it is instead of a completion. With `breaks_off` a stream ends
+    in its middle. `waits` is awaited before anything is sent.
     """
 
     text: str = ""
@@ -62,15 +62,21 @@ class ScriptedServer:
 
 
 @contextmanager
-def scripted_server(script: Sequence[Reply | str]) -> Iterator[ScriptedServer]:
-    """A server that runs inside the `with` block; a text stands for the reply with that text."""
+def scripted_server(script: Sequence[Reply | str], refuses: str = "") -> Iterator[ScriptedServer]:
+    """A server that runs inside the `with` block; a text stands for the reply with that text.
+
+    A request with the key `refuses` is refused, as some models refuse a temperature.
+    """
     server = ScriptedServer("", [Reply(reply) if isinstance(reply, str) else reply for reply in script])
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(Request(self.path, self.headers["Authorization"], body))
-            _send(self, server.script.pop(0) if server.script else _OVER, body)
+            if refuses in body:
+                _send(self, Reply(status=400, body=f'{{"error": {{"message": "{refuses} is not supported"}}}}'), body)
+            else:
+                _send(self, server.script.pop(0) if server.script else _OVER, body)
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Tests read what the server was asked from its requests."""

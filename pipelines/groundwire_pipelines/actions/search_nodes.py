@@ -93,9 +93,7 @@ def _way(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> 
         way = _ROUTED[state.retrieval_mode]
     else:
         chosen = repr(state.retrieval_mode) if state.retrieval_mode else "none"
-        raise StepError(
-            "mode-missing", f"from_router takes {', '.join(_ROUTED)}, and the router chose {chosen}"
-        )
+        raise StepError("mode-missing", f"from_router takes {', '.join(_ROUTED)}, and the router chose {chosen}")
     if way.mode not in modes:
         raise StepError("mode-not-supported", f"the mode {way.mode} is not among retrieval_modes ({', '.join(modes)})")
     return way

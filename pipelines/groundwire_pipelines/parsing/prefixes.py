@@ -21,9 +21,6 @@ ROUTER_PREFIXES = {
 ANSWER_PREFIX = "[Answer:]"
 REQUEST_PREFIX = "[Requesting data on:]"
 
-QUOTED_CHARACTERS = 80
-"""The most characters of a model's text that an error message quotes."""
-
 
 @dataclass(frozen=True, slots=True)
 class RouterChoice:
@@ -49,7 +46,7 @@ def parse_router_choice(text: str) -> RouterChoice:
     """
     choice = parse_choice(text, {prefix: mode for mode, prefix in ROUTER_PREFIXES.items()})
     if not choice.query and choice.mode != "direct":
-        raise _malformed(f"a query must follow {ROUTER_PREFIXES[choice.mode]}", text.strip())
+        raise _malformed(f"a query must follow {ROUTER_PREFIXES[choice.mode]}")
     return choice
 
 
@@ -63,14 +60,14 @@ def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
     """
     line = text.strip()
     if len(line.splitlines()) > 1:
-        raise _malformed("the router must answer with exactly one line", line)
+        raise _malformed("the router must answer with exactly one line")
     for prefix, name in names.items():
         if line.startswith(prefix):
             query = line.removeprefix(prefix).strip()
             if any(other in query for other in names):
-                raise _malformed("the router must answer with exactly one prefix", line)
+                raise _malformed("the router must answer with exactly one prefix")
             return RouterChoice(name, query)
-    raise _malformed(f"the router's line must start with one of {' '.join(names)}", line)
+    raise _malformed(f"the router's line must start with one of {' '.join(names)}")
 
 
 def parse_answer_reply(text: str) -> AnswerReply:
@@ -84,11 +81,11 @@ def parse_answer_reply(text: str) -> AnswerReply:
         if reply.startswith(prefix):
             rest = reply.removeprefix(prefix).strip()
             if not rest:
-                raise _malformed(f"a text must follow {prefix}", reply)
+                raise _malformed(f"a text must follow {prefix}")
             if any(line.lstrip().startswith((ANSWER_PREFIX, REQUEST_PREFIX)) for line in rest.splitlines()):
-                raise _malformed("an answer must have exactly one prefix", reply)
+                raise _malformed("an answer must have exactly one prefix")
             return AnswerReply(prefix == ANSWER_PREFIX, rest)
-    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}", reply)
+    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}")
 
 
 class AnswerStream:
@@ -125,6 +122,6 @@ class AnswerStream:
             self._tell(text)
 
 
-def _malformed(rule: str, text: str) -> StepError:
-    quoted = repr(text[:QUOTED_CHARACTERS]) + ("..." if len(text) > QUOTED_CHARACTERS else "")
-    return StepError("prefix-malformed", f"{rule}; the model wrote {quoted}")
+def _malformed(rule: str) -> StepError:
+    """The rule that a reply breaks, without the reply: what is refused is shown to nobody but a trace with texts."""
+    return StepError("prefix-malformed", rule)

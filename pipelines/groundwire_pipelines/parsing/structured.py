@@ -10,11 +10,12 @@ from pydantic import JsonValue
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import unfenced
 
 _QUOTED_CHARACTERS: Final = 300
-"""The most characters of a validator's message that ours quotes; it may hold the whole answer."""
+"""The most characters of a validator's message that ours quotes; it may hold the whole schema."""
 
 
 def schema_problem(schema: Mapping[str, JsonValue]) -> str:
@@ -50,8 +51,9 @@ def read_structured(text: str, schema: Mapping[str, JsonValue]) -> JsonValue:
     except Unresolvable as error:
         raise StepError("response-mismatched", f"the schema refers to what it does not hold: {error}") from error
     if wrong is not None:
-        message = wrong.message[:_QUOTED_CHARACTERS]
-        raise StepError("response-mismatched", f"the answer does not match its schema: {message} at {wrong.json_path}")
+        # The validator's own message quotes the answer; what is refused is shown to nobody but a trace with texts.
+        rule = f"{wrong.validator}: {shown(wrong.validator_value)}"
+        raise StepError("response-mismatched", f"the answer does not match its schema at {wrong.json_path}: {rule}")
     return value
 
 

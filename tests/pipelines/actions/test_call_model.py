@@ -139,8 +139,8 @@ def test_an_answer_by_a_schema_is_kept_as_its_value(given: JsonValue) -> None:
         ('{"query": "VAT"', "response-malformed", "must be JSON"),
         ('{"query": NaN}', "response-malformed", "NaN is no number of JSON"),
         ("[" * 100_000, "response-malformed", "nested too deep"),
-        ('{"count": 2}', "response-mismatched", r"'query' is a required property at \$"),
-        ('{"query": "VAT", "count": "two"}', "response-mismatched", r"'two' is not of type 'integer' at \$\.count"),
+        ('{"count": 2}', "response-mismatched", r"at \$: required: \[\"query\"\]"),
+        ('{"query": "VAT", "count": "two"}', "response-mismatched", r"at \$\.count: type: \"integer\""),
     ],
 )
 def test_an_answer_that_its_schema_refuses_fails_the_step(answer: str, rule: str, message: str) -> None:

@@ -76,6 +76,23 @@ def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> No
     assert_golden("follow_up", run)
 
 
+def test_a_model_that_thinks_aloud_is_understood(ann: Shop) -> None:
+    thoughts = "<think>\nWould [Answer:] do?\n</think>\n\n"
+    without_beginning = "Would [Answer:] do?\n</think>\n\n"
+    script = (f"{thoughts}[BM25:] vat", f"{without_beginning}[Requesting data on:] the class Invoice")
+    run = ann.run(*script, f"{thoughts}{ANSWERED}")
+    assert run.answer == run.told == "VatService computes it."
+    assert all("Would" not in prompt for prompt in run.prompts)
+
+
+def test_the_routers_plan_is_kept(ann: Shop) -> None:
+    run = ann.run("[HYBRID:] vat rates", "[Requesting data on:] the class Invoice", ANSWERED)
+    assert run.result is not None
+    state = run.result.state
+    assert (state.retrieval_mode, state.rewritten_question) == ("hybrid", "vat rates")
+    assert state.outputs == {"plan": "[HYBRID:] vat rates", "answer": ANSWERED}
+
+
 def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
     requests = ("[Requesting data on:] the class Invoice", "[Requesting data on:] the table of rates")
     run = ann.run("[BM25:] vat", *requests, settings={"max_turn_loops": 1})

@@ -238,3 +238,11 @@ def test_a_cancelled_call_is_cancelled() -> None:
     with scripted_server([Reply("late", waits=over)]) as server:
         asyncio.run(cancelled(server))
         over.set()
+
+
+def test_an_endpoint_that_refuses_a_temperature_is_asked_without_one() -> None:
+    with scripted_server(["A tax."], refuses="temperature") as server:
+        assert ask(server).text == "A tax."
+        with pytest.raises(StepError, match="temperature is not supported") as caught:
+            ask(server, request=replace(QUESTION, temperature=0.0))
+    assert caught.value.rule == "model-request-refused"
