@@ -28,6 +28,7 @@ from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.models.environment import EnvironmentModel
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.runtime import History, Model, Runtime
@@ -48,9 +49,12 @@ class RunOptions(TypedDict, total=False):
         session_id: The conversation that the question belongs to; none when absent.
         user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for
             it.
-        model: The language model, for pipelines that ask one.
+        model: The language model, for pipelines that ask one; when absent, the one that the environment's
+            GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and GROUNDWIRE_MODEL_KEY name. None forbids to ask any.
         history: Where conversations are kept, for runs with a session.
-        on_answer: Told pieces of a model's final answer as they come.
+        on_answer: Told pieces of a model's final answer as they come, without its prefix and the model's reasoning. A
+            reply may still break off: when its step ends as failed, which `sinks` are told, the pieces that came
+            since it started are void. A translated answer comes whole.
         sinks: Told the run's events as they happen, besides OpenTelemetry where the process has it.
         trace_texts: Whether events hold the texts of user, model and sources, besides names, counts and ids.
     """
@@ -125,12 +129,13 @@ class Pipeline:
             retrieval_access=options.get("access", Access()),
             retrieval_filter=_both(settings.filter, options.get("filter", Filter())),
         )
+        counter = TokenCounter()
         runtime = Runtime(
             retrieval=client,
             settings=settings,
-            counter=TokenCounter(),
+            counter=counter,
             prompts=PromptFolders(self.definition.prompts),
-            model=options.get("model"),
+            model=options.get("model", EnvironmentModel(counter)),
             history=options.get("history"),
             on_answer=options.get("on_answer"),
         )

@@ -1,20 +1,33 @@
 """Prompt files: Markdown beside a pipeline, with strict variables.
 
 A prompt `answer` is the file `answer.md` of the nearest of the pipeline's prompt folders that has one. It is UTF-8 text
-in which `{{question}}` stands for a variable; there is nothing else to it. A prompt must use every variable that it is
-given and no other.
+in which `{{question}}` stands for a variable, and `{{plan.query}}` for a field of one; there is nothing else to it. A
+prompt must use every variable that it is given and no other. The JSON Schema `plan` of an answer is the file
+`plan.json` beside the prompts.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
 
 from groundwire_pipelines.definition.wording import did_you_mean
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.structured import schema_problem
 
 _PROMPT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+VARIABLE_NAME = r"[a-z][a-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
+"""A variable, or a field of one."""
+_VARIABLE = re.compile(rf"\{{\{{({VARIABLE_NAME})\}}\}}")
+
+PROMPT: Final = ".md"
+"""What the file of a prompt ends with."""
+SCHEMA: Final = ".json"
+"""What the file of a JSON Schema ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +56,56 @@ class PromptFolders:
         except StepError as error:
             return (error.message,)
 
-    def text(self, name: str) -> str:
-        """A prompt as its file has it.
+    def schema(self, name: str) -> Mapping[str, JsonValue]:
+        """The JSON Schema of a file.
+
+        Raises:
+            StepError: `prompt-missing`, `prompt-unreadable`, or `response-schema-malformed` where the file holds none.
+        """
+        try:
+            schema: JsonValue = json.loads(self.text(name, SCHEMA))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise StepError("response-schema-malformed", f"schema {name!r}: no JSON: {error}") from error
+        if not isinstance(schema, dict):
+            raise StepError("response-schema-malformed", f"schema {name!r}: must be an object")
+        if problem := schema_problem(schema):
+            raise StepError("response-schema-malformed", f"schema {name!r}: {problem}")
+        return schema
+
+    def schema_problem(self, name: str) -> str:
+        """What is wrong with a schema's file; empty when `schema` can read it."""
+        try:
+            self.schema(name)
+        except StepError as error:
+            return error.message
+        return ""
+
+    def text(self, name: str, ending: str = PROMPT) -> str:
+        """A prompt, or a JSON Schema where `ending` is SCHEMA, as its file has it.
 
         Raises:
             StepError: `prompt-missing`, `prompt-unreadable`.
         """
+        kind = "schema" if ending == SCHEMA else "prompt"
         if not _PROMPT_NAME.fullmatch(name):
             raise StepError(
                 "prompt-missing",
-                f"{name!r} is no prompt's name: use lower-case letters, digits, '-' and '_', without .md",
+                f"{name!r} is no {kind}'s name: use lower-case letters, digits, '-' and '_', without {ending}",
             )
         for folder in self.folders:
-            path = folder / f"{name}.md"
+            path = folder / f"{name}{ending}"
             if path.is_file():
                 return _read_text(path)
         searched = ", ".join(map(str, self.folders)) or "no folder: put it into prompts/ beside the pipeline's file"
-        raise StepError("prompt-missing", f"there is no prompt {name!r} in {searched}{self._nearest(name)}")
-
-    def _nearest(self, name: str) -> str:
-        return did_you_mean(name, {path.stem for folder in self.folders for path in folder.glob("*.md")})
+        near = did_you_mean(name, {path.stem for folder in self.folders for path in folder.glob(f"*{ending}")})
+        raise StepError("prompt-missing", f"there is no {kind} {name!r} in {searched}{near}")
 
 
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise StepError("prompt-unreadable", f"the prompt {path} cannot be read as UTF-8: {error}") from error
+        raise StepError("prompt-unreadable", f"the file {path} cannot be read as UTF-8: {error}") from error
 
 
 def _variable_problems(text: str, offered: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
 
 from groundwire_client import AsyncGroundwireClient
 from groundwire_pipelines.settings import PipelineSettings
@@ -18,8 +20,43 @@ class Counter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a model: rules of its work (`system`), or what it is to answer (`user`)."""
+
+    role: Literal["system", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSchema:
+    """A JSON Schema that an answer must match, with the name that the endpoint is told for it."""
+
+    name: str
+    schema: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model is asked.
+
+    `model` names one of the endpoint's models, empty for the one that the endpoint was configured with. What is None
+    is not sent, and the endpoint's own default holds. `max_tokens` bounds the answer, reasoning included, in the
+    model's own tokens.
+    """
+
+    messages: tuple[Message, ...]
+    model: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    response_schema: ResponseSchema | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A model's whole answer and what it cost, in the model's own tokens where it tells them, else counted."""
+    """A model's whole answer and what it cost, in the model's own tokens where it tells them, else counted.
+
+    `text` may begin with the model's reasoning between `<think>` tags; those who ask cut it off.
+    """
 
     text: str
     prompt_tokens: int
@@ -27,10 +64,10 @@ class ModelAnswer:
 
 
 class Model(Protocol):
-    """A language model behind an OpenAI-compatible endpoint. Raises StepError when it gives no answer."""
+    """A language model, such as one behind an OpenAI-compatible endpoint. Raises StepError when it gives no answer."""
 
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """Answers a prompt; with `on_text`, pieces of the answer are told as they come."""
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        """Answers a request; with `on_text`, pieces of the answer are told as they come."""
         ...
 
 
@@ -42,6 +79,14 @@ class Prompts(Protocol):
 
         Raises:
             StepError: The prompt is unknown, or uses a variable that is not given, or does not use one that is.
+        """
+        ...
+
+    def schema(self, name: str) -> Mapping[str, JsonValue]:
+        """The JSON Schema of the file `<name>.json` beside the prompts.
+
+        Raises:
+            StepError: There is no such file, or it holds no JSON Schema.
         """
         ...
 
@@ -77,7 +122,7 @@ class History(Protocol):
 class Runtime:
     """The services of a run. `model` and `history` are None where the run has none; an action that needs one fails.
 
-    `on_answer` is told pieces of the final answer as they come; None when nobody watches.
+    `on_answer` is told pieces of what begins as the final answer as they come; None when nobody watches.
     """
 
     retrieval: AsyncGroundwireClient

@@ -29,8 +29,6 @@ class PipelineSettings(BaseModel):
     """The index version to ask; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None
     """Narrows every search, walk and fetch, besides what the run and its steps narrow."""
-    model_language: Literal["en"] = "en"
-    """The language that prompts and the model use: English, into which questions are translated."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""
     retrieval_modes: tuple[RetrievalMode, ...] = ("semantic", "semantic_rerank", "bm25", "hybrid")

@@ -3,8 +3,11 @@
 Every run has its own state; nothing else is shared between steps.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
+
+from pydantic import JsonValue
 
 from groundwire_client import (
     Access,
@@ -71,7 +74,12 @@ class PipelineState:
     last_model_response: str = ""
     """The last model answer, stripped of its prefix once `handle_prefix` has run."""
     retrieval_mode: str = ""
-    """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct` or "" before it chose."""
+    """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name of a step's own prefix
+    table; "" before it chose."""
+    rewritten_question: str = ""
+    """The query that the router wrote behind its prefix; "" before it did, or where it left it empty."""
+    outputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What model steps answered, by the names that they give it: a text, or the value of an answer in JSON."""
 
     history: list[Turn] = field(default_factory=list)
     """The newest turns that the summary does not cover, oldest first."""

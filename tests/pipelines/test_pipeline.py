@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
+from groundwire.tokens import TokenCounter
 from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_client import Access, AsyncGroundwireClient, Filter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
+from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sink_type
-from groundwire_pipelines.runtime import ModelAnswer
+from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
+from support.openai_server import scripted_server
 from support.retrieval_server import WorldServer, serving
 
 SEARCH_ONLY = """
@@ -32,7 +36,7 @@ pipeline:
   name: asks
   settings: {entry_step_id: ask, repository: shop, branch: main, max_turn_loops: 0}
   steps:
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
     - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
     - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: finalize}
@@ -42,7 +46,8 @@ pipeline:
 class Echo:
     """A model that answers with its prompt, in two pieces."""
 
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        prompt = request.messages[-1].text
         if on_text is not None:
             on_text("[Answer:] ")
             on_text(prompt)
@@ -164,17 +169,59 @@ def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
     )
 
 
-def test_a_model_answers_with_the_prompts_beside_the_pipeline(tmp_path: Path, world: WorldServer, address: str) -> None:
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "say.md").write_text("Say {{repository}}.", encoding="utf-8")
-    (tmp_path / "asks.yaml").write_text(ASKS, encoding="utf-8")
+def test_a_model_answers_with_the_prompts_beside_the_pipeline(asks: Pipeline, world: WorldServer, address: str) -> None:
     shown: list[str] = []
-    pipeline = Pipeline.load("asks", [tmp_path])
-    result = pipeline.run("what?", server=address, model=Echo(), on_answer=shown.append)
+    result = asks.run("what?", server=address, model=Echo(), on_answer=shown.append)
     assert (result.answer, "".join(shown)) == ("Say shop.", "Say shop.")
     assert isinstance(result.trace[-1], RunEnded)
     assert (result.trace[-1].prompt_tokens, result.trace[-1].completion_tokens) == (3, 5)
     assert (world.requests, result.index) == ([], "")
+
+
+@pytest.fixture
+def asks(tmp_path: Path) -> Pipeline:
+    """A pipeline that asks a model."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("Say {{repository}}.", encoding="utf-8")
+    (tmp_path / "asks.yaml").write_text(ASKS, encoding="utf-8")
+    return Pipeline.load("asks", [tmp_path])
+
+
+def test_one_model_serves_many_runs(asks: Pipeline, address: str) -> None:
+    with scripted_server(["[Answer:] one", "[Answer:] two", "[Answer:] three", "[Answer:] four"]) as server:
+        model = OpenAIModel(ModelEndpoint(server.url, "scripted"), TokenCounter())
+        answers = [asks.run("what?", server=address, model=model, on_answer=told).answer for told in (None, [].append)]
+
+        async def both() -> list[PipelineResult]:
+            async with AsyncGroundwireClient(address) as client:
+                return await asyncio.gather(*(asks.arun("what?", client=client, model=model) for _ in "12"))
+
+        answers += sorted(result.answer for result in asyncio.run(both()))
+    assert answers == ["one", "two", "four", "three"]
+
+
+def test_a_run_without_a_model_asks_that_of_the_environment(
+    asks: Pipeline, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SERVER", address)
+    monkeypatch.delenv("GROUNDWIRE_MODEL_URL", raising=False)
+    monkeypatch.delenv("GROUNDWIRE_MODEL_NAME", raising=False)
+    with pytest.raises(StepError, match="set GROUNDWIRE_MODEL_URL and GROUNDWIRE_MODEL_NAME") as caught:
+        asks.run("what?")
+    assert (caught.value.rule, caught.value.step_id) == ("model-missing", "ask")
+    with scripted_server(["[Answer:] one", "[Answer:] two"]) as server:
+        monkeypatch.setenv("GROUNDWIRE_MODEL_URL", server.url)
+        monkeypatch.setenv("GROUNDWIRE_MODEL_NAME", "scripted")
+        assert [asks.run("what?").answer for _ in "12"] == ["one", "two"]
+        with pytest.raises(StepError, match="the run was given none"):
+            asks.run("what?", model=None)
+
+
+def test_a_run_that_asks_no_model_does_not_mind_what_the_environment_names(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_MODEL_NAME", "without a URL")
+    assert Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main").answer
 
 
 def test_a_wrong_pipeline_does_not_load() -> None:

@@ -93,3 +93,36 @@ def test_a_prompt_must_be_utf_8(tmp_path: Path) -> None:
     with pytest.raises(StepError, match=r"answer\.md cannot be read as UTF-8") as caught:
         PromptFolders((tmp_path,)).render("answer", {})
     assert caught.value.rule == "prompt-unreadable"
+
+
+def test_a_field_of_a_variable_is_a_variable(tmp_path: Path) -> None:
+    (tmp_path / "ask.md").write_text("{{plan.subQuery_1}} {{plan}}", encoding="utf-8")
+    prompts = PromptFolders((tmp_path,))
+    assert prompts.render("ask", {"plan.subQuery_1": "VAT", "plan": "all"}) == "VAT all"
+    assert prompts.problems("ask", {"plan"}) == ("unknown variable {{plan.subQuery_1}}",)
+
+
+def test_a_schema_is_a_file_beside_the_prompts(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text('{"type": "object"}', encoding="utf-8")
+    prompts = PromptFolders((tmp_path,))
+    assert (prompts.schema("plan"), prompts.schema_problem("plan")) == ({"type": "object"}, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "schema 'plan': no JSON"),
+        ("[" * 100_000, "schema 'plan': no JSON"),
+        ("[]", "schema 'plan': must be an object"),
+        ('{"type": "thing"}', "schema 'plan': no JSON Schema: 'thing' is not valid"),
+        ('{"$ref": "#/nowhere"}', "schema 'plan': no whole JSON Schema"),
+        ('{"$ref": "#"}', "schema 'plan': no JSON Schema: it refers to itself without end"),
+    ],
+)
+def test_what_is_no_schema_is_told(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "plan.json").write_text(text, encoding="utf-8")
+    assert PromptFolders((tmp_path,)).schema_problem("plan").startswith(message)
+
+
+def test_a_schema_that_is_not_there_is_told() -> None:
+    assert PromptFolders(()).schema_problem("plan").startswith("there is no schema 'plan'")

@@ -15,13 +15,15 @@ PIECE_CHARACTERS = 5
 class Reply:
     """One answer of the script.
 
-    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `body` is sent as it is
-    instead of a completion. With `breaks_off` a stream ends in its middle. `waits` is awaited before anything is sent.
+    `usage` is the prompt's and the completion's tokens, None for a server that does not tell. `reasoning` is sent
+    before the text and apart from it. `body` is sent as it is instead of a completion. With `breaks_off` a stream ends
+    in its middle. `waits` is awaited before anything is sent.
     """
 
     text: str = ""
     usage: tuple[int, int] | None = None
-    finish: str = "stop"
+    finish: str | None = "stop"
+    reasoning: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
@@ -39,8 +41,9 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """The only message."""
-        (message,) = self.body["messages"]
+        """The user's message, which is the last one."""
+        message = self.body["messages"][-1]
+        assert message["role"] == "user"
         return str(message["content"])
 
 
@@ -59,15 +62,21 @@ class ScriptedServer:
 
 
 @contextmanager
-def scripted_server(script: Sequence[Reply | str]) -> Iterator[ScriptedServer]:
-    """A server that runs inside the `with` block; a text stands for the reply with that text."""
+def scripted_server(script: Sequence[Reply | str], refuses: str = "") -> Iterator[ScriptedServer]:
+    """A server that runs inside the `with` block; a text stands for the reply with that text.
+
+    A request with the key `refuses` is refused, as some models refuse a temperature.
+    """
     server = ScriptedServer("", [Reply(reply) if isinstance(reply, str) else reply for reply in script])
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(Request(self.path, self.headers["Authorization"], body))
-            _send(self, server.script.pop(0) if server.script else _OVER, body)
+            if refuses in body:
+                _send(self, Reply(status=400, body=f'{{"error": {{"message": "{refuses} is not supported"}}}}'), body)
+            else:
+                _send(self, server.script.pop(0) if server.script else _OVER, body)
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Tests read what the server was asked from its requests."""
@@ -106,11 +115,14 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, request: Mapping[str, A
 def _whole(reply: Reply) -> str:
     if reply.body is not None:
         return reply.body
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply.text}, "finish_reason": reply.finish}
+    message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.reasoning}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
     return json.dumps({**_head("chat.completion"), "choices": [choice], "usage": _usage(reply)})
 
 
 def _events(reply: Reply) -> Iterator[str]:
+    if reply.reasoning:
+        yield _event([{"index": 0, "delta": {"reasoning_content": reply.reasoning}, "finish_reason": None}], None)
     pieces = [reply.text[i : i + PIECE_CHARACTERS] for i in range(0, len(reply.text), PIECE_CHARACTERS)]
     for piece in pieces[: len(pieces) // 2] if reply.breaks_off else pieces:
         yield _event([{"index": 0, "delta": {"content": piece}, "finish_reason": None}], None)

@@ -111,22 +111,21 @@ class Shop:
         result: PipelineResult | None = None
         failure: PipelineError | None = None
         with scripted_server(replies) as server:
-            async with OpenAIModel(ModelEndpoint(server.url, "scripted", retries=0), TokenCounter()) as model:
-                try:
-                    given: RunOptions = {
-                        "repository": "shop",
-                        "branch": "main",
-                        "model": model,
-                        "history": self.history,
-                        "on_answer": told.append,
-                        "sinks": (events.append,),
-                        "trace_texts": True,
-                        **options,
-                    }
-                    client = cast("AsyncGroundwireClient", self.retrieval)
-                    result = await pipeline.arun(question, client=client, **given)
-                except PipelineError as error:
-                    failure = error
+            given: RunOptions = {
+                "repository": "shop",
+                "branch": "main",
+                "model": OpenAIModel(ModelEndpoint(server.url, "scripted", retries=0), TokenCounter()),
+                "history": self.history,
+                "on_answer": told.append,
+                "sinks": (events.append,),
+                "trace_texts": True,
+                **options,
+            }
+            try:
+                client = cast("AsyncGroundwireClient", self.retrieval)
+                result = await pipeline.arun(question, client=client, **given)
+            except PipelineError as error:
+                failure = error
             assert server.script == [], f"the run did not ask for all that the script holds: {failure}"
         timeless = [_timeless(event, server.url) for event in events]
         return PipelineRun(result, failure, server.prompts, "".join(told), self.retrieval, timeless)

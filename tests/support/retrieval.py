@@ -110,6 +110,9 @@ class NoPrompts:
     def render(self, name: str, variables: Mapping[str, str]) -> str:
         raise AssertionError(f"prompt {name} with {variables}")
 
+    def schema(self, name: str) -> Mapping[str, JsonValue]:
+        raise AssertionError(f"schema {name}")
+
 
 def found(*ids: str, index: str = INDEX) -> SearchResult:
     """A search's answer."""

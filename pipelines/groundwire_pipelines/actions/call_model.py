@@ -1,93 +1,140 @@
-"""`call_model`: one call of the language model with a prompt file (seed 001 §3 and §7)."""
+"""`call_model`: one call of the language model with prompt files."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_text
-from groundwire_pipelines.actions.model_calls import ask, english_question
-from groundwire_pipelines.parsing.filter_words import filters_in_words
-from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES, AnswerStream
-from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask
+from groundwire_pipelines.actions.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
+from groundwire_pipelines.actions.query_input import BUILT_IN_SOURCES
+from groundwire_pipelines.actions.rules import broken
+from groundwire_pipelines.parsing.prefixes import AnswerStream
+from groundwire_pipelines.parsing.structured import read_structured, schema_problem
+from groundwire_pipelines.runtime import Message, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
 
-Variable = Literal["question", "history", "context", "modes", "filters", "error", "repository", "branch"]
-"""What a prompt may be given: the question and the history in English, the evidence (`context`), the prefixes of the
-retrieval modes that the settings admit (`modes`), what searches are restricted to and how a query may narrow them
-further (`filters`), the error that a step's way out for errors took last (`error`), and where the question is asked."""
+
+def _own_name(name: str) -> str:
+    if name in BUILT_IN_VARIABLES | BUILT_IN_SOURCES:
+        raise broken("output-reserved", f"{name!r} is the name of something else: choose another")
+    return name
 
 
-_READ: Final[Mapping[str, str]] = {
-    "question": "user_question_en",
-    "history": "history_for_prompt",
-    "context": "context_blocks",
-    "error": "error_message",
-}
-"""What of the state a variable is made of, where that is not given from the start."""
+def _sound(schema: str | dict[str, JsonValue]) -> str | dict[str, JsonValue]:
+    if isinstance(schema, dict) and (problem := schema_problem(schema)):
+        raise broken("response-schema-malformed", problem)
+    return schema
 
 
-class CallModelSettings(StepSettings):
+class CallModelSettings(ModelSettings):
     """Keys of `call_model`."""
 
     prompt: Annotated[
-        str, Field(min_length=1, description="The prompt's name: the file `<name>.md` in a prompts folder.")
+        str,
+        Field(
+            min_length=1,
+            description="The name of the prompt that is sent as the user's message: the file `<name>.md` in a prompts "
+            "folder.",
+        ),
     ]
+    variables: Variables = ()
+    system: Annotated[
+        str | None,
+        Field(min_length=1, description="The name of a prompt that is sent as the system's message before it."),
+    ] = None
+    system_variables: Variables = ()
     output: Annotated[
-        Literal["router", "answer"],
-        Field(description="The protocol of the answer, for a handle_prefix step; a final answer is streamed."),
+        str,
+        AfterValidator(_own_name),
+        Field(
+            pattern="^[a-z][a-z0-9_]*$",
+            description="What the answer is called: later steps name it among their `variables` or as `query_from`.",
+        ),
     ]
-    variables: Annotated[
-        tuple[Variable, ...],
-        Field(min_length=1, description="What the prompt is given; it must use each of them, and no other."),
-    ]
+    protocol: Annotated[
+        Literal["none", "router", "answer"],
+        Field(
+            description="Which prefixes the answer begins with, for a handle_prefix step; a final answer is told as it "
+            "comes to the program that runs the pipeline."
+        ),
+    ] = "none"
+    response_schema: Annotated[
+        str | dict[str, JsonValue] | None,
+        AfterValidator(lambda schema: None if schema is None else _sound(schema)),
+        Field(
+            description="The JSON Schema (draft 2020-12) that the answer must match, or the name of a file "
+            "`<name>.json` in a prompts folder. The endpoint is told it, the answer is checked, and its fields are "
+            "variables."
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _system_goes_with_its_variables(self) -> Self:
+        if self.system is None and self.system_variables:
+            raise broken("system-missing", "system_variables go with system: name the prompt that uses them")
+        return self
+
+    @model_validator(mode="after")
+    def _json_has_no_prefix(self) -> Self:
+        if self.response_schema is not None and self.protocol != "none":
+            raise broken(
+                "protocol-not-none", f"an answer by response_schema has no prefix: drop protocol {self.protocol}"
+            )
+        return self
 
 
 async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Sets `last_model_response` to the model's answer, prefix included.
+    """Sets `last_model_response` to the model's answer, prefix included, and keeps it among `outputs`.
 
-    A final answer that needs no translation is told to `on_answer` as it comes.
+    What begins as a final answer that needs no translation is told to `on_answer` as it comes.
 
     Raises:
-        StepError: What a model call raises.
+        StepError: What a model call raises; `output-missing`; `response-malformed`, `response-mismatched`.
     """
     on_text = None
-    if settings.output == "answer" and state.is_english and runtime.on_answer is not None:
+    if settings.protocol == "answer" and state.is_english and runtime.on_answer is not None:
         on_text = AnswerStream(runtime.on_answer).feed
-    values: dict[str, str] = {name: _value(name, state, runtime) for name in settings.variables}
-    state.last_model_response = await ask(runtime, settings.prompt, values, on_text=on_text)
+    schema = _schema(settings, runtime)
+    answer = await ask(runtime, settings, _messages(settings, state, runtime), schema=schema, on_text=on_text)
+    value = answer if schema is None else read_structured(answer, schema.schema)
+    state.last_model_response = answer
+    state.outputs = {**state.outputs, settings.output: value}
     return Outcome(detail={"prompt": settings.prompt})
 
 
-def _value(name: Variable, state: PipelineState, runtime: Runtime) -> str:
-    match name:
-        case "question":
-            return english_question(state)
-        case "history":
-            return state.history_for_prompt or "(none)"
-        case "context":
-            return evidence_text(state) or "(nothing was found)"
-        case "modes":
-            modes = (*runtime.settings.retrieval_modes, "direct")
-            return "\n".join(prefix for mode, prefix in ROUTER_PREFIXES.items() if mode in modes)
-        case "filters":
-            return filters_in_words(state.retrieval_filter)
-        case "error":
-            return f"{state.error_rule}: {state.error_message}"
-        case "repository":
-            return state.repository
-        case "branch":
-            return state.branch
+def _messages(settings: CallModelSettings, state: PipelineState, runtime: Runtime) -> tuple[Message, ...]:
+    def rendered(prompt: str, variables: tuple[str, ...]) -> str:
+        return runtime.prompts.render(prompt, prompt_values(variables, state, runtime))
+
+    user = Message("user", rendered(settings.prompt, settings.variables))
+    if settings.system is None:
+        return (user,)
+    return (Message("system", rendered(settings.system, settings.system_variables)), user)
+
+
+def _schema(settings: CallModelSettings, runtime: Runtime) -> ResponseSchema | None:
+    given = settings.response_schema
+    if given is None:
+        return None
+    return ResponseSchema(settings.output, runtime.prompts.schema(given) if isinstance(given, str) else given)
+
+
+def _prompts(settings: CallModelSettings) -> Mapping[str, frozenset[str]]:
+    prompts = {settings.prompt: frozenset(settings.variables)}
+    return prompts if settings.system is None else {settings.system: frozenset(settings.system_variables), **prompts}
 
 
 ACTION = Action(
     name="call_model",
-    summary="Asks the language model with a prompt file.",
+    summary="Asks the language model with prompt files, and keeps its answer under a name.",
     settings=CallModelSettings,
     run=run,
-    prompts_of=lambda settings: {settings.prompt: frozenset(settings.variables)},
+    prompts_of=_prompts,
+    schemas_of=lambda settings: (settings.response_schema,) if isinstance(settings.response_schema, str) else (),
     data_of=lambda settings: DataFlow(
-        reads=tuple(_READ[name] for name in settings.variables if name in _READ), writes=("last_model_response",)
+        reads=fields_read((*settings.variables, *settings.system_variables)),
+        writes=("last_model_response", f"outputs.{settings.output}"),
     ),
 )

@@ -85,12 +85,13 @@ class Action(Generic[Settings]):
 
     `transitions` are the names of the ways out, in the order of the documentation: `next`, or `on_...` where the step's
     outputs decide; a step must name a target for each, except that an action whose transitions are empty ends the run.
-    `transitions_of`, where an action has it, tells them for one step from its keys, each of them one of `transitions`.
-    `idle_of` tells those of them that no run takes under the pipeline's settings; a step need not name their targets.
-    `modes_of` tells the retrieval modes of which a step needs one among the pipeline's `retrieval_modes`.
-    `required_settings` are the pipeline settings that must not be absent for any step of this action; `settings_needed`
-    tells more of them for one step, from its keys. `prompts_of` tells the prompt files that one step uses, each with
-    the names of the variables that it fills in, so that they can be checked before anything runs. `data_of` tells what
+    `transitions_of`, where an action has it, tells them for one step from its keys, which may name ways of their own
+    besides `transitions`. `idle_of` tells those that no run takes under the pipeline's settings; a step need not name
+    their targets. `modes_of` tells the retrieval modes of which a step needs one among the pipeline's
+    `retrieval_modes`. `required_settings` are the pipeline settings that must not be absent for any step of this
+    action; `settings_needed` tells more of them for one step, from its keys. `prompts_of` tells the prompt files that
+    one step uses, each with the names of the variables that it fills in, and `schemas_of` the files of JSON Schemas, so
+    that they can be checked before anything runs. `data_of` tells what
     a step reads and writes of the state: a reader whose writer declares nothing is refused. `run` does so, and raises
     StepError when a rule of the contract is broken.
     """
@@ -106,5 +107,6 @@ class Action(Generic[Settings]):
     idle_of: Callable[[Settings, PipelineSettings], frozenset[str]] = lambda _, __: frozenset()
     modes_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     prompts_of: Callable[[Settings], Mapping[str, frozenset[str]]] = lambda _: {}
+    schemas_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     data_of: Callable[[Settings], DataFlow] = lambda _: DataFlow()
     guards_loops: bool = False

@@ -4,14 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import StepSettings
-from groundwire_pipelines.actions.model_calls import ask
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
-class FinalAnswerSettings(StepSettings):
+class FinalAnswerSettings(ModelSettings):
     """Keys of the actions that end a run."""
 
     prompt: Annotated[
@@ -27,7 +26,7 @@ class FinalAnswerSettings(StepSettings):
 async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> str:
     """The final answer in the language of the question.
 
-    A translation is told to `on_answer` as it comes.
+    A translation is told to `on_answer` once it is whole.
 
     Raises:
         StepError: `translation-prompt-missing`, and what a model call raises.
@@ -40,7 +39,10 @@ async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, r
             "translation-prompt-missing", "the question is not in English: give the step a `prompt` that translates"
         )
     variables = {"answer": answer, "question": state.user_question}
-    return _tidied(await ask(runtime, settings.prompt, variables, on_text=runtime.on_answer))
+    translated = _tidied(await ask_prompt(runtime, settings, settings.prompt, variables))
+    if runtime.on_answer is not None:
+        runtime.on_answer(translated)
+    return translated
 
 
 def prompts_of(settings: FinalAnswerSettings) -> dict[str, frozenset[str]]:

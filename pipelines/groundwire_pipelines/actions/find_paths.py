@@ -8,7 +8,7 @@ from pydantic import Field
 
 from groundwire_client import Direction, Filter, HybridParameters, Paths, QueryResult
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QuerySource, effective_top_k, parsed_query
+from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, one_of
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
@@ -59,7 +59,7 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
 
 def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     """The words for both ends: the settings', else the question's."""
-    question = parsed_query(QuerySource.QUESTION, None, state).query
+    question = parsed_query("question", None, state).query
     asked = ends_of(question) or ("", "")
     ends = runtime.settings.path_from or asked[0], runtime.settings.path_to or asked[1]
     if not all(ends):

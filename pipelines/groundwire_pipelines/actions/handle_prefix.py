@@ -1,12 +1,20 @@
-"""`handle_prefix`: reads the prefix of the model's last answer and branches on it (seed 001, Appendix A)."""
+"""`handle_prefix`: reads the prefix of the model's last answer and branches on it."""
 
-from typing import Annotated, Literal
+from itertools import permutations
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.rules import broken
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES, parse_answer_reply, parse_router_choice
+from groundwire_pipelines.parsing.prefixes import (
+    ROUTER_PREFIXES,
+    RouterChoice,
+    parse_answer_reply,
+    parse_choice,
+    parse_router_choice,
+)
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -15,29 +23,59 @@ _ROUTER_TRANSITIONS = tuple(f"on_{mode}" for mode in ROUTER_PREFIXES)
 _ANSWER_TRANSITIONS = ("on_answer", "on_request")
 
 
+def _clear(prefixes: dict[str, str]) -> dict[str, str]:
+    """A reply begins with one prefix at most, and its line is read without the space around it."""
+    for prefix in prefixes:
+        if prefix != prefix.strip() or len(prefix.splitlines()) != 1:
+            raise broken("prefix-unreadable", f"{prefix!r} must be one line that begins and ends with no space")
+    for prefix, other in permutations(prefixes, 2):
+        if other.startswith(prefix):
+            raise broken("prefix-ambiguous", f"{other!r} begins with the prefix {prefix!r}: end it with a sign like ]")
+    return prefixes
+
+
 class HandlePrefixSettings(StepSettings):
     """Keys of `handle_prefix`."""
 
     protocol: Annotated[
-        Literal["router", "answer"],
+        Literal["router", "answer"] | None,
         Field(description="Which prefixes the answer may have, and so which ways lead out of the step."),
-    ]
+    ] = None
+    prefixes: Annotated[
+        dict[str, Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]] | None,
+        AfterValidator(lambda prefixes: None if prefixes is None else _clear(prefixes)),
+        Field(
+            min_length=1,
+            description="The prefixes of a router of your own, in place of `protocol`, each with a name: with "
+            '`"[CODE:]": code` an answer that begins with `[CODE:]` leaves by `on_code`.',
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_table(self) -> Self:
+        if (self.protocol is None) == (self.prefixes is None):
+            raise broken("protocol-or-prefixes", "give the step either protocol or prefixes")
+        return self
+
+
+def _ways_out(settings: HandlePrefixSettings) -> tuple[str, ...]:
+    if settings.prefixes is not None:
+        return tuple(dict.fromkeys(f"on_{name}" for name in settings.prefixes.values()))
+    return _ROUTER_TRANSITIONS if settings.protocol == "router" else _ANSWER_TRANSITIONS
 
 
 async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Strips the prefix from `last_model_response`.
 
-    The router's choice sets `retrieval_mode`; an answer sets `final_answer_en`.
+    A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`.
 
     Raises:
         StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not admit.
     """
     if settings.protocol == "answer":
         return _take_answer(state)
-    return _take_router_choice(state, runtime)
-
-
-def _take_router_choice(state: PipelineState, runtime: Runtime) -> Outcome:
+    if settings.prefixes is not None:
+        return _take_choice(parse_choice(state.last_model_response, settings.prefixes), state)
     choice = parse_router_choice(state.last_model_response)
     supported = (*runtime.settings.retrieval_modes, "direct")
     if choice.mode not in supported:
@@ -45,7 +83,12 @@ def _take_router_choice(state: PipelineState, runtime: Runtime) -> Outcome:
             "mode-not-supported",
             f"the router chose {choice.mode!r}, and settings.retrieval_modes has only {', '.join(supported[:-1])}",
         )
-    state.retrieval_mode, state.last_model_response = choice.mode, choice.query
+    return _take_choice(choice, state)
+
+
+def _take_choice(choice: RouterChoice, state: PipelineState) -> Outcome:
+    state.retrieval_mode, state.rewritten_question = choice.mode, choice.query
+    state.last_model_response = choice.query
     return Outcome(f"on_{choice.mode}", {"mode": choice.mode})
 
 
@@ -60,15 +103,16 @@ def _take_answer(state: PipelineState) -> Outcome:
 
 def _data(settings: HandlePrefixSettings) -> DataFlow:
     reads = ("last_model_response",)
-    if settings.protocol == "router":
-        return DataFlow(reads, writes=("retrieval_mode", "last_model_response"))
-    return DataFlow(reads, writes=("last_model_response",), writes_on={"on_answer": ("final_answer_en",)})
+    if settings.protocol == "answer":
+        return DataFlow(reads, writes=reads, writes_on={"on_answer": ("final_answer_en",)})
+    return DataFlow(reads, writes=("last_model_response", "retrieval_mode", "rewritten_question"))
 
 
 def _idle(settings: HandlePrefixSettings, pipeline: PipelineSettings) -> frozenset[str]:
     """The ways of modes that the pipeline does not have: a router that chooses one of them fails."""
-    taken = {f"on_{mode}" for mode in (*pipeline.retrieval_modes, "direct")}
-    return frozenset(_ROUTER_TRANSITIONS) - taken if settings.protocol == "router" else frozenset()
+    if settings.protocol != "router":
+        return frozenset()
+    return frozenset(_ROUTER_TRANSITIONS) - {f"on_{mode}" for mode in (*pipeline.retrieval_modes, "direct")}
 
 
 ACTION = Action(
@@ -77,7 +121,7 @@ ACTION = Action(
     settings=HandlePrefixSettings,
     run=run,
     transitions=(*_ROUTER_TRANSITIONS, *_ANSWER_TRANSITIONS),
-    transitions_of=lambda settings: _ROUTER_TRANSITIONS if settings.protocol == "router" else _ANSWER_TRANSITIONS,
+    transitions_of=_ways_out,
     idle_of=_idle,
     data_of=_data,
 )

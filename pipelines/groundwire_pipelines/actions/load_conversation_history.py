@@ -1,17 +1,18 @@
-"""`load_conversation_history`: the session's past turns, summarised where they exceed their budget (seed 001 §2)."""
+"""`load_conversation_history`: the session's past turns, summarised where they exceed their budget."""
 
+from bisect import bisect_left
 from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import ask_checked, english_question
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import History, Runtime
+from groundwire_pipelines.runtime import History, Runtime, StoredHistory
 from groundwire_pipelines.state import PipelineState, Turn
 
 
-class LoadHistorySettings(StepSettings):
+class LoadHistorySettings(ModelSettings):
     """Keys of `load_conversation_history`."""
 
     prompt: Annotated[
@@ -27,35 +28,41 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     """Sets `history`, `history_summary` and `history_for_prompt`, which fits `max_history_tokens`.
 
     A run without a session has no history. Over the budget, the summary so far and the turns after it become a new
-    summary, which is stored with the number of turns it covers.
+    summary. Where the model gives none that fits, as much is kept of them as does: the summary so far, and the newest
+    turns, whole. Either is stored with the number of turns that it covers, so that a history never grows beyond what a
+    model can read.
 
     Raises:
-        StepError: `history-missing`, `user-missing`, `settings-key-missing`, `history-over-budget`, and what the
-            history or a model call raises.
+        StepError: `history-missing`, `user-missing`, `settings-key-missing`, and what the history or a model call
+            raises.
     """
     if not state.session_id:
         return Outcome(detail={"turns": 0, "summarised": False, "history_tokens": 0})
     history = conversation_history(state, runtime)
     budget = _budget(runtime)
     stored = await history.load(state.user_id, state.session_id)
-    text = format_history(stored.summary, stored.turns)
-    over_budget = runtime.counter.count(text) > budget
-    if over_budget:
-        summary = await _summarise(settings.prompt, text, english_question(state), budget, runtime)
+    kept, summarised = stored, False
+    if runtime.counter.count(_text(stored)) > budget:
+        summary = await _summary(settings, stored, english_question(state), budget, runtime)
+        summarised = summary != ""
+        kept = StoredHistory(summary, 0, ()) if summarised else _what_fits(stored, budget, runtime)
         await history.save_summary(
-            state.user_id, state.session_id, summary, covers=len(stored.turns), previous_version=stored.summary_version
+            state.user_id,
+            state.session_id,
+            kept.summary,
+            covers=len(stored.turns) - len(kept.turns),
+            previous_version=stored.summary_version,
         )
-        state.history, state.history_summary, state.history_for_prompt = [], summary, format_history(summary, ())
-    else:
-        state.history, state.history_summary, state.history_for_prompt = list(stored.turns), stored.summary, text
-    return Outcome(
-        detail={
-            "turns": len(stored.turns),
-            "summary_version": stored.summary_version,
-            "summarised": over_budget,
-            "history_tokens": runtime.counter.count(state.history_for_prompt),
-        }
-    )
+    state.history, state.history_summary, state.history_for_prompt = list(kept.turns), kept.summary, _text(kept)
+    detail: dict[str, str | int | float | bool] = {
+        "turns": len(stored.turns),
+        "summary_version": stored.summary_version,
+        "summarised": summarised,
+        "history_tokens": runtime.counter.count(state.history_for_prompt),
+    }
+    if not summarised and kept is not stored:
+        detail["turns_left_out"] = len(stored.turns) - len(kept.turns)
+    return Outcome(detail=detail)
 
 
 def conversation_history(state: PipelineState, runtime: Runtime) -> History:
@@ -83,20 +90,40 @@ def format_history(summary: str, turns: tuple[Turn, ...]) -> str:
     return "\n\n".join(parts)
 
 
-async def _summarise(prompt: str, text: str, question: str, budget: int, runtime: Runtime) -> str:
-    def too_long(summary: str) -> StepError | None:
+def _text(stored: StoredHistory) -> str:
+    return format_history(stored.summary, stored.turns)
+
+
+async def _summary(
+    settings: LoadHistorySettings, stored: StoredHistory, question: str, budget: int, runtime: Runtime
+) -> str:
+    """A new summary within the budget, "" where the model gives none."""
+
+    def complaint(summary: str) -> str:
+        if not summary:
+            return "there was no summary, or it did not come to its end"
         tokens = runtime.counter.count(format_history(summary, ()))
-        if tokens <= budget:
-            return None
-        return StepError("history-over-budget", f"the summary of the history takes {tokens} tokens of {budget}")
+        return "" if tokens <= budget else f"the summary of the history takes {tokens} tokens of {budget}"
 
     # What stands around the summary in a prompt takes tokens of the same budget.
     room = budget - runtime.counter.count(format_history(" ", ()))
     if room <= 0:
-        raise StepError("history-over-budget", f"max_history_tokens is {budget}: too small to hold any summary")
-    return await ask_checked(
-        runtime, prompt, {"question": question, "history": text, "max_tokens": str(room)}, too_long
-    )
+        return ""
+    variables = {"question": question, "history": _text(stored), "max_tokens": str(room)}
+    summary = await ask_twice(runtime, settings, settings.prompt, variables, complaint)
+    return "" if complaint(summary) else summary
+
+
+def _what_fits(stored: StoredHistory, budget: int, runtime: Runtime) -> StoredHistory:
+    """The summary so far, unless it alone is over the budget, and the newest turns that fit beside it."""
+    turns = stored.turns
+
+    def fits(summary: str, first: int) -> bool:
+        return runtime.counter.count(format_history(summary, turns[first:])) <= budget
+
+    summary = stored.summary if fits(stored.summary, len(turns)) else ""
+    first = bisect_left(range(len(turns)), True, key=lambda first: fits(summary, first))
+    return StoredHistory(summary, stored.summary_version, turns[first:])
 
 
 def _budget(runtime: Runtime) -> int:
@@ -112,7 +139,5 @@ ACTION = Action(
     run=run,
     required_settings=("max_history_tokens",),
     prompts_of=lambda settings: {settings.prompt: frozenset({"question", "history", "max_tokens", "correction"})},
-    data_of=lambda _: DataFlow(
-        reads=("user_question_en",), writes=("history", "history_summary", "history_for_prompt")
-    ),
+    data_of=lambda _: DataFlow(reads=("user_question_en",), writes=("history_for_prompt",)),
 )

@@ -1,50 +1,109 @@
-"""What the actions that call the model share: the call itself, and the check of its answer with one more try."""
+"""What the actions that call the model share: their keys, the call, and the check of its answer with one more try."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Final
 
+from pydantic import Field
+
+from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.parsing.reasoning import without_reasoning
+from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
+
+_UNUSABLE: Final = frozenset({"model-answer-cut", "model-answer-empty", "model-request-refused"})
+"""What a model fails with that might do what it is asked if it were asked for less."""
+
+
+class ModelSettings(StepSettings):
+    """The keys of every step that asks the model."""
+
+    model: Annotated[
+        str | None,
+        Field(min_length=1, description="The model of the endpoint to ask; GROUNDWIRE_MODEL_NAME's when absent."),
+    ] = None
+    temperature: Annotated[
+        float | None,
+        Field(ge=0, le=2, description="How freely the model words its answer; the endpoint's default when absent."),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="The most tokens of the answer, reasoning included, in the model's own tokens; the endpoint's "
+            "default when absent. An answer that is cut off by it fails the step.",
+        ),
+    ] = None
 
 
 async def ask(
-    runtime: Runtime, prompt: str, variables: Mapping[str, str], *, on_text: Callable[[str], None] | None = None
+    runtime: Runtime,
+    settings: ModelSettings,
+    messages: Sequence[Message],
+    *,
+    schema: ResponseSchema | None = None,
+    on_text: Callable[[str], None] | None = None,
 ) -> str:
-    """Renders a prompt and asks the model; tells its answer without the white space around it.
+    """Asks the model; tells its answer without its reasoning and the white space around it.
+
+    `on_text` is told the model's text as it comes, reasoning included.
 
     Raises:
-        StepError: `model-missing`; the rules of prompts (`prompt-...`) and of the model (`model-...`).
+        StepError: `model-missing`; `model-answer-empty`, also for an answer that is reasoning only; the rules of the
+            model (`model-...`).
     """
     if runtime.model is None:
-        raise StepError(
-            "model-missing",
-            f"the prompt {prompt!r} needs a language model and the run has none: set GROUNDWIRE_MODEL_URL and "
-            "GROUNDWIRE_MODEL_NAME",
-        )
-    answer = await runtime.model.complete(runtime.prompts.render(prompt, variables), on_text=on_text)
-    return answer.text.strip()
+        raise StepError("model-missing", "the step needs a language model, and the run was given none")
+    request = ModelRequest(
+        messages=tuple(messages),
+        model=settings.model or "",
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        response_schema=schema,
+    )
+    answer = await runtime.model.complete(request, on_text=on_text)
+    text = without_reasoning(answer.text).strip()
+    if not text:
+        raise StepError("model-answer-empty", "the model answered with nothing")
+    return text
 
 
-async def ask_checked(
-    runtime: Runtime, prompt: str, variables: Mapping[str, str], complaint: Callable[[str], StepError | None]
-) -> str:
-    """Asks until `complaint` has none about the answer, twice at most.
-
-    The prompt has a variable `correction`: empty at first, then the complaint about the first answer.
+async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]) -> str:
+    """Asks the model with one prompt as the user's message.
 
     Raises:
-        StepError: The complaint about the second answer, and what `ask` raises.
+        StepError: What `ask` raises, and the rules of prompts (`prompt-...`).
     """
-    answer = await ask(runtime, prompt, {**variables, "correction": ""})
-    wrong = complaint(answer)
-    if wrong is None:
-        return answer
-    correction = f"Your last attempt was refused: {wrong.message}"
-    answer = await ask(runtime, prompt, {**variables, "correction": correction})
-    still_wrong = complaint(answer)
-    if still_wrong is not None:
-        raise still_wrong
-    return answer
+    return await ask(runtime, settings, (Message("user", runtime.prompts.render(prompt, variables)),))
+
+
+async def ask_twice(
+    runtime: Runtime,
+    settings: ModelSettings,
+    prompt: str,
+    variables: Mapping[str, str],
+    complaint: Callable[[str], str],
+) -> str:
+    """Asks, and once more where `complaint` has one about the answer; tells the last answer, right or not.
+
+    An answer that the model does not finish, leaves empty or refuses to give is "". The prompt has a variable
+    `correction`: empty at first, then the complaint about the first answer.
+
+    Raises:
+        StepError: What `ask_prompt` raises, but for such an answer.
+    """
+
+    async def answer(correction: str) -> str:
+        try:
+            return await ask_prompt(runtime, settings, prompt, {**variables, "correction": correction})
+        except StepError as error:
+            if error.rule in _UNUSABLE:
+                return ""
+            raise
+
+    first = await answer("")
+    wrong = complaint(first)
+    return await answer(f"Your last attempt was refused: {wrong}") if wrong else first
 
 
 def english_question(state: PipelineState) -> str:

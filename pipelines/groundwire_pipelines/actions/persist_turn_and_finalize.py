@@ -1,4 +1,4 @@
-"""`persist_turn_and_finalize`: stores the finished turn, then ends the run with its answer (seed 001 §8)."""
+"""`persist_turn_and_finalize`: stores the finished turn, then ends the run with its answer."""
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of

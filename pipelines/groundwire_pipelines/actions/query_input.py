@@ -1,9 +1,14 @@
 """What the actions that search have in common: where their query comes from, how it is read, how much to return."""
 
 from enum import StrEnum
+from typing import Annotated, Final, TypeAlias
 
+from pydantic import Field
+
+from groundwire_pipelines.actions.outputs import output_text
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
+from groundwire_pipelines.prompts import VARIABLE_NAME
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
@@ -15,34 +20,50 @@ class QueryParser(StrEnum):
     """Plain text, or an object with a query and filters."""
 
 
-class QuerySource(StrEnum):
-    """Where the query comes from."""
+BUILT_IN_SOURCES: Final = frozenset({"last_model_response", "question", "rewritten_question"})
+"""Where queries come from that are no output of a step."""
 
-    LAST_MODEL_RESPONSE = "last_model_response"
-    """What the model wrote, without its prefix."""
-    QUESTION = "question"
-    """The user's question, in English where it was translated."""
+QueryFrom: TypeAlias = Annotated[
+    str,
+    Field(
+        pattern=rf"^{VARIABLE_NAME}$",
+        description="Where the query comes from: `last_model_response`, without the prefix that a handle_prefix step "
+        "read; `question`, in English where it was translated; `rewritten_question`, the router's query; or the "
+        "`output` of an earlier model step, of which `plan.query` is a field.",
+    ),
+]
 
 
-def parsed_query(source: QuerySource, parser: QueryParser | None, state: PipelineState) -> ParsedQuery:
-    """The query with the filters that it brings.
+def parsed_query(source: str, parser: QueryParser | None, state: PipelineState) -> ParsedQuery:
+    """The query with the filters that it brings; `source` is the step's `query_from`.
 
     Raises:
-        StepError: `query-empty`, and what the parser raises.
+        StepError: `query-empty`, `output-missing`, and what the parser raises.
     """
-    if source is QuerySource.QUESTION:
-        text = state.user_question_en or state.user_question
-    else:
-        text = state.last_model_response
+    text = _text(source, state)
     parsed = JsonishQueryParser().parse(text) if parser else ParsedQuery(text.strip())
     if not parsed.query:
-        raise StepError("query-empty", f"the query is empty: {source!s} holds none")
+        raise StepError("query-empty", f"the query is empty: {source} holds none")
     return parsed
 
 
-def read_by(source: QuerySource) -> tuple[str, ...]:
-    """The fields of the state without which there is no query."""
-    return ("last_model_response",) if source is QuerySource.LAST_MODEL_RESPONSE else ()
+def fields_read(source: str) -> tuple[str, ...]:
+    """The fields of the state without which there is no query, as `DataFlow` names them."""
+    if source == "question":
+        return ()  # as the user asked it, where it was not translated
+    return (source,) if source in BUILT_IN_SOURCES else (f"outputs.{source.partition('.')[0]}",)
+
+
+def _text(source: str, state: PipelineState) -> str:
+    match source:
+        case "question":
+            return state.user_question_en or state.user_question
+        case "rewritten_question":
+            return state.rewritten_question
+        case "last_model_response":
+            return state.last_model_response
+        case _:
+            return output_text(state, source)
 
 
 def effective_top_k(step_top_k: int | None, settings: PipelineSettings) -> int:

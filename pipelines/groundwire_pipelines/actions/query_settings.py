@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source, Visibility
 from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
-from groundwire_pipelines.actions.query_input import QueryParser, QuerySource
+from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
 from groundwire_pipelines.actions.text_budget import BudgetFactor
 from groundwire_pipelines.filter_keys import FilterKey
@@ -100,9 +100,7 @@ class RankingSettings(KeyGroup):
 class QuerySettings(HybridSettings):
     """The keys of a `query` step."""
 
-    query_from: Annotated[
-        QuerySource, one_of(QuerySource, "query-from-unknown"), Field(description="Where the query comes from.")
-    ] = QuerySource.LAST_MODEL_RESPONSE
+    query_from: QueryFrom = "last_model_response"
     query_parser: Annotated[
         QueryParser | None,
         one_of(QueryParser, "query-parser-unknown"),

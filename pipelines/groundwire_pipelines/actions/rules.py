@@ -16,14 +16,15 @@ def broken(rule: LiteralString, message: str) -> PydanticCustomError:
 
 def one_of(choices: type[_Choice], rule: LiteralString) -> BeforeValidator:
     """The value must be one of the names of `choices`."""
+    return BeforeValidator(lambda value: choice_of(choices, rule, value))
 
-    def check(value: object) -> _Choice:
-        for choice in choices:
-            if value == choice.value:
-                return choice
-        raise broken(rule, f"{value!r} is unknown: use one of {', '.join(choices)}")
 
-    return BeforeValidator(check)
+def choice_of(choices: type[_Choice], rule: LiteralString, value: object) -> _Choice:
+    """The choice of that name. Raises the error of a validator where there is none."""
+    for choice in choices:
+        if value == choice.value:
+            return choice
+    raise broken(rule, f"{value!r} is unknown: use one of {', '.join(choices)}")
 
 
 def at_least_one(rule: LiteralString) -> BeforeValidator:

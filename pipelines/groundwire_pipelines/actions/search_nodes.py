@@ -1,13 +1,16 @@
-"""`search_nodes` (seed 000): selects the nodes that match a query best, as ids. Reads no text."""
+"""`search_nodes`: selects the nodes that match a query best, as ids. Reads no text."""
 
-from typing import Annotated, Self
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from groundwire_client import Rerank, SearchType
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query, read_by
-from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, fields_read, parsed_query
+from groundwire_pipelines.actions.rules import at_least_one, broken, choice_of, one_of
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
@@ -15,11 +18,40 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState
 
 
+class SearchBy(StrEnum):
+    """How a step looks for nodes: one of the server's ways, or the router's choice among them."""
+
+    SEMANTIC = SearchType.SEMANTIC.value
+    BM25 = SearchType.BM25.value
+    HYBRID = SearchType.HYBRID.value
+    FROM_ROUTER = "from_router"
+
+
+class Mode(StrEnum):
+    """The modes of `retrieval_modes`."""
+
+    SEMANTIC = "semantic"
+    SEMANTIC_RERANK = "semantic_rerank"
+    BM25 = "bm25"
+    HYBRID = "hybrid"
+
+
+def _search_by(value: object) -> SearchBy | tuple[Mode, ...]:
+    if isinstance(value, list):
+        return tuple(choice_of(Mode, "search-type-unknown", item) for item in value)
+    return choice_of(SearchBy, "search-type-unknown", value)
+
+
 class SearchSettings(StepSettings):
     """The keys of a `search_nodes` step."""
 
     search_type: Annotated[
-        SearchType, one_of(SearchType, "search-type-unknown"), Field(description="How to look for nodes.")
+        SearchBy | Annotated[tuple[Mode, ...], Field(min_length=1)],
+        BeforeValidator(_search_by),
+        Field(
+            description="How to look for nodes; `from_router` as the router chose; of a list of modes by the first "
+            "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with keyword_rerank."
+        ),
     ]
     top_k: Annotated[
         Annotated[int, Field(ge=1)] | None,
@@ -39,37 +71,59 @@ class SearchSettings(StepSettings):
         one_of(QueryParser, "query-parser-unknown"),
         Field(description="Reads filters out of the query; without it the query is plain text."),
     ] = None
-    query_from: Annotated[
-        QuerySource, one_of(QuerySource, "query-from-unknown"), Field(description="Where the query comes from.")
-    ] = QuerySource.LAST_MODEL_RESPONSE
-
+    query_from: QueryFrom = "last_model_response"
     filter: FilterKey = None
 
     @model_validator(mode="after")
     def _rerank_is_of_semantic(self) -> Self:
-        if self.rerank is not Rerank.NONE and self.search_type is not SearchType.SEMANTIC:
+        if self.rerank is not Rerank.NONE and self.search_type is not SearchBy.SEMANTIC:
             raise broken(
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
             )
         return self
 
-    @property
-    def mode(self) -> str:
-        """The step's name among the pipeline's `retrieval_modes`."""
-        return self.search_type.value if self.rerank is Rerank.NONE else "semantic_rerank"
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How to look, and the name of it among the pipeline's `retrieval_modes`."""
+
+    mode: str
+    search_type: SearchType
+    rerank: Rerank = Rerank.NONE
+
+
+_WAYS: Final[Mapping[str, _Way]] = {
+    Mode.SEMANTIC: _Way("semantic", SearchType.SEMANTIC),
+    Mode.SEMANTIC_RERANK: _Way("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD),
+    Mode.BM25: _Way("bm25", SearchType.BM25),
+    Mode.HYBRID: _Way("hybrid", SearchType.HYBRID),
+}
+
+
+def _way(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> _Way:
+    if isinstance(step.search_type, tuple):
+        way = _WAYS[next((mode for mode in step.search_type if mode in modes), step.search_type[0])]
+    elif step.search_type is not SearchBy.FROM_ROUTER:
+        way = _Way(_modes(step)[0], SearchType(step.search_type.value), step.rerank)
+    elif state.retrieval_mode in _WAYS:
+        way = _WAYS[state.retrieval_mode]
+    else:
+        chosen = repr(state.retrieval_mode) if state.retrieval_mode else "none"
+        raise StepError("mode-missing", f"from_router takes {', '.join(_WAYS)}, and the router chose {chosen}")
+    if way.mode not in modes:
+        raise StepError("mode-not-supported", f"the mode {way.mode} is not among retrieval_modes ({', '.join(modes)})")
+    return way
 
 
 async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
     scope = scope_of(state)
-    if step.mode not in runtime.settings.retrieval_modes:
-        modes = ", ".join(runtime.settings.retrieval_modes)
-        raise StepError("mode-not-supported", f"the mode {step.mode} is not among retrieval_modes ({modes})")
+    way = _way(step, state, runtime.settings.retrieval_modes)
     top_k = effective_top_k(step.top_k, runtime.settings)
     parsed = parsed_query(step.query_from, step.query_parser, state)
     filter = narrowed(state, step.filter, parsed.filter)
-    detail: dict[str, str | int | float | bool] = {"mode": step.mode, "top_k": top_k}
+    detail: dict[str, str | int | float | bool] = {"mode": way.mode, "top_k": top_k}
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if filter is None:
@@ -78,11 +132,11 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         found = await runtime.retrieval.search(
             scope,
             parsed.query,
-            search_type=step.search_type,
+            search_type=way.search_type,
             top_k=top_k,
             filter=filter,
-            rrf_k=step.rrf_k if step.search_type is SearchType.HYBRID else None,
-            rerank=step.rerank,
+            rrf_k=step.rrf_k if way.search_type is SearchType.HYBRID else None,
+            rerank=way.rerank,
             access=state.retrieval_access,
         )
     pin(state, found.index)
@@ -91,14 +145,28 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 
 
+def _modes(step: SearchSettings) -> tuple[str, ...]:
+    """The modes of which the pipeline must have one; any may be the router's."""
+    if isinstance(step.search_type, tuple):
+        return step.search_type
+    if step.search_type is SearchBy.FROM_ROUTER:
+        return ()
+    return (step.search_type.value if step.rerank is Rerank.NONE else "semantic_rerank",)
+
+
 ACTION = Action(
     name="search_nodes",
     summary="Selects the nodes that match a query best, as ids; starts a retrieval afresh.",
     settings=SearchSettings,
     run=_search,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
-    modes_of=lambda step: (step.mode,),
+    modes_of=_modes,
     data_of=lambda step: DataFlow(
-        reads=read_by(step.query_from), clears=RETRIEVED, writes=("retrieval_seed_nodes", "retrieval_hits")
+        reads=(
+            *fields_read(step.query_from),
+            *(("retrieval_mode",) if step.search_type is SearchBy.FROM_ROUTER else ()),
+        ),
+        clears=RETRIEVED,
+        writes=("retrieval_seed_nodes", "retrieval_hits"),
     ),
 )

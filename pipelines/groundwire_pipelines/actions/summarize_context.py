@@ -1,20 +1,27 @@
 """`summarize_context`: evidence over its budget becomes a summary that keeps every handle."""
 
-from typing import Annotated
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from groundwire_pipelines.actions.check_context_budget import max_context_tokens
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing, texts_shown
-from groundwire_pipelines.actions.model_calls import ask_checked, english_question
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
+from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.layout import handle, table
+from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
+_WORD: Final = re.compile(r"\s*\S+")
 
-class SummarizeContextSettings(StepSettings):
+
+class SummarizeContextSettings(ModelSettings):
     """Keys of `summarize_context`."""
 
     prompt: Annotated[
@@ -25,17 +32,19 @@ class SummarizeContextSettings(StepSettings):
             "which are the handles of the texts.",
         ),
     ]
+    variables: Variables = ()
 
 
 async def run(settings: SummarizeContextSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Replaces all evidence by the table of what it shows and a summary, which fit `max_context_tokens` together.
 
-    The summary must name every text that the evidence shows, by its handle. One that does not, or is too long, goes
-    back to the model once, with what is wrong.
+    The summary is to name every text that the evidence shows, by its handle. One that does not, or is too long, goes
+    back to the model once, with what is wrong. If the second is no better, it is cut at a word, and the handles that it
+    lacks stand behind it as far as they fit; the table has them all.
 
     Raises:
-        StepError: `identifiers-lost`, `context-over-budget`, `max-context-tokens-missing`, and what a model call
-            raises.
+        StepError: `context-over-budget`, when the table alone is over it; `max-context-tokens-missing`, and what a
+            model call raises.
     """
     budget = max_context_tokens(runtime)
     texts = texts_shown(state)
@@ -47,34 +56,49 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
             f"the places of {len(texts)} texts take all of max_context_tokens ({budget}): raise it",
         )
 
-    def complaint(summary: str) -> StepError | None:
+    def complaint(summary: str) -> str:
         lost = handles_missing(texts, summary)
         if lost:
-            names = ", ".join(map(handle, lost))
-            return StepError("identifiers-lost", f"the summary of the evidence lost these handles: {names}")
+            return f"the summary of the evidence lost these handles: {', '.join(map(handle, lost))}"
         tokens = runtime.counter.count(f"{places}\n\n{summary}")
-        if tokens > budget:
-            return StepError(
-                "context-over-budget", f"the summary of the evidence takes {tokens} tokens of {budget} with the places"
-            )
-        return None
+        return (
+            "" if tokens <= budget else f"the summary of the evidence takes {tokens} tokens of {budget} with the places"
+        )
 
     variables = {
+        **prompt_values(settings.variables, state, runtime),
         "question": english_question(state),
         "context": evidence_text(state),
         "identifiers": " ".join(handle(one.handle) for one in texts),
         "max_tokens": str(left),
     }
-    summary = await ask_checked(runtime, settings.prompt, variables, complaint)
-    state.context_blocks, state.earlier_context_blocks = [places, summary], []
+    summary = await ask_twice(runtime, settings, settings.prompt, variables, complaint)
+    obeys = not complaint(summary)
+    if not obeys:
+        summary = _mended(summary, texts, lambda text: runtime.counter.count(f"{places}\n\n{text}") <= budget)
+    state.context_blocks, state.earlier_context_blocks = [places, summary] if summary else [places], []
     state.shown, state.earlier_shown = texts, []
     return Outcome(
         detail={
             "context_tokens": runtime.counter.count(evidence_text(state)),
             "max_context_tokens": budget,
             "texts": len(texts),
+            **({} if obeys else {"mended": True}),
         }
     )
+
+
+def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool]) -> str:
+    """As much of a summary as fits with the handles that it lacks; "" where not even these do."""
+    words = _WORD.findall(summary)
+
+    def cut(count: int) -> str:
+        beginning = "".join(words[:count]) + (" …" if 0 < count < len(words) else "")
+        missing = handles_missing(texts, beginning)
+        return f"{beginning}\nNot summarised: {' '.join(map(handle, missing))}" if missing else beginning
+
+    most = bisect_left(range(len(words) + 1), True, key=lambda count: not fits(cut(count))) - 1
+    return cut(most).strip() if most >= 0 else ""
 
 
 ACTION = Action(
@@ -84,7 +108,9 @@ ACTION = Action(
     run=run,
     required_settings=("max_context_tokens",),
     prompts_of=lambda settings: {
-        settings.prompt: frozenset({"question", "context", "identifiers", "max_tokens", "correction"})
+        settings.prompt: frozenset(
+            {"question", "context", "identifiers", "max_tokens", "correction", *settings.variables}
+        )
     },
-    data_of=lambda _: DataFlow(reads=("context_blocks", "user_question_en"), writes=("context_blocks", "shown")),
+    data_of=lambda settings: DataFlow(reads=("user_question_en", *fields_read(settings.variables))),
 )

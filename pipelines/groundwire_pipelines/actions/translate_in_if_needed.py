@@ -1,17 +1,17 @@
-"""`translate_in_if_needed`: the question in English, for every prompt after it (seed 001 §1)."""
+"""`translate_in_if_needed`: the question in English, for every prompt after it."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import ask
+from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
-class TranslateInSettings(StepSettings):
+class TranslateInSettings(ModelSettings):
     """Keys of `translate_in_if_needed`."""
 
     prompt: Annotated[str, Field(min_length=1, description="The prompt that translates `question` into English.")]
@@ -27,7 +27,7 @@ async def run(settings: TranslateInSettings, state: PipelineState, runtime: Runt
     if not question:
         raise StepError("question-empty", "the question is empty")
     if not state.is_english:
-        question = await ask(runtime, settings.prompt, {"question": question})
+        question = await ask_prompt(runtime, settings, settings.prompt, {"question": question})
     state.user_question_en = question
     return Outcome(detail={"translated": not state.is_english})
 

@@ -1,7 +1,8 @@
-"""The pipelines' commands of `groundwire`: `run` and `pipeline`."""
+"""The pipelines' commands of `groundwire`: `run`, `pipeline` and `history`."""
 
 import typer
 
+from groundwire_pipelines.cli.history import history_app
 from groundwire_pipelines.cli.pipeline import pipeline_app
 from groundwire_pipelines.cli.run import run
 
@@ -12,3 +13,4 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
     app.command()(run)
     app.add_typer(pipeline_app, name="pipeline")
+    app.add_typer(history_app, name="history")

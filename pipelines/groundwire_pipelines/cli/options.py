@@ -1,5 +1,6 @@
 """The options of `groundwire run`, as typer reads them."""
 
+import getpass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -120,3 +121,13 @@ PlaintextToken = Annotated[
         rich_help_panel=_CONNECTION,
     ),
 ]
+
+
+def user_or_own(name: str) -> str:
+    """Whose conversation it is: that of whom `--user` names, else of who is logged in."""
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError) as error:
+        raise typer.BadParameter(
+            "the operating system has no name for this user; give one", param_hint="--user"
+        ) from error

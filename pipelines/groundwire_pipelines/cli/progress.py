@@ -11,11 +11,13 @@ from groundwire_pipelines.engine.trace import StepEnded, StepStarted, TraceEvent
 
 
 class Progress:
-    """Shows the events of one run on standard error. Use it as a context manager; `pause` clears the moving line."""
+    """Shows the events of one run on standard error. Use it as a context manager, which clears the moving line."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False)
         self._status = self._console.status("")
+        self._step = ""
+        self._answered = 0
 
     def __enter__(self) -> Self:
         return self
@@ -23,20 +25,22 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.pause()
-
-    def pause(self) -> None:
-        """Leaves the terminal to others until the next step starts."""
         self._status.stop()
+
+    def answering(self, piece: str) -> None:
+        """Shows how much of an answer has come, and nothing of what it says."""
+        self._answered += len(piece)
+        self._status.update(Text(f"{self._step}  {self._answered} characters"))
 
     def __call__(self, event: TraceEvent) -> None:
         """Shows one event."""
         match event:
             case StepStarted():
-                self._status.update(Text(printable(f"{event.step_id} ({event.action})")))
+                self._step, self._answered = printable(f"{event.step_id} ({event.action})"), 0
+                self._status.update(Text(self._step))
                 self._status.start()
             case StepEnded():
-                self.pause()
+                self._status.stop()
                 self._console.print(_line(event), soft_wrap=True)
             case _:
                 pass

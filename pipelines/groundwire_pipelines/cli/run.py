@@ -1,20 +1,19 @@
-"""`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other."""
+"""`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other.
+
+The answer is printed once it is whole: until then a model may break off, or turn out to have asked for more.
+"""
 
 import asyncio
-import getpass
 import json
-import os
-import sys
-from collections.abc import AsyncIterator, Iterable
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import JsonValue
 
-from groundwire.tokens import TokenCounter
 from groundwire_client import TLS, Access, AsyncGroundwireClient, TokenFile
 from groundwire_client.cli import FilterOptions, printable, with_options
 from groundwire_pipelines.actions.evidence import texts_shown
@@ -22,11 +21,9 @@ from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import fail
 from groundwire_pipelines.engine.trace import JsonLinesSink
-from groundwire_pipelines.errors import PipelineError, StepError
+from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.models.environment import endpoint_from_environment
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
-from groundwire_pipelines.runtime import Model
 
 
 @with_options(FilterOptions)
@@ -74,7 +71,7 @@ def run(
         filter=narrowing.filter,
         is_english=english,
         session_id=session,
-        user_id=_user(user) if session else user,
+        user_id=options.user_or_own(user) if session else user,
         history=SqliteHistory(history) if session else None,
         trace_texts=trace_texts,
     )
@@ -86,40 +83,12 @@ def run(
         with ExitStack() as stack:
             progress = stack.enter_context(Progress())
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
-            answer = AnswerOutput(progress, streams=sys.stdout.isatty() and not as_json)
-            if answer.streams:
-                given["on_answer"] = answer.feed
+            given["on_answer"] = progress.answering
             connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file, plaintext_token)
             result = asyncio.run(_ask(loaded, question, connection, given))
     except PipelineError as error:
         fail(error)
-    if as_json:
-        typer.echo(json.dumps(_as_json(loaded, result), indent=2))
-    else:
-        answer.finish(result.answer)
-
-
-@dataclass(slots=True)
-class AnswerOutput:
-    """The answer on standard output: as it comes where it `streams`, else whole at the end."""
-
-    progress: Progress
-    streams: bool
-    shown: list[str] = field(default_factory=list[str])
-
-    def feed(self, piece: str) -> None:
-        """Shows a piece of the answer."""
-        self.progress.pause()
-        self.shown.append(piece)
-        typer.echo(printable(piece), nl=False)
-
-    def finish(self, answer: str) -> None:
-        """Shows the whole answer, unless that is what was shown piece by piece."""
-        streamed = "".join(self.shown)
-        if streamed and not streamed.endswith("\n"):
-            typer.echo()
-        if streamed.strip() != answer.strip():
-            typer.echo(printable(answer))
+    typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,36 +118,9 @@ class _Connection:
             raise typer.BadParameter(str(error)) from error
 
 
-def _user(name: str) -> str:
-    """Whose conversation it is: that of whom the option names, else of who is logged in."""
-    try:
-        return name or getpass.getuser()
-    except (OSError, KeyError) as error:
-        raise typer.BadParameter(
-            "the operating system has no name for this user; give one", param_hint="--user"
-        ) from error
-
-
 async def _ask(pipeline: Pipeline, question: str, connection: _Connection, given: RunOptions) -> PipelineResult:
-    async with connection.open(pipeline.definition.settings.deadline_seconds) as client, _model() as model:
-        given["model"] = model
+    async with connection.open(pipeline.definition.settings.deadline_seconds) as client:
         return await pipeline.arun(question, client=client, **given)
-
-
-@asynccontextmanager
-async def _model() -> AsyncIterator[Model | None]:
-    """The model that the environment names, None where it names none."""
-    endpoint = endpoint_from_environment(os.environ)
-    if endpoint is None:
-        yield None
-        return
-    try:
-        # The only part of a run that needs the extra `models`.
-        from groundwire_pipelines.models.openai_model import OpenAIModel
-    except ImportError as error:
-        raise StepError("model-environment", "a model needs more to be installed: groundwire[models]") from error
-    async with OpenAIModel(endpoint, TokenCounter()) as model:
-        yield model
 
 
 def _settings(assignments: Iterable[str], budget_tokens: int | None) -> dict[str, JsonValue]:

@@ -10,7 +10,7 @@ from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.sources import PIPELINE_NAME
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.errors import PipelineError
-from groundwire_pipelines.prompts import PromptFolders
+from groundwire_pipelines.prompts import PROMPT, SCHEMA, PromptFolders
 
 
 def copy_pipeline(
@@ -27,9 +27,11 @@ def copy_pipeline(
     if not PIPELINE_NAME.pattern.fullmatch(name):
         raise PipelineError(f"{name!r} {PIPELINE_NAME.rule}")
     prompts = PromptFolders(definition.prompts)
-    used = sorted({prompt for step in bind(definition, actions).values() for prompt in step.prompts})
+    steps = bind(definition, actions).values()
+    used = sorted({(prompt, PROMPT) for step in steps for prompt in step.prompts})
+    used += sorted({(schema, SCHEMA) for step in steps for schema in step.schemas})
     contents = {folder / f"{name}.yaml": editable_yaml(definition, name)}
-    contents |= {folder / "prompts" / f"{prompt}.md": prompts.text(prompt) for prompt in used}
+    contents |= {folder / "prompts" / f"{one}{ending}": prompts.text(one, ending) for one, ending in used}
     for path in contents:
         if path.exists():
             raise PipelineError(f"{path} is there already: name another folder, or take it away")

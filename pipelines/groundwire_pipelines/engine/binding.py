@@ -25,6 +25,12 @@ class BoundStep:
     settings: StepSettings
 
     @property
+    def ways_out(self) -> tuple[str, ...]:
+        """The names of the transitions that the step may choose."""
+        ways_of = self.action.transitions_of
+        return self.action.transitions if ways_of is None else ways_of(self.settings)
+
+    @property
     def pauses(self) -> tuple[float, ...]:
         """Seconds to wait before each try but the first."""
         return self.settings.retry.pauses if self.settings.retry else ()
@@ -33,6 +39,11 @@ class BoundStep:
     def prompts(self) -> Mapping[str, frozenset[str]]:
         """The prompts that the step uses, each with the variables that it fills in."""
         return self.action.prompts_of(self.settings)
+
+    @property
+    def schemas(self) -> tuple[str, ...]:
+        """The files of JSON Schemas that the step uses."""
+        return self.action.schemas_of(self.settings)
 
     async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
         """Does what the action does."""

@@ -76,13 +76,17 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
         case list():
             return _list(name, value, telling)
         case dict():
-            return {name: _extension(kept, telling) for name, kept in value.items()}
+            return _outputs(value, telling) if name == "outputs" else _extensions(value, telling)
         case ExpandDebug():
             return asdict(value)
         case Filter():
             return asdict(value) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
+
+
+def _extensions(values: Mapping[str, object], telling: Telling) -> JsonValue:
+    return {name: _extension(kept, telling) for name, kept in values.items()}
 
 
 def _extension(kept: object, telling: Telling) -> JsonValue:
@@ -108,6 +112,11 @@ def _kept(value: object, telling: Telling) -> JsonValue:
 def _text(value: str, telling: Telling) -> JsonValue:
     sizes: dict[str, JsonValue] = {"characters": len(value)}
     return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
+
+
+def _outputs(values: dict[str, JsonValue], telling: Telling) -> JsonValue:
+    """Which outputs there are, by the names that the pipeline's file gives them."""
+    return dict(values) if telling is Telling.TEXTS else {"names": list(values)}
 
 
 def _shape(value: Filter) -> dict[str, JsonValue]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from groundwire_pipelines.runtime import Model, ModelAnswer
+from groundwire_pipelines.runtime import Model, ModelAnswer, ModelRequest
 
 
 @dataclass(slots=True)
@@ -14,9 +14,9 @@ class MeteredModel:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
         """As the model answers."""
-        answer = await self.model.complete(prompt, on_text=on_text)
+        answer = await self.model.complete(request, on_text=on_text)
         self.prompt_tokens += answer.prompt_tokens
         self.completion_tokens += answer.completion_tokens
         return answer

@@ -14,7 +14,7 @@ def next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
     """
     if not step.action.transitions:
         return None
-    if outcome.transition not in step.action.transitions:
+    if outcome.transition not in step.ways_out:
         raise StepError(
             "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: mend it"
         )

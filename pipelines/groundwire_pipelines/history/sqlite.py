@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +41,26 @@ PRAGMA user_version = {_SCHEMA_VERSION};
 """
 
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation: whose it is, its name, and how many turns it has, those that a summary covers included."""
+
+    user_id: str
+    session_id: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A whole conversation: all its turns, oldest first, and the summary of the first `summarised_turns` of them."""
+
+    user_id: str
+    session_id: str
+    turns: tuple[Turn, ...]
+    summary: str
+    summarised_turns: int
 
 
 class SqliteHistory:
@@ -88,7 +109,7 @@ class SqliteHistory:
         """Replaces the summary by one that covers `covers` more turns.
 
         Does nothing when the stored summary's version is not `previous_version` any more: another run was first, and
-        its summary stands.
+        its summary stands. Nor when the turns are gone, because somebody deleted the conversation meanwhile.
         """
 
         def write(connection: sqlite3.Connection) -> None:
@@ -96,6 +117,8 @@ class SqliteHistory:
             if version != previous_version:
                 return
             newest = _turn_after(connection, user_id, session_id, last_turn, covers)
+            if newest is None:
+                return
             connection.execute(
                 "REPLACE INTO summary (user_id, session_id, text, version, last_turn) VALUES (?, ?, ?, ?, ?)",
                 (user_id, session_id, summary, version + 1, newest),
@@ -103,11 +126,58 @@ class SqliteHistory:
 
         await self._in_transaction("IMMEDIATE", write)
 
-    async def _in_transaction(self, kind: str, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+    async def sessions(self, user_id: str) -> tuple[Session, ...]:
+        """A user's conversations by name."""
+
+        def read(connection: sqlite3.Connection) -> tuple[Session, ...]:
+            rows = connection.execute(
+                "SELECT user_id, session_id, COUNT(*) FROM turn WHERE user_id = ? GROUP BY session_id"
+                " ORDER BY session_id",
+                (user_id,),
+            )
+            return tuple(Session(*row) for row in rows)
+
+        return await self._in_transaction("DEFERRED", read)
+
+    async def transcript(self, user_id: str, session_id: str) -> Transcript | None:
+        """A whole conversation; None where there is none of that user and name."""
+
+        def read(connection: sqlite3.Connection) -> Transcript | None:
+            summary, _, last_turn = _summary(connection, user_id, session_id)
+            rows = connection.execute(
+                "SELECT number, question, question_en, answer_en, answer FROM turn"
+                " WHERE user_id = ? AND session_id = ? ORDER BY number",
+                (user_id, session_id),
+            ).fetchall()
+            if not rows:
+                return None
+            summarised = sum(number <= last_turn for number, *_ in rows)
+            return Transcript(user_id, session_id, tuple(Turn(*row[1:]) for row in rows), summary, summarised)
+
+        return await self._in_transaction("DEFERRED", read)
+
+    async def delete(self, user_id: str, session_id: str) -> bool:
+        """Removes a conversation, its bytes too; False where there was none of that user and name."""
+
+        def write(connection: sqlite3.Connection) -> bool:
+            names = (user_id, session_id)
+            connection.execute("DELETE FROM summary WHERE user_id = ? AND session_id = ?", names)
+            return connection.execute("DELETE FROM turn WHERE user_id = ? AND session_id = ?", names).rowcount > 0
+
+        return await self._in_transaction("IMMEDIATE", write, erases=True)
+
+    async def _in_transaction(
+        self, kind: str, work: Callable[[sqlite3.Connection], _Result], *, erases: bool = False
+    ) -> _Result:
         def run() -> _Result:
             try:
-                with closing(self._connect()) as connection, _transaction(connection, kind):
-                    return work(connection)
+                with closing(self._connect()) as connection:
+                    with _transaction(connection, kind):
+                        result = work(connection)
+                    if erases:
+                        # What was deleted still stands in the log.
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    return result
             except (sqlite3.Error, OSError) as error:
                 raise StepError("history-failed", f"the history {self._path}: {error}") from error
 
@@ -119,6 +189,7 @@ class SqliteHistory:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version != _SCHEMA_VERSION:
                 raise sqlite3.DatabaseError(f"its format is {version}, and this release reads {_SCHEMA_VERSION}")
@@ -166,14 +237,14 @@ def _summary(connection: sqlite3.Connection, user_id: str, session_id: str) -> t
     return row or ("", 0, 0)
 
 
-def _turn_after(connection: sqlite3.Connection, user_id: str, session_id: str, last_turn: int, covers: int) -> int:
-    """The number of the turn that is `covers` turns after `last_turn`."""
+def _turn_after(
+    connection: sqlite3.Connection, user_id: str, session_id: str, last_turn: int, covers: int
+) -> int | None:
+    """The number of the turn that is `covers` turns after `last_turn`, None where there are fewer."""
     if covers == 0:
         return last_turn
     row: tuple[int] | None = connection.execute(
         "SELECT number FROM turn WHERE user_id = ? AND session_id = ? AND number > ? ORDER BY number LIMIT 1 OFFSET ?",
         (user_id, session_id, last_turn, covers - 1),
     ).fetchone()
-    if row is None:
-        raise sqlite3.DataError(f"the summary covers {covers} turns, and the session has fewer that are new")
-    return row[0]
+    return None if row is None else row[0]

@@ -1,9 +1,11 @@
 """The model that the environment names."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 URL_VARIABLE = "GROUNDWIRE_MODEL_URL"
 NAME_VARIABLE = "GROUNDWIRE_MODEL_NAME"
@@ -15,7 +17,7 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
-    """An OpenAI-compatible endpoint and the model to ask there.
+    """An OpenAI-compatible endpoint and the model to ask there, where a request names no other.
 
     `url` is the base URL, such as `http://localhost:11434/v1`. `key` is empty for an endpoint without keys.
     `timeout_seconds` bounds one try, and the pause between two pieces of a streamed answer; `retries` are the further
@@ -27,6 +29,36 @@ class ModelEndpoint:
     key: str = field(default="", repr=False)
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     retries: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentModel:
+    """The model that the environment names when it is first asked; implements `runtime.Model`.
+
+    A run that asks no model needs none, and no package for one.
+    """
+
+    counter: Counter
+
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        """As `OpenAIModel` answers.
+
+        Raises:
+            StepError: `model-missing`, when the environment names none; `model-environment`, when a variable is
+                malformed or the extra `models` is not installed; what `OpenAIModel` raises.
+        """
+        endpoint = endpoint_from_environment(os.environ)
+        if endpoint is None:
+            raise StepError(
+                "model-missing",
+                f"the step needs a language model and the run has none: set {URL_VARIABLE} and {NAME_VARIABLE}",
+            )
+        try:
+            # The only part of a run that needs the extra `models`.
+            from groundwire_pipelines.models.openai_model import OpenAIModel
+        except ImportError as error:
+            raise StepError("model-environment", "a model needs more to be installed: groundwire[models]") from error
+        return await OpenAIModel(endpoint, self.counter).complete(request, on_text=on_text)
 
 
 def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint | None:

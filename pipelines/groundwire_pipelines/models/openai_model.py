@@ -1,21 +1,27 @@
 """A language model behind any OpenAI-compatible endpoint. Needs the extra `models`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
+from typing import Final
 
 import openai
+from openai._streaming import ServerSentEvent
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionUserMessageParam
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
-from groundwire_pipelines.runtime import Counter, ModelAnswer
+from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 _QUOTED_CHARACTERS = 300
 """The most characters of an endpoint's error message that ours quotes."""
+
+_PATH: Final = "/chat/completions"
+
+_CUT: Final = ("length", "content_filter")
+"""Why an answer may have ended before its end. Endpoints have many words for the other reasons."""
 
 _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
     (openai.APITimeoutError, "model-timeout"),
@@ -34,117 +40,129 @@ _PASSING = (openai.APIConnectionError, openai.RateLimitError, openai.InternalSer
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """What an endpoint said, streamed or not; `finish` and `usage` are None where it did not say."""
+    """What an endpoint said, streamed or not; `cut` says why it ended before its end, empty where it did not."""
 
     text: str
-    finish: str | None
+    cut: str
     usage: CompletionUsage | None
 
 
-class OpenAIModel:
-    """Asks one model, one user message at a time, at temperature 0; implements `runtime.Model`.
+class _Chunks(openai.AsyncStream[ChatCompletionChunk]):
+    """The pieces of a streamed answer; `is_complete` once the endpoint has said that there are no more."""
 
-    Use it as an asynchronous context manager, or `close` it. Safe for concurrent calls of one event loop.
+    is_complete = False
+
+    async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
+        async for event in super()._iter_events():
+            self.is_complete = self.is_complete or event.data.startswith("[DONE]")
+            yield event
+
+
+class OpenAIModel:
+    """Asks the models of one endpoint; implements `runtime.Model`.
+
+    Every call opens a connection of its own, which takes little beside an answer, and leaves nothing open. So one
+    object serves any number of runs, at the same time and in event loops of their own.
     """
 
     def __init__(self, endpoint: ModelEndpoint, counter: Counter) -> None:
         self._endpoint = endpoint
         self._counter = counter
-        # The client insists on a key; endpoints without keys take any.
-        self._client = openai.AsyncOpenAI(
-            base_url=endpoint.url,
-            api_key=endpoint.key or "none",
-            timeout=endpoint.timeout_seconds,
-            max_retries=endpoint.retries,
-        )
 
-    async def __aenter__(self) -> Self:
-        return self
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        """Answers a request; with `on_text`, pieces of the answer are told as they come.
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
-
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """Answers a prompt; with `on_text`, pieces of the answer are told as they come.
-
-        Tokens are those that the endpoint reports, else counted with the shared counter.
+        Tokens are those that the endpoint reports, else counted with the shared counter. What an endpoint tells of the
+        model's reasoning apart from the answer is left out.
 
         Raises:
             StepError: A rule of `model-timeout`, `model-unreachable`, `model-unauthorised`, `model-not-found`,
                 `model-overloaded`, `model-request-refused`, `model-failed`; `model-malformed` when the endpoint does
-                not speak the protocol; `model-answer-cut` when the model stopped before its end; `model-answer-empty`.
+                not speak the protocol; `model-answer-cut` when the model stopped before its end.
         """
+        body = _body(request, request.model or self._endpoint.name)
+        place = f"the model {body['model']} at {self._endpoint.url}"
         try:
-            reply = await (self._whole(prompt) if on_text is None else self._streamed(prompt, on_text))
+            async with self._client() as client:
+                reply = await (_whole(client, body) if on_text is None else _streamed(client, body, on_text))
         except openai.OpenAIError as error:
-            raise self._failure(error) from error
+            raise _failure(error, place) from error
         except json.JSONDecodeError as error:
-            raise StepError("model-malformed", f"{self._place} sent what is no JSON: {error}") from error
-        self._check(reply)
-        usage = reply.usage
+            raise StepError("model-malformed", f"{place} sent what is no JSON: {error}") from error
+        if reply is None:
+            raise StepError("model-malformed", f"{place} sent no chat completion: check the base URL")
+        if reply.cut:
+            raise StepError("model-answer-cut", f"{place} stopped before the end of its answer ({reply.cut})")
+        usage, prompt = reply.usage, "\n".join(message.text for message in request.messages)
         return ModelAnswer(
             text=reply.text,
             prompt_tokens=usage.prompt_tokens if usage else self._counter.count(prompt),
             completion_tokens=usage.completion_tokens if usage else self._counter.count(reply.text),
         )
 
-    async def _whole(self, prompt: str) -> _Reply:
-        completion = await self._client.chat.completions.create(
-            model=self._endpoint.name, messages=_messages(prompt), temperature=0
+    def _client(self) -> openai.AsyncOpenAI:
+        # The client insists on a key; endpoints without keys take any.
+        return openai.AsyncOpenAI(
+            base_url=self._endpoint.url,
+            api_key=self._endpoint.key or "none",
+            timeout=self._endpoint.timeout_seconds,
+            max_retries=self._endpoint.retries,
         )
-        if not _is_completion(completion):
-            raise StepError("model-malformed", f"{self._place} sent no chat completion: check the base URL")
-        choice = completion.choices[0]
-        return _Reply(choice.message.content or "", choice.finish_reason, completion.usage)
-
-    async def _streamed(self, prompt: str, on_text: Callable[[str], None]) -> _Reply:
-        pieces: list[str] = []
-        finish: str | None = None
-        usage: CompletionUsage | None = None
-        stream = await self._client.chat.completions.create(
-            model=self._endpoint.name,
-            messages=_messages(prompt),
-            temperature=0,
-            stream=True,
-            stream_options={"include_usage": True},
-        )
-        async with stream:
-            async for chunk in stream:
-                usage = chunk.usage or usage
-                for choice in chunk.choices:
-                    finish = choice.finish_reason or finish
-                    if choice.delta.content:
-                        pieces.append(choice.delta.content)
-                        on_text(choice.delta.content)
-        return _Reply("".join(pieces), finish, usage)
-
-    def _check(self, reply: _Reply) -> None:
-        if reply.finish != "stop":
-            reason = f"({reply.finish})" if reply.finish else "(the stream broke off)"
-            raise StepError("model-answer-cut", f"{self._place} stopped before the end of its answer {reason}")
-        if not reply.text.strip():
-            raise StepError("model-answer-empty", f"{self._place} answered with nothing")
-
-    def _failure(self, error: openai.OpenAIError) -> StepError:
-        rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
-        message = f"{self._place}: {str(error)[:_QUOTED_CHARACTERS]}"
-        return StepError(rule, message, may_pass=isinstance(error, _PASSING))
-
-    @property
-    def _place(self) -> str:
-        return f"the model {self._endpoint.name} at {self._endpoint.url}"
 
 
-def _is_completion(answer: object) -> bool:
-    """The client passes on whatever came with status 200, such as a proxy's page."""
-    return isinstance(answer, ChatCompletion) and bool(answer.choices)
+async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Reply | None:
+    """The reply; None for what came with status 200 and is none, such as a proxy's page."""
+    completion: object = await client.post(_PATH, cast_to=ChatCompletion, body=body)
+    if not isinstance(completion, ChatCompletion) or not completion.choices:
+        return None
+    choice = completion.choices[0]
+    return _Reply(choice.message.content or "", _cut(choice.finish_reason), completion.usage)
 
 
-def _messages(prompt: str) -> list[ChatCompletionUserMessageParam]:
-    return [{"role": "user", "content": prompt}]
+async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_text: Callable[[str], None]) -> _Reply:
+    """The reply, told piece by piece."""
+    pieces: list[str] = []
+    finish: str | None = None
+    usage: CompletionUsage | None = None
+    streaming: dict[str, JsonValue] = {**body, "stream": True, "stream_options": {"include_usage": True}}
+    async with await client.post(
+        _PATH, cast_to=ChatCompletionChunk, body=streaming, stream=True, stream_cls=_Chunks
+    ) as stream:
+        async for chunk in stream:
+            usage = chunk.usage or usage
+            for choice in chunk.choices or ():
+                finish = choice.finish_reason or finish
+                if choice.delta.content:
+                    pieces.append(choice.delta.content)
+                    on_text(choice.delta.content)
+        is_complete = stream.is_complete or finish is not None
+    return _Reply("".join(pieces), _cut(finish) if is_complete else "the stream broke off", usage)
+
+
+def _cut(finish: str | None) -> str:
+    return finish if finish in _CUT else ""
+
+
+def _failure(error: openai.OpenAIError, place: str) -> StepError:
+    rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
+    message = f"{place}: {str(error)[:_QUOTED_CHARACTERS]}"
+    return StepError(rule, message, may_pass=isinstance(error, _PASSING))
+
+
+def _body(request: ModelRequest, model: str) -> dict[str, JsonValue]:
+    """The request as the endpoint gets it: without the keys that were not set, which some endpoints refuse."""
+    body: dict[str, JsonValue] = {
+        "model": model,
+        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+    }
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.response_schema is not None:
+        named: dict[str, JsonValue] = {
+            "name": request.response_schema.name,
+            "schema": dict(request.response_schema.schema),
+        }
+        body["response_format"] = {"type": "json_schema", "json_schema": named}
+    return body

@@ -37,7 +37,7 @@ class JsonishQueryParser:
             StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no
                 filter, `filter-malformed` for a value that is neither text nor a list of texts.
         """
-        payload = _unfenced(text.strip())
+        payload = unfenced(text.strip())
         if not payload.startswith("{"):
             return ParsedQuery(_unquoted(payload))
         try:
@@ -51,7 +51,8 @@ class JsonishQueryParser:
         return ParsedQuery((query or "").strip(), narrowing, dropped)
 
 
-def _unfenced(text: str) -> str:
+def unfenced(text: str) -> str:
+    """A text without the code fence around it."""
     fenced = _FENCE.fullmatch(text)
     return fenced["inside"].strip() if fenced else text
 

@@ -1,12 +1,13 @@
-"""The prefixes that a model's answer starts with (seed 001, Appendix A), parsed strictly.
+"""The prefixes that a model's answer starts with, parsed strictly.
 
 They are markers of a protocol between the pipeline and the model, never something a user sees.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.reasoning import ReasoningFilter
 
 ROUTER_PREFIXES = {
     "semantic": "[SEMANTIC:]",
@@ -20,13 +21,10 @@ ROUTER_PREFIXES = {
 ANSWER_PREFIX = "[Answer:]"
 REQUEST_PREFIX = "[Requesting data on:]"
 
-QUOTED_CHARACTERS = 80
-"""The most characters of a model's text that an error message quotes."""
-
 
 @dataclass(frozen=True, slots=True)
 class RouterChoice:
-    """What the router decided: a key of ROUTER_PREFIXES, and the query, which only `direct` may leave empty."""
+    """What the router decided: the name that its prefix stands for, and the query."""
 
     mode: str
     query: str
@@ -41,25 +39,35 @@ class AnswerReply:
 
 
 def parse_router_choice(text: str) -> RouterChoice:
-    """Reads a router's answer: exactly one line with exactly one prefix, at its start.
+    """Reads a router's answer by ROUTER_PREFIXES; only `direct` may leave the query empty.
 
-    White space around the line is no part of it.
+    Raises:
+        StepError: `prefix-malformed`.
+    """
+    choice = parse_choice(text, {prefix: mode for mode, prefix in ROUTER_PREFIXES.items()})
+    if not choice.query and choice.mode != "direct":
+        raise _malformed(f"a query must follow {ROUTER_PREFIXES[choice.mode]}")
+    return choice
+
+
+def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
+    """Reads an answer of exactly one line with exactly one prefix, at its start.
+
+    White space around the line is no part of it. No prefix of `names` may begin with another.
 
     Raises:
         StepError: `prefix-malformed`.
     """
     line = text.strip()
     if len(line.splitlines()) > 1:
-        raise _malformed("the router must answer with exactly one line", line)
-    for mode, prefix in ROUTER_PREFIXES.items():
+        raise _malformed("the router must answer with exactly one line")
+    for prefix, name in names.items():
         if line.startswith(prefix):
             query = line.removeprefix(prefix).strip()
-            if any(other in query for other in ROUTER_PREFIXES.values()):
-                raise _malformed("the router must answer with exactly one prefix", line)
-            if not query and mode != "direct":
-                raise _malformed(f"a query must follow {prefix}", line)
-            return RouterChoice(mode, query)
-    raise _malformed(f"the router's line must start with one of {' '.join(ROUTER_PREFIXES.values())}", line)
+            if any(other in query for other in names):
+                raise _malformed("the router must answer with exactly one prefix")
+            return RouterChoice(name, query)
+    raise _malformed(f"the router's line must start with one of {' '.join(names)}")
 
 
 def parse_answer_reply(text: str) -> AnswerReply:
@@ -73,37 +81,47 @@ def parse_answer_reply(text: str) -> AnswerReply:
         if reply.startswith(prefix):
             rest = reply.removeprefix(prefix).strip()
             if not rest:
-                raise _malformed(f"a text must follow {prefix}", reply)
+                raise _malformed(f"a text must follow {prefix}")
             if any(line.lstrip().startswith((ANSWER_PREFIX, REQUEST_PREFIX)) for line in rest.splitlines()):
-                raise _malformed("an answer must have exactly one prefix", reply)
+                raise _malformed("an answer must have exactly one prefix")
             return AnswerReply(prefix == ANSWER_PREFIX, rest)
-    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}", reply)
+    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}")
 
 
 class AnswerStream:
     """Passes on the pieces of an answer as they come, once they are known to be the final answer.
 
-    Everything is held back until the prefix is whole; a request for more data is never passed on.
+    Everything is held back until the prefix is whole; reasoning before it and a request for more data are never passed
+    on. Neither is an answer after reasoning whose opening tag is missing, which is only known when it is whole.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
+        self._reasoning = ReasoningFilter()
         self._held = ""
         self._is_final = False
+        self._is_other = False
 
     def feed(self, piece: str) -> None:
         """Takes the next piece; a piece may end anywhere, in the middle of the prefix too."""
-        if self._is_final:
-            self._tell(piece)
+        text = self._reasoning.feed(piece)
+        if self._is_final and text:
+            self._tell(text)
+        elif not self._is_other:
+            self._decide((self._held + text).lstrip())
+
+    def _decide(self, beginning: str) -> None:
+        if not beginning.startswith(ANSWER_PREFIX):
+            self._is_other = not ANSWER_PREFIX.startswith(beginning)
+            self._held = "" if self._is_other else beginning
             return
-        self._held += piece
-        answer = self._held.lstrip()
-        text = answer.removeprefix(ANSWER_PREFIX).lstrip()
-        if answer.startswith(ANSWER_PREFIX) and text:
+        self._held = ANSWER_PREFIX
+        text = beginning.removeprefix(ANSWER_PREFIX).lstrip()
+        if text:
             self._is_final = True
             self._tell(text)
 
 
-def _malformed(rule: str, text: str) -> StepError:
-    quoted = repr(text[:QUOTED_CHARACTERS]) + ("..." if len(text) > QUOTED_CHARACTERS else "")
-    return StepError("prefix-malformed", f"{rule}; the model wrote {quoted}")
+def _malformed(rule: str) -> StepError:
+    """The rule that a reply breaks, without the reply: what is refused is shown to nobody but a trace with texts."""
+    return StepError("prefix-malformed", rule)

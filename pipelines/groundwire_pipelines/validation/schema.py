@@ -17,6 +17,7 @@ from groundwire_pipelines.settings import PipelineSettings
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _Schema = dict[str, JsonValue]
+_FOLLOWS = "The step that follows."
 
 
 class _Untitled(GenerateJsonSchema):
@@ -120,20 +121,20 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()
     from_settings: _Schema = {f"{key}{SUFFIX}": _setting_name(key) for key in own_keys}
+    of_errors = f"^{ERROR_WAY}\\.[a-z0-9-]+$"
+    own_ways = of_errors if action.transitions_of is None else f"{of_errors}|^on_"
     return {
         "type": "object",
         "description": action.summary,
         "properties": {
             "id": True,
             "action": True,
-            **{name: _step_id("The step that follows.") for name in action.transitions},
-            ERROR_WAY: _step_id("The step that follows when this one fails."),
+            **{name: _step_id(_FOLLOWS) for name in action.transitions},
+            ERROR_WAY: _step_id("The step that follows when this one fails; `on_error.<rule>` is that for one rule."),
             **own_keys,
             **from_settings,
         },
-        "patternProperties": {
-            f"^{ERROR_WAY}\\.[a-z0-9-]+$": _step_id("The step that follows when this one fails by that rule.")
-        },
+        "patternProperties": {own_ways: _step_id(_FOLLOWS)},
         "required": [*always],
         **({"allOf": [_given(str(key)) for key in required]} if required else {}),
         "additionalProperties": False,

@@ -69,6 +69,7 @@ class StepChecks:
         sound.append(self._ways_out(step, action, offered, [name for name in offered if name not in idle]))
         self._needed_settings(step, action.settings_needed(settings))
         self._needed_prompts(step, action.prompts_of(settings))
+        self._needed_schemas(step, action.schemas_of(settings))
         if not all(sound):
             return None
         ways = {name: target for name, target in step.transitions.items() if name not in idle}
@@ -87,7 +88,10 @@ class StepChecks:
         return tuple(
             target
             for name, target in step.transitions.items()
-            if target in self._draft.steps and (action is None or name in action.transitions or is_error_way(name))
+            if target in self._draft.steps
+            and (
+                action is None or action.transitions_of is not None or name in action.transitions or is_error_way(name)
+            )
         )
 
     def _resolved(self, step: StepDefinition) -> ResolvedKeys:
@@ -133,6 +137,11 @@ class StepChecks:
         for name, variables in prompts.items():
             for wrong in self._prompts.problems(name, variables):
                 self._findings.problem(_key_of(step, name), f"prompt {name!r}: {wrong}")
+
+    def _needed_schemas(self, step: StepDefinition, names: Iterable[str]) -> None:
+        for name in names:
+            if wrong := self._prompts.schema_problem(name):
+                self._findings.problem(_key_of(step, name), wrong)
 
 
 def _key_of(step: StepDefinition, value: str) -> str:

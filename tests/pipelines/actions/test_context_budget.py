@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from groundwire_pipelines.actions import check_context_budget, summarize_context
 from groundwire_pipelines.actions.definition import Action
@@ -94,15 +95,34 @@ def test_a_bad_summary_goes_back_once_with_what_is_wrong(bad: str, correction: s
 
 
 @pytest.mark.parametrize(
-    ("bad", "rule"), [("[1] only", "identifiers-lost"), ("[1] [12] a b c d", "context-over-budget")]
+    ("second", "budget", "kept"),
+    [
+        ("[1] only", 13, "[1] only\nNot summarised: [12]"),
+        ("nothing of any", 15, "nothing of any\nNot summarised: [1] [12]"),
+        ("[1] [12] a b c d", 12, "[1] [12] a …"),
+        ("a b c d e f [1] [12]", 15, "a b …\nNot summarised: [1] [12]"),
+        ("a b c", 12, "Not summarised: [1] [12]"),
+        ("a b c", 11, ""),
+        ("<think>thoughts", 13, "Not summarised: [1] [12]"),
+    ],
 )
-def test_a_second_bad_summary_ends_the_run(bad: str, rule: str) -> None:
-    run = conversation("nothing", bad, max_context_tokens=11)
+def test_a_second_bad_summary_is_mended(second: str, budget: int, kept: str) -> None:
+    run = conversation("nothing", second, max_context_tokens=budget)
     state = make_evidence()
-    with pytest.raises(StepError) as caught:
-        summarize(run, state)
-    assert caught.value.rule == rule
-    assert state.context_blocks == make_evidence().context_blocks
+    outcome = run_action(summarize_context.ACTION, PROMPT, state, run.runtime)
+    assert state.context_blocks == ([PLACES, kept] if kept else [PLACES])
+    assert outcome.detail["mended"] is True
+    assert outcome.detail["context_tokens"] == len("\n\n".join(state.context_blocks).split()) <= budget
+
+
+def test_its_prompt_may_be_given_more() -> None:
+    run = conversation("[1] [12]", max_context_tokens=20)
+    state = make_evidence(rewritten_question="vat rates")
+    raw: dict[str, JsonValue] = {**PROMPT, "variables": ["rewritten_question"]}
+    run_action(summarize_context.ACTION, raw, state, run.runtime)
+    assert run.prompts.given[0]["rewritten_question"] == "vat rates"
+    settings = summarize_context.ACTION.settings(prompt="p", variables=("rewritten_question",))
+    assert "rewritten_question" in summarize_context.ACTION.prompts_of(settings)["p"]
 
 
 def test_handles_of_earlier_loops_are_kept_too() -> None:

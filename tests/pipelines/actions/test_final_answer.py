@@ -32,13 +32,13 @@ def test_an_english_answer_is_given_tidied_and_needs_no_model(action: FinalActio
 
 
 @BOTH
-def test_another_answer_is_translated_and_told_as_it_comes(action: FinalAction) -> None:
+def test_another_answer_is_translated_and_told_once_it_is_whole(action: FinalAction) -> None:
     run = conversation("To podatek.\n")
     state = make_state(user_question="Co to?", is_english=False, final_answer_en="It is a tax.")
     outcome = run_action(action, PROMPT, state, run.runtime)
     assert (state.final_answer, state.final_answer_en) == ("To podatek.", "It is a tax.")
     assert run.prompts.given == [{"answer": "It is a tax.", "question": "Co to?"}]
-    assert "".join(run.told) == "To podatek.\n"
+    assert run.told == ["To podatek."]
     assert outcome.detail["translated"] is True
 
 

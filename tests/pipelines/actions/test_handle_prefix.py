@@ -1,11 +1,16 @@
+from pathlib import Path
+
 import pytest
+from pydantic import JsonValue
 
 from groundwire_pipelines.actions.handle_prefix import ACTION
-from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.errors import DefinitionError, StepError
 from support.model import conversation
 from support.retrieval import make_state, run_action
 
-ROUTER, ANSWER = {"protocol": "router"}, {"protocol": "answer"}
+ROUTER: dict[str, JsonValue] = {"protocol": "router"}
+ANSWER: dict[str, JsonValue] = {"protocol": "answer"}
 
 
 @pytest.mark.parametrize(
@@ -22,7 +27,7 @@ def test_the_routers_choice_is_the_way_out(prefix: str, mode: str) -> None:
     state = make_state(last_model_response=f"{prefix} vat")
     outcome = run_action(ACTION, ROUTER, state, conversation().runtime)
     assert outcome.transition == f"on_{mode}"
-    assert (state.retrieval_mode, state.last_model_response) == (mode, "vat")
+    assert (state.retrieval_mode, state.last_model_response, state.rewritten_question) == (mode, "vat", "vat")
     assert state.final_answer_en == ""
 
 
@@ -63,6 +68,69 @@ def test_what_does_not_follow_the_protocol_ends_the_run(protocol: str, text: str
     with pytest.raises(StepError) as caught:
         run_action(ACTION, {"protocol": protocol}, make_state(last_model_response=text), conversation().runtime)
     assert caught.value.rule == "prefix-malformed"
+
+
+OWN: dict[str, JsonValue] = {"prefixes": {"[CODE:]": "code", "[DOCS:]": "docs", "[CODE_TOO:]": "code"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "query"),
+    [("[CODE:] vat", "code", "vat"), ("\n[DOCS:]\n", "docs", ""), ("[CODE_TOO:]x [Answer:]", "code", "x [Answer:]")],
+)
+def test_a_router_may_have_prefixes_of_its_own(text: str, name: str, query: str) -> None:
+    state = make_state(last_model_response=text)
+    outcome = run_action(ACTION, OWN, state, conversation(retrieval_modes=("bm25",)).runtime)
+    assert outcome.transition == f"on_{name}"
+    assert (state.retrieval_mode, state.last_model_response, state.rewritten_question) == (name, query, query)
+
+
+@pytest.mark.parametrize(
+    "text", ["[BM25:] vat", "vat", "[code:] vat", "[CODE:] vat\n[DOCS:] vat", "[CODE:] [DOCS:] vat"]
+)
+def test_own_prefixes_are_the_only_ones_and_there_is_one(text: str) -> None:
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, OWN, make_state(last_model_response=text), conversation().runtime)
+    assert caught.value.rule == "prefix-malformed"
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule"),
+    [
+        ({}, "protocol-or-prefixes"),
+        ({**OWN, "protocol": "router"}, "protocol-or-prefixes"),
+        ({"prefixes": {}}, "prefixes-malformed"),
+        ({"prefixes": {"[A:]": "Not a name"}}, "prefixes-malformed"),
+        ({"prefixes": {" [A:]": "a"}}, "prefix-unreadable"),
+        ({"prefixes": {"": "a"}}, "prefix-unreadable"),
+        ({"prefixes": {"[A\nB:]": "a"}}, "prefix-unreadable"),
+        ({"prefixes": {"CODE": "a", "CODE_TOO": "b"}}, "prefix-ambiguous"),
+    ],
+)
+def test_a_table_of_prefixes_is_checked(raw: dict[str, JsonValue], rule: str) -> None:
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, raw, make_state(last_model_response="[A:] x"), conversation().runtime)
+    assert caught.value.rule == rule
+
+
+def test_ways_out_of_own_prefixes_are_known_before_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    steps = """
+pipeline:
+  name: own
+  extends: evidence
+  settings: {entry_step_id: ask}
+  steps:
+    - {id: ask, action: call_model, prompt: say, output: plan, variables: [repository], next: read}
+    - {id: read, action: handle_prefix, prefixes: {"[CODE:]": code, "[DOCS:]": docs}, on_code: search, %s: search}
+"""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
+    file.write_text(steps % "on_docs")
+    load_pipeline(str(file))
+    file.write_text(steps % "on_bm25")
+    with pytest.raises(DefinitionError) as caught:
+        load_pipeline(str(file))
+    assert [problem.key for problem in caught.value.problems] == ["steps.read.on_docs", "steps.read.on_bm25"]
 
 
 def test_its_ways_out_follow_from_its_protocol() -> None:

@@ -100,21 +100,78 @@ def test_a_summary_that_is_too_long_goes_back_once(history: SqliteHistory) -> No
     ]
 
 
-def test_a_summary_that_stays_too_long_ends_the_run_and_is_not_stored(history: SqliteHistory) -> None:
+TOO_LONG = "too long " * 9
+CUT = StepError("model-answer-cut", "stopped")
+REFUSED = StepError("model-request-refused", "the prompt is longer than the model's context")
+
+
+@pytest.mark.parametrize("answers", [(TOO_LONG, TOO_LONG), (CUT, TOO_LONG), (REFUSED, REFUSED), ("<think>a", "")])
+def test_without_a_summary_that_fits_the_newest_turns_are_kept(
+    history: SqliteHistory, answers: tuple[str | Exception, ...]
+) -> None:
     append(history, "a", "b", "c")
-    run = conversation("too long " * 9, "too long " * 8, history=history, max_history_tokens=17)
-    with pytest.raises(StepError, match="takes 22 tokens of 17") as caught:
-        load(run)
-    assert caught.value.rule == "history-over-budget"
-    assert stored(history).summary_version == 0
+    state = load(conversation(*answers, history=history, max_history_tokens=17))
+    assert (state.history, state.history_summary) == ([turn("b"), turn("c")], "")
+    assert state.history_for_prompt == format_history("", (turn("b"), turn("c")))
+    # The next question begins where this one did: what was left out does not grow a prompt again.
+    assert stored(history) == StoredHistory("", 1, (turn("b"), turn("c")))
+    assert len(asyncio.run(history.transcript("ann", "s")).turns) == 3
 
 
-def test_a_budget_that_can_hold_no_summary_is_named(history: SqliteHistory) -> None:
+def test_the_summary_so_far_is_kept_with_the_newest_turns_that_fit(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    load(conversation("a to c", history=history, max_history_tokens=17))
+    append(history, "d", "e")
+    run = conversation(TOO_LONG, TOO_LONG, history=history, max_history_tokens=17)
+    state = load(run)
+    assert state.history_for_prompt == format_history("a to c", (turn("e"),))
+    assert stored(history) == StoredHistory("a to c", 2, (turn("e"),))
+
+
+def test_a_summary_so_far_that_is_over_a_smaller_budget_is_left_out(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    load(conversation("a to c and so on", history=history, max_history_tokens=17))
+    append(history, "d")
+    state = load(conversation(TOO_LONG, TOO_LONG, history=history, max_history_tokens=8))
+    assert (state.history, state.history_summary) == ([turn("d")], "")
+
+
+def test_a_turn_that_alone_is_over_the_budget_is_left_out(history: SqliteHistory) -> None:
+    append(history, "a", "word " * 20)
+    state = load(conversation(TOO_LONG, TOO_LONG, history=history, max_history_tokens=17))
+    assert (state.history, state.history_for_prompt) == ([], "")
+    append(history, "b")
+    assert load(conversation(history=history, max_history_tokens=17)).history == [turn("b")]
+
+
+def test_a_budget_that_can_hold_no_summary_asks_for_none(history: SqliteHistory) -> None:
     append(history, "a")
     run = conversation(history=history, max_history_tokens=5)
-    with pytest.raises(StepError, match="max_history_tokens is 5: too small") as caught:
-        load(run)
-    assert caught.value.rule == "history-over-budget"
+    state = load(run)
+    assert (run.model.prompts, state.history_for_prompt) == ([], "")
+
+
+def test_what_was_left_out_is_told(history: SqliteHistory) -> None:
+    append(history, "a", "b", "c")
+    run = conversation(TOO_LONG, TOO_LONG, history=history, max_history_tokens=17)
+    state = make_state(user_id="ann", session_id="s", user_question_en="where is VAT?")
+    outcome = run_action(ACTION, PROMPT, state, run.runtime)
+    assert outcome.detail == {
+        "turns": 3,
+        "summary_version": 0,
+        "summarised": False,
+        "history_tokens": 12,
+        "turns_left_out": 1,
+    }
+
+
+@pytest.mark.parametrize("rule", ["model-timeout", "model-unauthorised"])
+def test_a_model_that_cannot_be_asked_ends_the_run(history: SqliteHistory, rule: str) -> None:
+    append(history, "a", "b", "c")
+    with pytest.raises(StepError) as caught:
+        load(conversation(StepError(rule, "no"), history=history, max_history_tokens=17))
+    assert caught.value.rule == rule
+    assert stored(history).summary_version == 0
 
 
 def test_a_summary_of_another_run_that_was_first_stands(history: SqliteHistory) -> None:

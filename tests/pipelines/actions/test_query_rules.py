@@ -52,7 +52,7 @@ def refused(raw: dict[str, JsonValue], fields: dict[str, str], settings: dict[st
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
         ("query-malformed", {"query_parser": "jsonish"}, {"last_model_response": '{"query": '}, {}),
         ("query-parser-unknown", {"query_parser": "xml"}, {}, {}),
-        ("query-from-unknown", {"query_from": "history"}, {}, {}),
+        ("output-missing", {"query_from": "history"}, {}, {}),
         ("top-k-missing", {}, {}, {"top_k": None}),
         ("max-context-tokens-missing", {}, {}, {"max_context_tokens": None}),
         ("budget-not-positive", {}, {}, {"max_context_tokens": 1}),

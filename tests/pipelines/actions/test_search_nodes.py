@@ -14,7 +14,7 @@ from groundwire_client import (
     Scope,
     SearchType,
 )
-from groundwire_pipelines.actions.search_nodes import ACTION
+from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
@@ -78,6 +78,53 @@ def test_query_can_be_the_question_in_english_where_there_is_one(english: str, q
     )
     run_action(ACTION, {"search_type": "bm25", "query_from": "question"}, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["query"] == query
+
+
+@pytest.mark.parametrize(
+    ("source", "parser", "query", "languages"),
+    [
+        ("rewritten_question", None, "vat rates", ()),
+        ("notes", None, "as they are", ()),
+        ("plan.query", None, "VAT", ()),
+        ("plan", "jsonish", "VAT", ("python",)),
+    ],
+)
+def test_query_can_be_what_a_model_step_wrote(
+    source: str, parser: str | None, query: str, languages: tuple[str, ...]
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(
+        rewritten_question="vat rates",
+        outputs={"notes": " as they are\n", "plan": {"query": "VAT", "filters": {"language": "python"}}},
+    )
+    raw: dict[str, JsonValue] = {"search_type": "bm25", "query_from": source}
+    run_action(ACTION, raw | ({"query_parser": parser} if parser else {}), state, make_runtime(retrieval))
+    arguments = retrieval.calls[0].arguments
+    assert (arguments["query"], arguments["filter"].languages) == (query, languages)
+
+
+@pytest.mark.parametrize(
+    ("mode", "search_type", "rerank", "rrf_k"),
+    [
+        ("semantic", SearchType.SEMANTIC, Rerank.NONE, None),
+        ("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD, None),
+        ("bm25", SearchType.BM25, Rerank.NONE, None),
+        ("hybrid", SearchType.HYBRID, Rerank.NONE, 10),
+    ],
+)
+def test_one_step_searches_as_the_router_chose(
+    mode: str, search_type: SearchType, rerank: Rerank, rrf_k: int | None
+) -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response="tax", retrieval_mode=mode)
+    outcome = run_action(ACTION, {"search_type": "from_router", "rrf_k": 10}, state, make_runtime(retrieval))
+    arguments = retrieval.calls[0].arguments
+    assert (arguments["search_type"], arguments["rerank"], arguments["rrf_k"]) == (search_type, rerank, rrf_k)
+    assert outcome.detail["mode"] == mode
+
+
+def test_a_step_can_search_every_way_of_the_server() -> None:
+    assert {choice.value for choice in SearchBy} == {choice.value for choice in SearchType} | {"from_router"}
 
 
 def test_the_step_decides_top_k_before_the_settings() -> None:
@@ -182,7 +229,18 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"filters": {}}'}, {}),
         ("query-malformed", {"query_parser": "jsonish"}, {"last_model_response": '{"query": '}, {}),
         ("query-parser-unknown", {"query_parser": "xml"}, {}, {}),
-        ("query-from-unknown", {"query_from": "history"}, {}, {}),
+        ("output-missing", {"query_from": "history"}, {}, {}),
+        ("query-from-malformed", {"query_from": "His tory"}, {}, {}),
+        ("query-empty", {"query_from": "rewritten_question"}, {}, {}),
+        ("mode-missing", {"search_type": "from_router"}, {}, {}),
+        ("mode-missing", {"search_type": "from_router"}, {"retrieval_mode": "direct"}, {}),
+        (
+            "mode-not-supported",
+            {"search_type": "from_router"},
+            {"retrieval_mode": "bm25"},
+            {"retrieval_modes": ("semantic",)},
+        ),
+        ("rerank-not-semantic", {"search_type": "from_router", "rerank": "keyword_rerank"}, {}, {}),
         ("mode-not-supported", {}, {}, {"retrieval_modes": ("bm25", "semantic_rerank")}),
         ("mode-not-supported", {"rerank": "keyword_rerank"}, {}, {"retrieval_modes": ("semantic",)}),
         ("topk-unknown", {"topk": 3}, {}, {}),

@@ -1,6 +1,11 @@
 """`groundwire run`, in this process against a server in this process."""
 
+import errno
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +17,9 @@ from typer.testing import CliRunner, Result
 from groundwire.tokens import TokenCounter
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import register
-from groundwire_pipelines.cli.progress import Progress
-from groundwire_pipelines.cli.run import AnswerOutput
 from support.openai_server import Reply, scripted_server
 from support.retrieval_server import WorldServer, serving
+from support.terminal import screen
 
 SCOPE = ("-r", "shop", "-b", "main")
 ASKS_A_MODEL = """
@@ -23,11 +27,24 @@ pipeline:
   name: asks
   settings: {entry_step_id: ask, max_turn_loops: 0, repository: shop, branch: main}
   steps:
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [repository], next: read}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
     - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
     - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: finalize}
 """
+ASKS_AGAIN = """
+pipeline:
+  name: again
+  settings: {entry_step_id: ask, repository: shop, branch: main, max_turn_loops: 1}
+  steps:
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
+    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
+    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
+    - {id: end, action: finalize}
+"""
+
+if sys.platform != "win32":
+    import pty
 
 app = typer.Typer()
 register(app)
@@ -207,18 +224,73 @@ def test_a_pipeline_that_asks_a_model_says_how_to_name_one(tmp_path: Path, addre
     assert "GROUNDWIRE_MODEL_URL" in result.stderr
 
 
-def test_an_answer_that_streamed_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    output = AnswerOutput(Progress(), streams=True)
-    for piece in ("VAT is ", "in Invoice.\x1b[2J\n"):
-        output.feed(piece)
-    output.finish("VAT is in Invoice.\x1b[2J")
-    assert capsys.readouterr().out == "VAT is in Invoice.␛[2J\n"
+THOUGHT = "<think>a secret [Answer:] of mine</think>"
+ON_A_TERMINAL: list[tuple[list[Reply], str]] = [
+    ([Reply(f"{THOUGHT}[Answer:] VAT is\na tax.")], "VAT is\na tax.\n"),
+    ([Reply("[Requesting data on:] a secret"), Reply("[Answer:] VAT")], "VAT\n"),
+    ([Reply("[Answer:] a secret that breaks off", breaks_off=True)], "(the stream broke off)\n"),
+    ([Reply("[Answer:] a secret that is too long", finish="length")], "of its answer (length)\n"),
+    ([Reply("[Answer:] a secret\n[Answer:] twice")], "an answer must have exactly one prefix\n"),
+    ([Reply("a secret without its prefix")], "must start with [Answer:] or [Requesting data on:]\n"),
+    ([Reply(THOUGHT)], "the model answered with nothing\n"),
+]
+"""What a model replies in a run, and what the terminal is told last."""
 
 
-def test_an_answer_that_did_not_stream_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    output = AnswerOutput(Progress(), streams=True)
-    output.finish("VAT")
-    assert capsys.readouterr().out == "VAT\n"
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_gets_answers_and_never_what_is_refused(tmp_path: Path, address: str) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
+    (tmp_path / "again.yaml").write_text(ASKS_AGAIN, encoding="utf-8")
+    with scripted_server([reply for replies, _ in ON_A_TERMINAL for reply in replies]) as server:
+        model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted"}
+        told = on_a_terminal(["run", str(tmp_path / "again.yaml"), "tax", "--server", address], model)
+    for (replies, last), run in zip(ON_A_TERMINAL, told, strict=True):
+        assert run.endswith(last)
+        lines = run.removesuffix(last).splitlines()
+        failed = lines[-1].startswith("error: ")
+        # Every line before is that of a step, whole: no answer, no moving line and no other step stands on it.
+        steps = [line.split()[1] for line in (lines[:-1] if failed else lines) if re.fullmatch(r"[+!] \S+ .* s", line)]
+        assert (steps.count("ask"), steps[0]) == (len(replies), "ask")
+        assert len(steps) == len(lines) - failed
+
+
+def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> list[str]:
+    """What a terminal, as standard output and error in one, shows after each run of the command.
+
+    Nothing that was told in between, and is not to be seen any more, may hold a secret either.
+    """
+    program = f"""
+import typer
+from groundwire_pipelines.cli import register
+app = typer.Typer()
+register(app)
+for _ in range({len(ON_A_TERMINAL)}):
+    app({arguments!r}, standalone_mode=False)
+    print("=====", flush=True)
+"""
+    leader, follower = pty.openpty()
+    path = os.pathsep.join(sys.path)
+    variables = {**os.environ, **environment, "TERM": "xterm", "COLUMNS": "250", "PYTHONPATH": path}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=follower, stdout=follower, stderr=follower, env=variables
+    ) as process:
+        os.close(follower)
+        told = b"".join(iter(lambda: read_if_open(leader), b"")).decode()
+    os.close(leader)
+    assert process.returncode == 0, told
+    assert "secret" not in told
+    return "\n".join(screen(told)).split("=====\n")[:-1]
+
+
+def read_if_open(descriptor: int) -> bytes:
+    """The next bytes; none once the other side is closed, which Linux tells as an error."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError as error:
+        if error.errno == errno.EIO:
+            return b""
+        raise
 
 
 def test_a_terminal_is_not_steered_by_sources() -> None:
@@ -242,7 +314,7 @@ pipeline:
   steps:
     - {id: translate, action: translate_in_if_needed, prompt: translate, next: load}
     - {id: load, action: load_conversation_history, prompt: shorten, next: ask}
-    - {id: ask, action: call_model, prompt: say, output: answer, variables: [history], next: read}
+    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [history], next: read}
     - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
     - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
     - {id: end, action: persist_turn_and_finalize}

@@ -18,7 +18,7 @@ from groundwire_pipelines.actions.definition import Action, Outcome, StepSetting
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import JsonLinesSink, TraceEvent, TraceSink, event_as_json
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import ModelAnswer, Runtime
+from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, Runtime
 from groundwire_pipelines.state import PipelineState
 from support.retrieval import (
     INDEX,
@@ -38,14 +38,14 @@ SECRETS = ("where is VAT computed?", "def vat", "board only", "finance-acl")
 class FakeModel:
     """Answers everything alike, at a price."""
 
-    async def complete(self, prompt: str, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        return ModelAnswer(f"board only: {prompt}", prompt_tokens=7, completion_tokens=3)
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        return ModelAnswer(f"board only: {request.messages[0].text}", prompt_tokens=7, completion_tokens=3)
 
 
 async def _ask(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     assert runtime.model is not None
     for _ in range(2):
-        state.last_model_response = (await runtime.model.complete("hello")).text
+        state.last_model_response = (await runtime.model.complete(ModelRequest((Message("user", "hello"),)))).text
     state.data_requests.append("board only")
     return Outcome(detail={"asked": 2})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
 from groundwire_pipelines.runtime import StoredHistory
 from groundwire_pipelines.state import Turn
 
@@ -98,12 +98,40 @@ def test_a_summary_may_be_shortened_without_new_turns(history: SqliteHistory) ->
     assert loaded(history) == StoredHistory("short", 2, (turn("b"),))
 
 
-def test_a_summary_of_more_turns_than_there_are_is_refused(history: SqliteHistory) -> None:
-    appended(history, "ann", "s", "a")
-    with pytest.raises(StepError, match="covers 2 turns") as caught:
-        save(history, "a and b", covers=2, previous=0)
-    assert caught.value.rule == "history-failed"
-    assert loaded(history) == StoredHistory("", 0, (turn("a"),))
+def test_a_summary_of_turns_that_were_deleted_meanwhile_is_not_kept(history: SqliteHistory) -> None:
+    appended(history, "ann", "s", "a", "b")
+    assert asyncio.run(history.delete("ann", "s"))
+    save(history, "a and b", covers=2, previous=0)
+    assert loaded(history) == StoredHistory("", 0, ())
+
+
+def test_a_users_sessions_are_listed_by_name(history: SqliteHistory) -> None:
+    appended(history, "ann", "t", "a")
+    appended(history, "ann", "s", "a", "b")
+    appended(history, "bob", "r", "c")
+    save(history, "a", covers=1, previous=0)
+    assert asyncio.run(history.sessions("ann")) == (Session("ann", "s", 2), Session("ann", "t", 1))
+    assert asyncio.run(history.sessions("cy")) == ()
+
+
+def test_a_transcript_has_the_turns_that_a_summary_covers(history: SqliteHistory) -> None:
+    appended(history, "ann", "s", "a", "b")
+    save(history, "a", covers=1, previous=0)
+    assert asyncio.run(history.transcript("ann", "s")) == Transcript("ann", "s", (turn("a"), turn("b")), "a", 1)
+    assert asyncio.run(history.transcript("bob", "s")) is None
+
+
+def test_a_deleted_session_leaves_nothing_and_nobody_elses_goes(history: SqliteHistory, tmp_path: Path) -> None:
+    appended(history, "ann", "s", "secret")
+    appended(history, "ann", "t", "a")
+    appended(history, "bob", "s", "b")
+    save(history, "summary of a secret", covers=1, previous=0)
+    assert asyncio.run(history.delete("ann", "s"))
+    assert not asyncio.run(history.delete("ann", "s"))
+    assert loaded(history) == StoredHistory("", 0, ())
+    assert loaded(history, "ann", "t").turns == (turn("a"),)
+    assert loaded(history, "bob", "s").turns == (turn("b"),)
+    assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "state").iterdir())
 
 
 def test_concurrent_sessions_lose_nothing(history: SqliteHistory) -> None:
@@ -134,7 +162,7 @@ WRITER = """
 import asyncio, sys
 from contextlib import closing
 from pathlib import Path
-from groundwire_pipelines.history.sqlite import SqliteHistory
+from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
 from groundwire_pipelines.state import Turn
 
 async def write():

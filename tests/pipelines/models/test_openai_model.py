@@ -2,37 +2,37 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
-from groundwire_pipelines.runtime import ModelAnswer
+from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, ResponseSchema
 from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server
 from support.retrieval import WordCounter
 
 AT_ONCE = {"retry-after-ms": "1"}
+QUESTION = ModelRequest((Message("user", "What is VAT?"),))
 
 
 def ask(
     server: ScriptedServer,
     on_text: Callable[[str], None] | None = None,
     *,
+    request: ModelRequest = QUESTION,
     key: str = "secret",
     timeout_seconds: float = 20.0,
     retries: int = 3,
 ) -> ModelAnswer:
     endpoint = ModelEndpoint(server.url, "small", key, timeout_seconds, retries)
 
-    async def asked() -> ModelAnswer:
-        async with OpenAIModel(endpoint, WordCounter()) as model:
-            return await model.complete("What is VAT?", on_text=on_text)
-
-    return asyncio.run(asked())
+    return asyncio.run(OpenAIModel(endpoint, WordCounter()).complete(request, on_text=on_text))
 
 
-def test_asks_the_named_model_once_with_the_prompt_at_temperature_0() -> None:
+def test_asks_the_configured_model_once_and_sends_nothing_that_was_not_set() -> None:
     with scripted_server([Reply("A tax.", usage=(11, 3))]) as server:
         assert ask(server) == ModelAnswer("A tax.", 11, 3)
     (request,) = server.requests
@@ -41,8 +41,65 @@ def test_asks_the_named_model_once_with_the_prompt_at_temperature_0() -> None:
     assert request.body == {
         "model": "small",
         "messages": [{"role": "user", "content": "What is VAT?"}],
-        "temperature": 0,
     }
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_sends_all_that_was_set(on_text: Callable[[str], None] | None) -> None:
+    schema: dict[str, JsonValue] = {"type": "object"}
+    request = ModelRequest(
+        (Message("system", "Be brief."), Message("user", "What is VAT?")),
+        model="large",
+        temperature=0.0,
+        max_tokens=50,
+        response_schema=ResponseSchema("plan", schema),
+    )
+    with scripted_server(["{}"]) as server:
+        assert ask(server, on_text, request=request) == ModelAnswer("{}", 5, 1)
+    body = dict(server.requests[0].body)
+    assert (body.pop("stream", None) is True) == (on_text is not None)
+    body.pop("stream_options", None)
+    assert body == {
+        "model": "large",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is VAT?"}],
+        "temperature": 0.0,
+        "max_tokens": 50,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}},
+    }
+
+
+def test_a_failure_names_the_model_that_was_asked() -> None:
+    request = replace(QUESTION, model="large")
+    with scripted_server([Reply(status=404, body="{}")]) as server, pytest.raises(StepError) as caught:
+        ask(server, request=request)
+    assert caught.value.message.startswith(f"the model large at {server.url}")
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+@pytest.mark.parametrize("finish", ["stop", "eos", "end_turn", None])
+def test_how_a_whole_answer_ended_does_not_matter(finish: str | None, on_text: Callable[[str], None] | None) -> None:
+    with scripted_server([Reply("A tax.", finish=finish, usage=(11, 3))]) as server:
+        assert ask(server, on_text) == ModelAnswer("A tax.", 11, 3)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_reasoning_that_comes_apart_is_no_text(streams: bool) -> None:
+    pieces: list[str] = []
+    with scripted_server([Reply("A tax.", reasoning="Hm, a secret.")]) as server:
+        assert ask(server, pieces.append if streams else None).text == "A tax."
+    assert "".join(pieces) == ("A tax." if streams else "")
+
+
+def test_one_model_serves_several_event_loops_and_calls_at_the_same_time() -> None:
+    with scripted_server(["one", "two", "three"]) as server:
+        model = OpenAIModel(ModelEndpoint(server.url, "small"), WordCounter())
+
+        async def two() -> list[ModelAnswer]:
+            return await asyncio.gather(model.complete(QUESTION), model.complete(QUESTION, on_text=[].append))
+
+        texts = {answer.text for answer in asyncio.run(two())}
+        texts.add(asyncio.run(model.complete(QUESTION)).text)
+    assert texts == {"one", "two", "three"}
 
 
 def test_an_endpoint_without_keys_gets_none_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +168,6 @@ def test_a_long_message_of_the_endpoint_is_cut() -> None:
     [
         (Reply("A ta", finish="length"), "model-answer-cut"),
         (Reply("", finish="content_filter"), "model-answer-cut"),
-        (Reply(" \n"), "model-answer-empty"),
     ],
 )
 @pytest.mark.parametrize("on_text", [None, [].append])
@@ -171,14 +227,22 @@ def test_a_cancelled_call_is_cancelled() -> None:
     over = threading.Event()
 
     async def cancelled(server: ScriptedServer) -> None:
-        async with OpenAIModel(ModelEndpoint(server.url, "small"), WordCounter()) as model:
-            call = asyncio.create_task(model.complete("What is VAT?"))
-            while not server.requests:
-                await asyncio.sleep(0.01)
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
+        model = OpenAIModel(ModelEndpoint(server.url, "small"), WordCounter())
+        call = asyncio.create_task(model.complete(QUESTION))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
 
     with scripted_server([Reply("late", waits=over)]) as server:
         asyncio.run(cancelled(server))
         over.set()
+
+
+def test_an_endpoint_that_refuses_a_temperature_is_asked_without_one() -> None:
+    with scripted_server(["A tax."], refuses="temperature") as server:
+        assert ask(server).text == "A tax."
+        with pytest.raises(StepError, match="temperature is not supported") as caught:
+            ask(server, request=replace(QUESTION, temperature=0.0))
+    assert caught.value.rule == "model-request-refused"

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -93,13 +94,11 @@ def test_a_malformed_answer_is_refused(text: str, message: str) -> None:
     assert caught.value.rule == "prefix-malformed"
 
 
-def test_messages_quote_at_most_80_characters() -> None:
+@pytest.mark.parametrize("parse", [parse_router_choice, parse_answer_reply])
+def test_messages_do_not_quote_what_is_refused(parse: Callable[[str], object]) -> None:
     with pytest.raises(StepError) as caught:
-        parse_router_choice("x" * 1000)
-    assert caught.value.message.endswith(f"the model wrote {'x' * 80!r}...")
-    with pytest.raises(StepError) as caught:
-        parse_router_choice("x" * 80)
-    assert caught.value.message.endswith(f"the model wrote {'x' * 80!r}")
+        parse("a secret")
+    assert "secret" not in caught.value.message
 
 
 @given(st.text())
@@ -126,8 +125,23 @@ def test_an_answer_is_streamed_without_its_prefix_however_it_is_cut(cuts: list[i
     assert streamed(pieces) == parse_answer_reply(text).text
 
 
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_reasoning_before_the_prefix_is_not_streamed(size: int) -> None:
+    text = "<think>[Answer:] no\n[Requesting data on:] no</think>\n\n[Answer:] It is </think> a tax."
+    assert streamed([text[start : start + size] for start in range(0, len(text), size)]) == "It is </think> a tax."
+
+
 @pytest.mark.parametrize(
-    "text", ["[Requesting data on:] [Answer:] no", "It is a tax. [Answer:] no", "[Answer", "[Answer:]  ", ""]
+    "text",
+    [
+        "<think>[Answer:] no",
+        "Hm.\n</think>\n[Answer:] no",
+        "[Requesting data on:] [Answer:] no",
+        "It is a tax. [Answer:] no",
+        "[Answer",
+        "[Answer:]  ",
+        "",
+    ],
 )
 def test_what_is_no_final_answer_is_never_streamed(text: str) -> None:
     assert streamed(list(text)) == ""

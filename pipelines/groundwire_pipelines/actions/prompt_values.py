@@ -1,0 +1,73 @@
+"""The variables that a step's prompt may be given."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field
+
+from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.actions.model_calls import english_question
+from groundwire_pipelines.actions.outputs import output_text
+from groundwire_pipelines.parsing.filter_words import filters_in_words
+from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES
+from groundwire_pipelines.prompts import VARIABLE_NAME
+from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.state import PipelineState
+
+Variables: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
+    Field(
+        description="What the prompt is given; it must use each of them, and no other: `question` in English, "
+        "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings admit), "
+        "`mode` and `rewritten_question` (what the router chose), `filters` (what searches are restricted to, and how "
+        "a query may narrow them further), `error` (what `on_error` was taken for last), `repository`, `branch`, or "
+        "the `output` of a step before, of which `plan.query` is a field."
+    ),
+]
+
+
+def _modes(state: PipelineState, runtime: Runtime) -> str:
+    modes = (*runtime.settings.retrieval_modes, "direct")
+    return "\n".join(prefix for mode, prefix in ROUTER_PREFIXES.items() if mode in modes)
+
+
+_BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
+    "question": lambda state, _: english_question(state),
+    "history": lambda state, _: state.history_for_prompt or "(none)",
+    "context": lambda state, _: evidence_text(state) or "(nothing was found)",
+    "modes": _modes,
+    "mode": lambda state, _: state.retrieval_mode or "(none)",
+    "rewritten_question": lambda state, _: state.rewritten_question or english_question(state),
+    "filters": lambda state, _: filters_in_words(state.retrieval_filter),
+    "error": lambda state, _: f"{state.error_rule}: {state.error_message}",
+    "repository": lambda state, _: state.repository,
+    "branch": lambda state, _: state.branch,
+}
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "question": "user_question_en",
+    "history": "history_for_prompt",
+    "context": "context_blocks",
+    "mode": "retrieval_mode",
+    "rewritten_question": "user_question_en",
+    "error": "error_message",
+}
+"""What of the state a built-in variable is made of, where that is not given from the start."""
+
+BUILT_IN_VARIABLES: Final = frozenset(_BUILT_IN)
+"""The variables that are no output of a step."""
+
+
+def prompt_values(names: Iterable[str], state: PipelineState, runtime: Runtime) -> dict[str, str]:
+    """The variables by name.
+
+    Raises:
+        StepError: `question-not-translated`, `output-missing`.
+    """
+    return {name: _BUILT_IN[name](state, runtime) if name in _BUILT_IN else output_text(state, name) for name in names}
+
+
+def fields_read(names: Iterable[str]) -> tuple[str, ...]:
+    """The fields of the state without which the variables cannot be told, as `DataFlow` names them."""
+    fields = (_FIELDS.get(name) if name in _BUILT_IN else f"outputs.{name.partition('.')[0]}" for name in names)
+    return tuple(field for field in fields if field is not None)
