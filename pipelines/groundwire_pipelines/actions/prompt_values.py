@@ -53,7 +53,17 @@ def prompt_values(names: Iterable[str], state: PipelineState, runtime: Runtime) 
     return {name: _BUILT_IN[name](state, runtime) if name in _BUILT_IN else output_text(state, name) for name in names}
 
 
+_READ: Final[Mapping[str, str]] = {
+    "question": "user_question_en",
+    "history": "history_for_prompt",
+    "context": "context_blocks",
+    "mode": "retrieval_mode",
+    "rewritten_question": "user_question_en",
+}
+"""What of the state a variable is made of, where that is not given from the start."""
+
+
 def fields_read(names: Iterable[str]) -> tuple[str, ...]:
-    """The fields of the state without which the variables cannot be told, as `DataFlow` names them."""
-    outputs = (f"outputs.{name.partition('.')[0]}" for name in names if name not in _BUILT_IN)
-    return (*(("user_question_en",) if "question" in names else ()), *outputs)
+    """The fields of the state that the variables are made of, as `DataFlow` names them."""
+    read = (_READ.get(name, "") if name in _BUILT_IN else f"outputs.{name.partition('.')[0]}" for name in names)
+    return tuple(dict.fromkeys(field for field in read if field))
