@@ -44,16 +44,6 @@ _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
     "branch": lambda state, _: state.branch,
 }
 
-_FIELDS: Final[Mapping[str, str]] = {
-    "question": "user_question_en",
-    "history": "history_for_prompt",
-    "context": "context_blocks",
-    "mode": "retrieval_mode",
-    "rewritten_question": "user_question_en",
-    "error": "error_message",
-}
-"""What of the state a built-in variable is made of, where that is not given from the start."""
-
 BUILT_IN_VARIABLES: Final = frozenset(_BUILT_IN)
 """The variables that are no output of a step."""
 
@@ -67,7 +57,18 @@ def prompt_values(names: Iterable[str], state: PipelineState, runtime: Runtime) 
     return {name: _BUILT_IN[name](state, runtime) if name in _BUILT_IN else output_text(state, name) for name in names}
 
 
+_READ: Final[Mapping[str, str]] = {
+    "question": "user_question_en",
+    "history": "history_for_prompt",
+    "context": "context_blocks",
+    "mode": "retrieval_mode",
+    "rewritten_question": "user_question_en",
+    "error": "error_message",
+}
+"""What of the state a variable is made of, where that is not given from the start."""
+
+
 def fields_read(names: Iterable[str]) -> tuple[str, ...]:
-    """The fields of the state without which the variables cannot be told, as `DataFlow` names them."""
-    fields = (_FIELDS.get(name) if name in _BUILT_IN else f"outputs.{name.partition('.')[0]}" for name in names)
-    return tuple(field for field in fields if field is not None)
+    """The fields of the state that the variables are made of, as `DataFlow` names them."""
+    read = (_READ.get(name, "") if name in _BUILT_IN else f"outputs.{name.partition('.')[0]}" for name in names)
+    return tuple(dict.fromkeys(field for field in read if field))

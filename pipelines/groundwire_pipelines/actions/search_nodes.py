@@ -50,7 +50,8 @@ class SearchSettings(StepSettings):
         BeforeValidator(_search_by),
         Field(
             description="How to look for nodes; `from_router` as the router chose; of a list of modes by the first "
-            "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with keyword_rerank."
+            "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with "
+            "keyword_rerank."
         ),
     ]
     top_k: Annotated[

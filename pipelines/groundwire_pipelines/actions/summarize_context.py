@@ -112,5 +112,8 @@ ACTION = Action(
             {"question", "context", "identifiers", "max_tokens", "correction", *settings.variables}
         )
     },
-    data_of=lambda settings: DataFlow(reads=("user_question_en", *fields_read(settings.variables))),
+    data_of=lambda settings: DataFlow(
+        reads=("context_blocks", "user_question_en", *fields_read(settings.variables)),
+        writes=("context_blocks", "shown"),
+    ),
 )

@@ -111,9 +111,9 @@ class OpenAIModel:
 
 
 async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Reply | None:
-    """The reply; None for what came with status 200 and is none, such as a proxy's page."""
-    completion: object = await client.post(_PATH, cast_to=ChatCompletion, body=body)
-    if not isinstance(completion, ChatCompletion) or not completion.choices:
+    """The reply; None for what is none."""
+    completion = await client.post(_PATH, cast_to=ChatCompletion, body=body)
+    if not _is_completion(completion):
         return None
     choice = completion.choices[0]
     return _Reply(choice.message.content or "", _cut(choice.finish_reason), completion.usage)
@@ -137,6 +137,11 @@ async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_t
                     on_text(choice.delta.content)
         is_complete = stream.is_complete or finish is not None
     return _Reply("".join(pieces), _cut(finish) if is_complete else "the stream broke off", usage)
+
+
+def _is_completion(answer: object) -> bool:
+    """The client passes on whatever came with status 200, such as a proxy's page."""
+    return isinstance(answer, ChatCompletion) and bool(answer.choices)
 
 
 def _cut(finish: str | None) -> str:

@@ -58,7 +58,8 @@ def test_a_translation_needs_a_prompt_and_a_model(action: FinalAction) -> None:
 def test_it_ends_the_run_and_its_prompt_is_known_before(action: FinalAction) -> None:
     assert action.transitions == ()
     assert action.prompts_of(action.settings()) == {}
-    assert action.prompts_of(action.settings(**PROMPT)) == {"translate_out": frozenset({"answer", "question"})}
+    settings = action.settings(prompt="translate_out")
+    assert action.prompts_of(settings) == {"translate_out": frozenset({"answer", "question"})}
 
 
 @pytest.mark.parametrize("is_english", [True, False])

@@ -115,7 +115,9 @@ def test_without_a_summary_that_fits_the_newest_turns_are_kept(
     assert state.history_for_prompt == format_history("", (turn("b"), turn("c")))
     # The next question begins where this one did: what was left out does not grow a prompt again.
     assert stored(history) == StoredHistory("", 1, (turn("b"), turn("c")))
-    assert len(asyncio.run(history.transcript("ann", "s")).turns) == 3
+    transcript = asyncio.run(history.transcript("ann", "s"))
+    assert transcript is not None
+    assert len(transcript.turns) == 3
 
 
 def test_the_summary_so_far_is_kept_with_the_newest_turns_that_fit(history: SqliteHistory) -> None:

@@ -94,10 +94,11 @@ def test_one_model_serves_several_event_loops_and_calls_at_the_same_time() -> No
     with scripted_server(["one", "two", "three"]) as server:
         model = OpenAIModel(ModelEndpoint(server.url, "small"), WordCounter())
 
-        async def two() -> list[ModelAnswer]:
-            return await asyncio.gather(model.complete(QUESTION), model.complete(QUESTION, on_text=[].append))
+        async def two() -> set[str]:
+            streamed = model.complete(QUESTION, on_text=list[str]().append)
+            return {answer.text for answer in await asyncio.gather(model.complete(QUESTION), streamed)}
 
-        texts = {answer.text for answer in asyncio.run(two())}
+        texts = asyncio.run(two())
         texts.add(asyncio.run(model.complete(QUESTION)).text)
     assert texts == {"one", "two", "three"}
 

@@ -83,6 +83,25 @@ def test_the_real_schema_is_a_schema_and_admits_the_library() -> None:
         assert list(Draft202012Validator(schema).iter_errors(read_document(path).plain())) == []
 
 
+def test_the_real_schema_admits_ways_out_of_own_prefixes_and_answers_by_a_schema() -> None:
+    steps = [
+        {"id": "read", "action": "handle_prefix", "prefixes": {"[CODE:]": "code"}, "on_code": "ask"},
+        {
+            "id": "ask",
+            "action": "call_model",
+            "prompt": "plan",
+            "output": "plan",
+            "response_schema": {"type": "object"},
+            "next": "end",
+        },
+        {"id": "end", "action": "finalize"},
+    ]
+    validator = Draft202012Validator(pipeline_schema(actions()))
+    assert list(validator.iter_errors({"pipeline": {"name": "own", "steps": steps}})) == []
+    steps[0]["code"] = "ask"
+    assert list(validator.iter_errors({"pipeline": {"name": "own", "steps": steps}})) != []
+
+
 def test_the_schema_describes_every_setting_and_action() -> None:
     definitions = pipeline_schema(actions())["$defs"]
     assert isinstance(definitions, dict)
