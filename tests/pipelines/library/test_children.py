@@ -1,5 +1,7 @@
 """The pipelines of the library besides `rag_code_base`."""
 
+from pathlib import Path
+
 import pytest
 
 from groundwire_client import Direction, Rerank, SearchType
@@ -55,3 +57,17 @@ def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
     assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (4, 160, Direction.BOTH)
     assert (among["max_depth"], among["max_nodes"]) == (1, 2)
     assert fetch["seed_ids"] == (SERVICE, RATES)
+
+
+@pytest.mark.parametrize(("mode", "search_type"), [("semantic", SearchType.SEMANTIC), ("bm25", SearchType.BM25)])
+def test_a_child_of_one_mode_needs_no_step_of_its_own(
+    ann: Shop, tmp_path: Path, mode: str, search_type: SearchType
+) -> None:
+    child = tmp_path / "child.yaml"
+    child.write_text(f"pipeline:\n  name: child\n  extends: rag_code_base\n  settings: {{retrieval_modes: [{mode}]}}\n")
+    assert load_pipeline(str(child)).warnings == ()
+    request = "[Requesting data on:] the class Invoice"
+    run = ann.run(f"[{mode.upper()}:] vat", request, ANSWERED, pipeline=str(child))
+    assert run.answer == "VatService computes it."
+    searches = [call.arguments["search_type"] for call in run.retrieval.calls if call.method == "search"]
+    assert searches == [search_type, search_type]
