@@ -17,7 +17,6 @@ class PipelineSettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
-    __pydantic_extra__: dict[str, JsonValue]
 
     entry_step_id: Annotated[str, Field(min_length=1)]
     """The step that a run starts at."""

@@ -43,7 +43,7 @@ def test_everything_that_is_exported_is_there() -> None:
     assert sorted(groundwire_pipelines.__all__) == groundwire_pipelines.__all__
     assert all(getattr(groundwire_pipelines, name) for name in groundwire_pipelines.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = groundwire_pipelines.Nothing  # type: ignore[attr-defined]
+        _ = groundwire_pipelines.Nothing
 
 
 def test_the_model_is_imported_when_it_is_asked_for() -> None:

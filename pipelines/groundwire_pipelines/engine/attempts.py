@@ -67,7 +67,7 @@ async def _try(
     step: BoundStep, before: Snapshot, state: PipelineState, runtime: Runtime, recorder: Recorder, *, is_last: bool
 ) -> _Ended:
     listener = None if runtime.on_answer is None else _Listener(runtime.on_answer)
-    watched = replace(runtime, on_answer=listener and listener.tell)
+    watched = replace(runtime, on_answer=listener.tell if listener else None)
     with recorder.step(step) as record:
         try:
             with _naming(step.definition.id):
@@ -75,7 +75,7 @@ async def _try(
                 target = next_step_id(step, outcome)
         except StepError as error:
             # What a user has seen of an answer cannot be taken back, so no further try may tell it once more.
-            may_try = not is_last and error.may_pass and not (listener and listener.has_told)
+            may_try = not is_last and error.may_pass and (listener is None or not listener.has_told)
             way = _RETRY if may_try else _error_way(step, error)
             if not way:
                 raise
