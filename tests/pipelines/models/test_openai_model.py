@@ -200,7 +200,7 @@ def test_what_an_endpoint_leaves_out_is_not_missed() -> None:
     pieces = ('{"choices": null}', '{"choices": [{"delta": null}]}', '{"choices": [{"delta": {"content": "A tax."}}]}')
     streamed = "".join(f"data: {piece}\n\n" for piece in (*pieces, "[DONE]"))
     with scripted_server([Reply(body=whole), Reply(body=streamed)]) as server:
-        assert ask(server) == ask(server, [].append) == ModelAnswer("A tax.", 3, 2)
+        assert ask(server) == ask(server, list[str]().append) == ModelAnswer("A tax.", 3, 2)
 
 
 def test_an_error_inside_a_stream_is_a_failure() -> None:
