@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.query_input import effective_top_k, fields_read, parsed_query
+from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
@@ -125,7 +125,7 @@ ACTION = Action(
         *(() if step.budget_tokens is not None else ("max_context_tokens",)),
     ),
     data_of=lambda step: DataFlow(
-        reads=fields_read(step.query_from),
+        reads=read_by(step.query_from),
         clears=RETRIEVED,
         writes=("retrieval_seed_nodes", "retrieval_hits", "node_texts"),
     ),

@@ -47,7 +47,7 @@ def parsed_query(source: str, parser: QueryParser | None, state: PipelineState) 
     return parsed
 
 
-def fields_read(source: str) -> tuple[str, ...]:
+def read_by(source: str) -> tuple[str, ...]:
     """The fields of the state without which there is no query, as `DataFlow` names them."""
     if source == "question":
         return ()  # as the user asked it, where it was not translated

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from groundwire_client import Rerank, SearchType
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, fields_read, parsed_query
+from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.rules import at_least_one, broken, choice_of, one_of
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
@@ -164,7 +164,7 @@ ACTION = Action(
     modes_of=_modes,
     data_of=lambda step: DataFlow(
         reads=(
-            *fields_read(step.query_from),
+            *read_by(step.query_from),
             *(("retrieval_mode",) if step.search_type is SearchBy.FROM_ROUTER else ()),
         ),
         clears=RETRIEVED,

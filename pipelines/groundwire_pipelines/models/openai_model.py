@@ -7,12 +7,11 @@ from typing import Final
 
 import openai
 from openai._streaming import ServerSentEvent
-from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 _QUOTED_CHARACTERS = 300
@@ -44,10 +43,10 @@ class _Reply:
 
     text: str
     cut: str
-    usage: CompletionUsage | None
+    usage: Usage | None
 
 
-class _Chunks(openai.AsyncStream[ChatCompletionChunk]):
+class _Chunks(openai.AsyncStream[object]):
     """The pieces of a streamed answer; `is_complete` once the endpoint has said that there are no more."""
 
     is_complete = False
@@ -89,15 +88,16 @@ class OpenAIModel:
             raise _failure(error, place) from error
         except json.JSONDecodeError as error:
             raise StepError("model-malformed", f"{place} sent what is no JSON: {error}") from error
-        if reply is None:
-            raise StepError("model-malformed", f"{place} sent no chat completion: check the base URL")
+        except ValidationError as error:
+            raise StepError("model-malformed", f"{place} sent no chat completion: check the base URL") from error
         if reply.cut:
             raise StepError("model-answer-cut", f"{place} stopped before the end of its answer ({reply.cut})")
-        usage, prompt = reply.usage, "\n".join(message.text for message in request.messages)
+        usage, prompt = reply.usage or Usage(), "\n".join(message.text for message in request.messages)
+        prompt_tokens, completion_tokens = usage.prompt_tokens, usage.completion_tokens
         return ModelAnswer(
             text=reply.text,
-            prompt_tokens=usage.prompt_tokens if usage else self._counter.count(prompt),
-            completion_tokens=usage.completion_tokens if usage else self._counter.count(reply.text),
+            prompt_tokens=self._counter.count(prompt) if prompt_tokens is None else prompt_tokens,
+            completion_tokens=self._counter.count(reply.text) if completion_tokens is None else completion_tokens,
         )
 
     def _client(self) -> openai.AsyncOpenAI:
@@ -110,38 +110,28 @@ class OpenAIModel:
         )
 
 
-async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Reply | None:
-    """The reply; None for what is none."""
-    completion = await client.post(_PATH, cast_to=ChatCompletion, body=body)
-    if not _is_completion(completion):
-        return None
+async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Reply:
+    completion = Completion.model_validate(await client.post(_PATH, cast_to=object, body=body))
     choice = completion.choices[0]
     return _Reply(choice.message.content or "", _cut(choice.finish_reason), completion.usage)
 
 
 async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_text: Callable[[str], None]) -> _Reply:
-    """The reply, told piece by piece."""
     pieces: list[str] = []
     finish: str | None = None
-    usage: CompletionUsage | None = None
+    usage: Usage | None = None
     streaming: dict[str, JsonValue] = {**body, "stream": True, "stream_options": {"include_usage": True}}
-    async with await client.post(
-        _PATH, cast_to=ChatCompletionChunk, body=streaming, stream=True, stream_cls=_Chunks
-    ) as stream:
-        async for chunk in stream:
+    async with await client.post(_PATH, cast_to=object, body=streaming, stream=True, stream_cls=_Chunks) as stream:
+        async for data in stream:
+            chunk = Chunk.model_validate(data)
             usage = chunk.usage or usage
             for choice in chunk.choices or ():
                 finish = choice.finish_reason or finish
-                if choice.delta.content:
+                if choice.delta is not None and choice.delta.content:
                     pieces.append(choice.delta.content)
                     on_text(choice.delta.content)
         is_complete = stream.is_complete or finish is not None
     return _Reply("".join(pieces), _cut(finish) if is_complete else "the stream broke off", usage)
-
-
-def _is_completion(answer: object) -> bool:
-    """The client passes on whatever came with status 200, such as a proxy's page."""
-    return isinstance(answer, ChatCompletion) and bool(answer.choices)
 
 
 def _cut(finish: str | None) -> str:

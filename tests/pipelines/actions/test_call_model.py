@@ -250,5 +250,7 @@ def test_its_files_are_known_before_it_runs() -> None:
     }
     assert ACTION.schemas_of(settings) == ("plan",)
     flow = ACTION.data_of(settings)
-    assert flow.reads == ("user_question_en", "context_blocks", "outputs.plan")
-    assert flow.writes == ("last_model_response", "outputs.reply")
+    assert (flow.reads, flow.writes) == (
+        ("user_question_en", "context_blocks", "outputs.plan"),
+        ("last_model_response", "outputs.reply"),
+    )

@@ -178,17 +178,29 @@ def test_an_answer_that_is_not_whole_is_none(reply: Reply, rule: str, on_text: C
     assert caught.value.rule == rule
 
 
-@pytest.mark.parametrize("body", ["<html>welcome</html>", "{}", '{"choices": []}', "[1]"])
+@pytest.mark.parametrize(
+    "body",
+    ["<html>welcome</html>", "{}", '{"choices": []}', "[1]", '{"choices": [{}]}', '{"choices": [{"message": null}]}'],
+)
 def test_what_is_no_completion_is_refused(body: str) -> None:
     with scripted_server([Reply(body=body)]) as server, pytest.raises(StepError) as caught:
         ask(server)
     assert caught.value.rule == "model-malformed"
 
 
-def test_a_stream_of_what_is_no_json_is_refused() -> None:
-    with scripted_server([Reply(body="data: {no\n\n")]) as server, pytest.raises(StepError) as caught:
+@pytest.mark.parametrize("data", ["{no", "[1]", '{"choices": 3}', '{"choices": [{"delta": "text"}]}'])
+def test_a_stream_of_what_is_no_piece_is_refused(data: str) -> None:
+    with scripted_server([Reply(body=f"data: {data}\n\n")]) as server, pytest.raises(StepError) as caught:
         ask(server, on_text=list[str]().append)
     assert caught.value.rule == "model-malformed"
+
+
+def test_what_an_endpoint_leaves_out_is_not_missed() -> None:
+    whole = '{"choices": [{"message": {"content": "A tax."}}], "usage": {"prompt_tokens": null}, "more": 1}'
+    pieces = ('{"choices": null}', '{"choices": [{"delta": null}]}', '{"choices": [{"delta": {"content": "A tax."}}]}')
+    streamed = "".join(f"data: {piece}\n\n" for piece in (*pieces, "[DONE]"))
+    with scripted_server([Reply(body=whole), Reply(body=streamed)]) as server:
+        assert ask(server) == ask(server, list[str]().append) == ModelAnswer("A tax.", 3, 2)
 
 
 def test_an_error_inside_a_stream_is_a_failure() -> None:

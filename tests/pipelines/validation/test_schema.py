@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import JsonValue
 
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.definition.documents import read_document
@@ -84,7 +85,7 @@ def test_the_real_schema_is_a_schema_and_admits_the_library() -> None:
 
 
 def test_the_real_schema_admits_ways_out_of_own_prefixes_and_answers_by_a_schema() -> None:
-    steps = [
+    steps: list[dict[str, JsonValue]] = [
         {"id": "read", "action": "handle_prefix", "prefixes": {"[CODE:]": "code"}, "on_code": "ask"},
         {
             "id": "ask",
