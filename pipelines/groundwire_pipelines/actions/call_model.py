@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.model_calls import ask, english_question
 from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES, AnswerStream
 from groundwire_pipelines.runtime import Runtime
@@ -55,7 +55,7 @@ def _value(name: Variable, state: PipelineState, runtime: Runtime) -> str:
         case "history":
             return state.history_for_prompt or "(none)"
         case "context":
-            return evidence_text(state) or "(nothing was found)"
+            return evidence_or_reason(state, runtime)
         case "modes":
             modes = (*runtime.settings.retrieval_modes, "direct")
             return "\n".join(prefix for mode, prefix in ROUTER_PREFIXES.items() if mode in modes)

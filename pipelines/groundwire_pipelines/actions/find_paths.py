@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import Direction, HybridParameters, Paths, QueryResult
+from groundwire_client import Direction, Filter, HybridParameters, Paths, QueryResult
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QuerySource, effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, one_of
@@ -14,7 +14,7 @@ from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import PipelineState, SearchReport
 
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 
@@ -39,6 +39,8 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     top_k = effective_top_k(step.top_k, runtime.settings)
     from_ids, to_ids = [(await _nearest(end, top_k, state, runtime)).ids for end in _ends(state, runtime)]
     state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
+    is_filtered = state.retrieval_filter != Filter()
+    state.search_report = SearchReport(len(state.retrieval_seed_nodes), is_filtered=is_filtered)
     detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
     if not from_ids or not to_ids:
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})

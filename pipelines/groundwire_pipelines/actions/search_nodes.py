@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from groundwire_client import Rerank, SearchType
+from groundwire_client import Filter, Rerank, SearchResult, SearchType
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
@@ -12,7 +12,7 @@ from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import PipelineState, SearchReport
 
 
 class SearchSettings(StepSettings):
@@ -72,7 +72,8 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if narrowed is None:
         # The caller's filter and the query's exclude each other. Dropping either would widen the search.
-        return Outcome(detail={**detail, "hits": 0, "reason": "filters_exclude_each_other"})
+        state.search_report = SearchReport(0, reason="filters_exclude_each_other")
+        return Outcome(detail={**detail, "hits": 0, "reason": state.search_report.reason})
     with sending():
         found = await runtime.retrieval.search(
             scope,
@@ -87,7 +88,17 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     pin(state, found.index)
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = list(found.hits)
+    state.search_report = SearchReport(
+        hits=len(found.hits), is_filtered=narrowed != Filter(), similarity=_similarity(step, found)
+    )
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
+
+
+def _similarity(step: SearchSettings, found: SearchResult) -> float | None:
+    """The best hit's cosine. Scores of other searches mean something only beside those of the same answer."""
+    if step.search_type is not SearchType.SEMANTIC or step.rerank is not Rerank.NONE:
+        return None
+    return max((hit.score for hit in found.hits), default=None)
 
 
 ACTION = Action(

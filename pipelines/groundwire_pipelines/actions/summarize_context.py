@@ -6,10 +6,11 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.check_context_budget import max_context_tokens
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_text, handles_missing, texts_shown
+from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
 from groundwire_pipelines.actions.model_calls import ask_checked, english_question
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.layout import handle, table
+from groundwire_pipelines.rendering.shown import Selection
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -38,8 +39,8 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
             raises.
     """
     budget = max_context_tokens(runtime)
-    texts = texts_shown(state)
-    places = table(texts)
+    texts = state.shown
+    places = table(Selection(tuple(texts)))
     left = budget - runtime.counter.count(f"{places}\n\n")
     if left <= 0:
         raise StepError(
@@ -66,8 +67,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
         "max_tokens": str(left),
     }
     summary = await ask_checked(runtime, settings.prompt, variables, complaint)
-    state.context_blocks, state.earlier_context_blocks = [places, summary], []
-    state.shown, state.earlier_shown = texts, []
+    state.context_blocks = [places, summary]
     return Outcome(
         detail={
             "context_tokens": runtime.counter.count(evidence_text(state)),

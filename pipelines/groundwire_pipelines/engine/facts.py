@@ -1,15 +1,16 @@
 """What an event tells of the state: sizes, ids, or texts as well."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import asdict, fields
 from enum import IntEnum
 from typing import Final
 
 from pydantic import JsonValue
 
-from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText, SkippedNode
 from groundwire_pipelines.rendering.shown import ShownText
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import PipelineState, SearchReport
 
 _NAMES: Final = frozenset({"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode"})
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
@@ -32,7 +33,7 @@ def snapshot(state: PipelineState) -> Snapshot:
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
     return {
-        name: list(value) if isinstance(value, list) else value
+        name: copy(value) if isinstance(value, list | dict) else value
         for name, value in values.items()
         if not isinstance(value, Access)
     }
@@ -56,7 +57,9 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return value if name in _NAMES else _text(value, telling)
         case list():
             return _list(name, value, telling)
-        case ExpandDebug():
+        case dict():
+            return {"count": len(value)}
+        case ExpandDebug() | SearchReport():
             return asdict(value)
         case Filter():
             return asdict(value) if telling is Telling.TEXTS else _shape(value)
@@ -83,7 +86,7 @@ def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
     told: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
-    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText)]
+    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText | SkippedNode)]
     if texts and name not in _ID_LISTS:
         told["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:

@@ -27,7 +27,7 @@ def test_the_answer_is_kept_with_its_prefix() -> None:
     [
         ("question", "where is VAT?"),
         ("history", "User: a"),
-        ("context", "earlier\n\none\n\ntwo"),
+        ("context", "one\n\ntwo"),
         ("modes", "[SEMANTIC:]\n[BM25:]\n[DIRECT:]"),
         ("repository", "shop"),
         ("branch", "main"),
@@ -39,7 +39,6 @@ def test_a_prompt_is_given_the_variables_that_its_step_names(variable: str, valu
         user_question="Gdzie?",
         user_question_en="where is VAT?",
         history_for_prompt="User: a",
-        earlier_context_blocks=["earlier"],
         context_blocks=["one", "two"],
     )
     run_action(ACTION, {**ANSWER, "variables": [variable]}, state, run.runtime)
@@ -49,7 +48,7 @@ def test_a_prompt_is_given_the_variables_that_its_step_names(variable: str, valu
 def test_what_is_absent_is_said_to_be() -> None:
     run = conversation("x")
     run_action(ACTION, {**ANSWER, "variables": ["history", "context"]}, make_state(), run.runtime)
-    assert run.prompts.given == [{"history": "(none)", "context": "(nothing was found)"}]
+    assert run.prompts.given == [{"history": "(none)", "context": "No search was made in shop (main)."}]
 
 
 @pytest.mark.parametrize(
