@@ -89,7 +89,17 @@ def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion
     return Expansion(
         seed_ids=tuple(response.seed_ids),
         nodes=tuple(
-            ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
+            ExpandedNode(
+                id=node.id,
+                depth=node.depth,
+                parent_id=node.parent_id,
+                is_test=node.is_test,
+                is_generated=node.is_generated,
+                symbol=node.symbol,
+                path=node.path,
+                start_line=node.start_line,
+                end_line=node.end_line,
+            )
             for node in response.nodes
         ),
         edges=tuple(map(_edge, response.edges)),

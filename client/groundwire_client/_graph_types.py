@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class ExpandedNode:
     """A node that a walk reached: `depth` edges from the nearest seed, from `parent_id` (empty for a seed).
 
-    `is_test` marks tests, `is_generated` what a tool wrote.
+    `is_test` marks tests, `is_generated` what a tool wrote. `symbol` is the qualified name; `path` and the 1-based
+    lines say where its text stands. What is unknown is empty or 0.
     """
 
     id: str
@@ -15,6 +16,10 @@ class ExpandedNode:
     parent_id: str = ""
     is_test: bool = False
     is_generated: bool = False
+    symbol: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,11 @@ from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
+from groundwire_pipelines.graph import EvidenceGraph, graph_of
 from groundwire_pipelines.models.environment import EnvironmentModel
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders
+from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -79,12 +81,16 @@ class PipelineResult:
     """How a run ended.
 
     `answer` is for the user: the model's answer, or the evidence where the pipeline asks no model. `context_blocks` are
-    the evidence that the last retrieval rendered. `index` is the index version that the run was pinned to, empty when
+    the evidence that it rests on, of all retrievals of the question, and `evidence` the texts in it, by handle; a
+    summary may stand in their place in `context_blocks`. `graph` is all that was found or reached, with or without a
+    text in the evidence, and the edges between. `index` is the index version that the run was pinned to, empty when
     it asked the server nothing. `state` is all that the run knew at its end.
     """
 
     answer: str
     context_blocks: tuple[str, ...]
+    evidence: tuple[ShownText, ...]
+    graph: EvidenceGraph
     index: str
     state: PipelineState
     trace: tuple[TraceEvent, ...]
@@ -151,6 +157,8 @@ class Pipeline:
         return PipelineResult(
             answer=state.final_answer,
             context_blocks=tuple(state.context_blocks),
+            evidence=tuple(sorted(state.shown, key=lambda one: one.handle)),
+            graph=graph_of(state),
             index=state.active_index,
             state=state,
             trace=tuple(trace),

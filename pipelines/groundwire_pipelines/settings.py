@@ -55,7 +55,8 @@ class PipelineSettings(BaseModel):
     max_paths: Annotated[int | None, Field(ge=1)] = None
     """The most paths between the two ends of a question."""
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
-    """How many nodes' texts may be fetched after an expansion; absent for no limit but the budget."""
+    """The most nodes to choose, and the most texts to fetch, seeds as well as graph nodes; a fetch takes the first ones
+    in the order of its `prioritization_mode`. Absent for no limit but the budget."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"
     """How a history over its budget is shortened."""
     max_steps: Annotated[int, Field(ge=1, le=10_000)] = 200

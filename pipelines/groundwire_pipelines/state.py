@@ -19,6 +19,7 @@ from groundwire_client import (
     Hit,
     NodeText,
     ServiceContext,
+    SkippedNode,
 )
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.shown import ShownText
@@ -34,6 +35,10 @@ RETRIEVED: Final = (
     "paths",
     "services",
     "node_texts",
+    "skipped_texts",
+    "search_report",
+    "is_rendered",
+    "handles",
     "shown",
     "context_blocks",
 )
@@ -50,6 +55,35 @@ class Turn:
     question_en: str
     answer_en: str
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """How a search went.
+
+    `reason` is empty, or says why nothing was asked: `filters_exclude_each_other`. `is_filtered` when a filter narrowed
+    the search. `similarity` is that of the best hit to the query where the search tells one that means the same from
+    query to query, else None: the cosine of a semantic search, for `query` the best reranker's score or else cosine.
+    `is_cut` when the response held less than was found.
+    """
+
+    hits: int
+    reason: str = ""
+    is_filtered: bool = False
+    similarity: float | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What one retrieval found: the nodes selected, walked to and chosen, best first, their edges, texts and paths."""
+
+    seeds: tuple[str, ...]
+    walked: tuple[ExpandedNode, ...]
+    chosen: tuple[str, ...]
+    edges: tuple[DependencyEdge, ...]
+    texts: tuple[NodeText, ...]
+    paths: tuple[DependencyPath, ...]
 
 
 @dataclass(slots=True)
@@ -86,6 +120,8 @@ class PipelineState:
     history_summary: str = ""
     history_for_prompt: str = ""
 
+    search_report: SearchReport | None = None
+    """How the last search went; None before the first."""
     retrieval_seed_nodes: list[str] = field(default_factory=list)
     retrieval_hits: list[Hit] = field(default_factory=list)
     graph_seed_nodes: list[str] = field(default_factory=list)
@@ -99,16 +135,22 @@ class PipelineState:
     services: list[ServiceContext] = field(default_factory=list)
     """The services around the matches of a query, and who calls whom."""
     node_texts: list[NodeText] = field(default_factory=list)
-    shown: list[ShownText] = field(default_factory=list)
-    """Which of the texts `context_blocks` shows, by handle: their ids, places, and how much of each."""
-    context_blocks: list[str] = field(default_factory=list)
+    skipped_texts: list[SkippedNode] = field(default_factory=list)
+    """The nodes whose texts were asked for and did not come, and why."""
 
-    earlier_context_blocks: list[str] = field(default_factory=list)
-    """Evidence of the question's earlier loops, which the answer is given along with `context_blocks`."""
-    earlier_shown: list[ShownText] = field(default_factory=list)
-    """The texts that the earlier evidence shows; later handles count on from theirs."""
+    earlier_retrievals: list[Retrieval] = field(default_factory=list)
+    """What the question's earlier loops found, oldest first; the fields above are of the current one."""
     data_requests: list[str] = field(default_factory=list)
-    """What the model asked to see beyond the first retrieval, oldest first."""
+    """What the model asked to see beyond the first retrieval, oldest first: one for each later retrieval."""
+
+    is_rendered: bool = False
+    """Whether a step has laid out the texts found so far."""
+    shown: list[ShownText] = field(default_factory=list)
+    """Which texts of all retrievals the evidence shows, in its order: their ids, places, and how much of each."""
+    handles: dict[str, int] = field(default_factory=dict)
+    """The handle of every text that evidence for this question has shown, by id; no other text gets it."""
+    context_blocks: list[str] = field(default_factory=list)
+    """The evidence for the question, of all its retrievals: what an answer rests on."""
 
     turn_loop_counter: int = 0
     final_answer_en: str = ""
@@ -138,7 +180,11 @@ class PipelineState:
         )
 
     def clear_retrieval(self) -> None:
-        """Empties every artifact of an earlier retrieval: the fields of RETRIEVED."""
+        """Empties every artifact of the retrieval that another takes the place of: the fields of RETRIEVED.
+
+        Evidence stays where earlier loops of the question found some of it, until it is laid out anew.
+        """
+        self.search_report = None
         self.retrieval_seed_nodes = []
         self.retrieval_hits = []
         self.graph_seed_nodes = []
@@ -149,5 +195,28 @@ class PipelineState:
         self.paths = []
         self.services = []
         self.node_texts = []
-        self.shown = []
-        self.context_blocks = []
+        self.skipped_texts = []
+        self.is_rendered = False
+        if not self.earlier_retrievals:
+            self.shown = []
+            self.handles = {}
+            self.context_blocks = []
+
+    def retrievals(self) -> list[Retrieval]:
+        """What all retrievals of the question found, oldest first, the current one last."""
+        return [*self.earlier_retrievals, self._current()]
+
+    def keep_retrieval(self) -> None:
+        """Ends the current retrieval: the next one adds to it."""
+        self.earlier_retrievals.append(self._current())
+        self.clear_retrieval()
+
+    def _current(self) -> Retrieval:
+        return Retrieval(
+            seeds=tuple(dict.fromkeys([*self.graph_seed_nodes, *self.retrieval_seed_nodes])),
+            walked=tuple(self.graph_expanded_nodes),
+            chosen=tuple(self.chosen_nodes),
+            edges=tuple(self.graph_edges),
+            texts=tuple(self.node_texts),
+            paths=tuple(self.paths),
+        )

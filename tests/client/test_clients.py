@@ -84,7 +84,17 @@ def test_expand(server: FakeServer, call: Caller) -> None:
             seed_ids=["a"],
             nodes=[
                 retrieval_pb2.ExpandedNode(id="a"),
-                retrieval_pb2.ExpandedNode(id="b", depth=1, parent_id="a", is_test=True, is_generated=True),
+                retrieval_pb2.ExpandedNode(
+                    id="b",
+                    depth=1,
+                    parent_id="a",
+                    is_test=True,
+                    is_generated=True,
+                    symbol="B",
+                    path="b.py",
+                    start_line=3,
+                    end_line=9,
+                ),
             ],
             edges=[retrieval_pb2.DependencyEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
             debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
@@ -105,7 +115,7 @@ def test_expand(server: FakeServer, call: Caller) -> None:
     )
     assert result == Expansion(
         seed_ids=("a",),
-        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a", True, True)),
+        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a", True, True, "B", "b.py", 3, 9)),
         edges=(DependencyEdge("a", "b", "Calls", 0.9, 7),),
         debug=ExpandDebug(1, 2, 1, False, "ok"),
         index="v1",

@@ -11,7 +11,6 @@ from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_client import AsyncGroundwireClient, Filter
 from groundwire_pipelines import Pipeline, StepError
 from groundwire_pipelines.actions import (
-    choose_nodes,
     expand_dependency_tree,
     fetch_node_texts,
     find_paths,
@@ -67,13 +66,6 @@ def test_a_step_that_excludes_the_filter_of_the_run_asks_nothing(name: str) -> N
     assert detail.get("reason", "filters_exclude_each_other") == "filters_exclude_each_other"
 
 
-def test_what_is_chosen_among_passes_the_filter_of_the_run() -> None:
-    retrieval = FakeRetrieval()
-    state = make_state(retrieval_filter=OF_RUN, retrieval_hits=[*FakeRetrieval().searches[0].hits])  # type: ignore[union-attr]
-    run_action(choose_nodes.ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=2))
-    assert [call.arguments["filter"] for call in retrieval.calls] == [OF_RUN]
-
-
 def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: Filter) -> None:
     pipeline = Pipeline.load("evidence", filter=setting)
     client = cast("AsyncGroundwireClient", retrieval)
@@ -84,7 +76,7 @@ def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None
     retrieval = FakeRetrieval()
     run(retrieval, {"collection_ids": ["billing", "secret"], "metadata": {"team": "pay"}}, OF_RUN)
     wanted = Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
-    assert retrieval.methods == ["query", "expand", "expand", "fetch"]
+    assert retrieval.methods == ["query", "expand", "fetch", "expand"]
     assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
 
 

@@ -164,7 +164,7 @@ def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, addre
 def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
     result = Pipeline.load(folder / "search_only.yaml").run("tax rules now", server=address)
     assert result.context_blocks == (
-        "src/all.py\n[1] 1",
+        "src/all.py\n[1] 1\n…and 1 more were found",
         "```[1]\ndef source_of('books::trunk::public::tax'): ...\n```",
     )
 

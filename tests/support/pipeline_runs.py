@@ -43,7 +43,7 @@ def shop() -> FakeRetrieval:
             )
         ],
         searches=[found(SERVICE), found(INVOICE)],
-        expansions=[  # what is around the hits, and then the edges among the nodes chosen
+        expansions=[  # what is around the hits, and then the edges among the nodes with texts
             walked([(SERVICE, 0, ""), (RATES, 1, SERVICE)], [(SERVICE, RATES, "ReadsFrom")]),
             walked([(SERVICE, 0, ""), (RATES, 0, "")], [(SERVICE, RATES, "ReadsFrom")]),
             walked([(INVOICE, 0, "")]),

@@ -1,10 +1,9 @@
-"""`choose_nodes`: of what a search found and a walk reached, the nodes that answer best, and the edges among them."""
+"""`choose_nodes`: of what a search found and a walk reached, the nodes that answer best."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from groundwire_client import DependencyEdge, Direction
+from groundwire_client import DependencyEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -27,19 +26,16 @@ async def _choose(settings: ChooseSettings, state: PipelineState, runtime: Runti
     hands on as much of it. Edges between a whole and its parts count nothing.
 
     Raises:
-        StepError: `settings-key-missing`, and what a call of the server raises.
+        StepError: `settings-key-missing`.
     """
     most = runtime.settings.node_text_fetch_top_n
     if most is None:
         raise StepError("settings-key-missing", "settings.node_text_fetch_top_n is required to choose nodes")
     values = _values(_matches(state), state)
     state.chosen_nodes = sorted(values, key=lambda node_id: -values[node_id])[:most]
-    if state.chosen_nodes:
-        state.graph_edges = await _edges_among(state.chosen_nodes, state, runtime)
     hits = {hit.id for hit in state.retrieval_hits}
     from_graph = sum(node_id not in hits for node_id in state.chosen_nodes)
-    detail = {"nodes": len(state.chosen_nodes), "from_graph": from_graph, "edges": len(state.graph_edges)}
-    return Outcome(detail=detail)
+    return Outcome(detail={"nodes": len(state.chosen_nodes), "from_graph": from_graph})
 
 
 def _matches(state: PipelineState) -> dict[str, float]:
@@ -74,30 +70,11 @@ def _gain(edge: DependencyEdge, node_id: str, reached: Mapping[str, float]) -> f
     return _SHARE_OF_NEIGHBOR * edge.confidence * reached.get(other, 0.0) if other != node_id else 0.0
 
 
-async def _edges_among(node_ids: Sequence[str], state: PipelineState, runtime: Runtime) -> list[DependencyEdge]:
-    """Every edge from one of the nodes to another that the caller may see and the settings admit."""
-    settings = runtime.settings
-    with sending():
-        walked = await runtime.retrieval.expand(
-            scope_of(state),
-            node_ids,
-            max_depth=1,
-            max_nodes=len(node_ids),
-            edge_allowlist=settings.graph_edge_allowlist or ("*",),
-            direction=Direction.OUTGOING,
-            filter=state.retrieval_filter,
-            min_confidence=settings.graph_min_confidence or 0.0,
-            access=state.retrieval_access,
-        )
-    pin(state, walked.index)
-    return list(walked.edges)
-
-
 ACTION = Action(
     name="choose_nodes",
-    summary="Chooses among hits and graph nodes by match, edge type and confidence, and brings the edges among them.",
+    summary="Chooses among hits and graph nodes by match, edge type and confidence.",
     settings=ChooseSettings,
     run=_choose,
     required_settings=("node_text_fetch_top_n",),
-    data_of=lambda _: DataFlow(reads=("retrieval_hits",), writes=("chosen_nodes", "graph_edges")),
+    data_of=lambda _: DataFlow(reads=("retrieval_hits",), writes=("chosen_nodes",)),
 )

@@ -1,30 +1,90 @@
-"""The evidence for an answer: what this loop's retrieval rendered, after what earlier loops of the question found."""
+"""The evidence for an answer, and what to say where there is none."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from groundwire_client import SkipReason
+from groundwire_pipelines.graph import nodes_of, texts_of
+from groundwire_pipelines.rendering.layout import full_place
 from groundwire_pipelines.rendering.shown import ShownText
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 _HANDLE = re.compile(r"\[(\d{1,9})\]")
 
 
-def evidence_blocks(state: PipelineState) -> list[str]:
-    """All blocks of evidence, oldest first, none twice."""
-    return list(dict.fromkeys([*state.earlier_context_blocks, *state.context_blocks]))
-
-
 def evidence_text(state: PipelineState) -> str:
-    """The evidence as it goes into a prompt: blocks with an empty line between."""
-    return "\n\n".join(evidence_blocks(state))
+    """The evidence as it goes into a prompt: blocks with an empty line between; "" where there is none."""
+    return "\n\n".join(state.context_blocks)
 
 
-def texts_shown(state: PipelineState) -> list[ShownText]:
-    """All texts that the evidence shows, by handle."""
-    return [*state.earlier_shown, *state.shown]
+def evidence_or_reason(state: PipelineState, runtime: Runtime) -> str:
+    """The evidence; without any, why there is none, and what was found all the same.
+
+    Of what was found as many lines are told as `max_context_tokens` admits, all of them where the pipeline has no such
+    setting. The reason is told in any case.
+    """
+    return evidence_text(state) or "\n".join(_reason_and_nodes(state, runtime))
 
 
 def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
     """The handles of texts that do not occur in an answer, as `[1]`."""
     named = {int(number) for number in _HANDLE.findall(answer)}
     return [one.handle for one in texts if one.handle not in named]
+
+
+def _reason_and_nodes(state: PipelineState, runtime: Runtime) -> Iterator[str]:
+    nodes = nodes_of(state)
+    if state.error_message:
+        yield f"The step {state.error_step!r} failed, so there is no evidence: {state.error_message}"
+        return
+    reason = _why_no_text(state, runtime, len(nodes)) if nodes else _why_no_node(state)
+    yield reason
+    left = runtime.settings.max_context_tokens
+    if left is not None:
+        # That there are more is told in a line as long as the longest of its kind.
+        left -= runtime.counter.count(f"{reason}\n{_more(len(nodes))}\n")
+    for number, node in enumerate(nodes):
+        line = f"- {full_place(node)}"
+        if left is not None:
+            left -= runtime.counter.count(f"{line}\n")
+            if left < 0:
+                if number:
+                    yield _more(len(nodes) - number)
+                return
+        yield line
+
+
+def _more(count: int) -> str:
+    return f"…and {count} more"
+
+
+def _why_no_node(state: PipelineState) -> str:
+    where = f"{state.repository} ({state.branch})"
+    report = state.search_report
+    if report is None:
+        return f"No search was made in {where}."
+    if report.reason == "filters_exclude_each_other":
+        return f"No search was made in {where}: its filters exclude each other."
+    if report.is_filtered:
+        return f"Nothing that passes the filter was found in {where}."
+    return f"Nothing was found in {where}."
+
+
+def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
+    where = f"{state.repository} ({state.branch})"
+    texts = texts_of(state)
+    if texts and state.is_rendered:
+        limit = f"max_context_tokens (--budget-tokens), which is {runtime.settings.max_context_tokens}"
+        return f"Texts found in {where}: {len(texts)}. None of them fits {limit}: raise it."
+    if texts:
+        return f"Texts found in {where}: {len(texts)}. No step rendered them:"
+    found = f"Nodes found in {where}: {nodes}"
+    reasons = {one.reason for one in state.skipped_texts}
+    if SkipReason.OVER_BUDGET in reasons:
+        return f"{found}. None of their texts fits the budget of the step that fetches: raise it or max_context_tokens."
+    if SkipReason.RESPONSE_LIMIT in reasons:
+        return f"{found}. None of their texts fits a response:"
+    if reasons:
+        return f"{found}. The texts that were asked for are not there, or not for this caller and filter:"
+    return f"{found}. No step fetched their texts:"

@@ -1,7 +1,8 @@
 """`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -69,17 +70,41 @@ class _Wanted:
             tuple(seed for seed in self.seeds if seed in ids), tuple(node for node in self.nodes if node.id in ids)
         )
 
+    def first(self, most: int | None, mode: PrioritizationMode) -> "_Wanted":
+        """Those that come first in the order of a mode, seeds and graph nodes counted alike; None is all."""
+        return self if most is None else self.only(set(list(dict.fromkeys(self._in_order(mode)))[:most]))
+
+    def _in_order(self, mode: PrioritizationMode) -> Iterable[str]:
+        nodes = [node.id for node in self.nodes]
+        match mode:
+            case PrioritizationMode.SEED_FIRST:
+                return (*self.seeds, *nodes)
+            case PrioritizationMode.BALANCED:
+                pairs = chain.from_iterable(zip_longest(self.seeds, nodes))
+                return (id_ for id_ in pairs if id_ is not None)
+            case PrioritizationMode.GRAPH_FIRST:
+                return (*(id_ for seed in self.seeds for id_ in (seed, *self._around(seed))), *nodes)
+
+    def _around(self, seed: str) -> Iterator[str]:
+        """The nodes whose parents lead to a seed; a node stands behind its parent always."""
+        known = {seed}
+        for node in self.nodes:
+            if node.parent_id in known:
+                known.add(node.id)
+                yield node.id
+
 
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope_of(state)
     budget = _budget(step, runtime.settings)
     mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
-    wanted = _wanted(state, runtime.settings.node_text_fetch_top_n)
+    wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
     texts: list[NodeText] = []
     skipped: list[SkippedNode] = []
     if filter is not None:
         texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
+    state.skipped_texts = skipped
     state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
     return Outcome(
         detail={
@@ -134,12 +159,12 @@ def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
     return _Budget(budget_of_context(settings, step.budget_factor), in_tokens=True)
 
 
-def _wanted(state: PipelineState, most_graph_nodes: int | None) -> _Wanted:
-    """The nodes chosen, else the seeds, and the graph nodes nearest to them in the order of the walk."""
+def _wanted(state: PipelineState) -> _Wanted:
+    """The nodes chosen, else the seeds, and the graph nodes around them in the order of the walk."""
     if state.chosen_nodes:
         return _Wanted(tuple(state.chosen_nodes), ())
     seeds = state.graph_seed_nodes or state.retrieval_seed_nodes
-    return _Wanted(tuple(seeds), tuple(_nearest(state.graph_expanded_nodes, most_graph_nodes)))
+    return _Wanted(tuple(seeds), tuple(node for node in state.graph_expanded_nodes if node.depth > 0))
 
 
 def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
@@ -153,11 +178,6 @@ def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
     ]
 
 
-def _nearest(nodes: Sequence[ExpandedNode], most: int | None) -> Sequence[ExpandedNode]:
-    graph_nodes = [node for node in nodes if node.depth > 0]
-    return graph_nodes if most is None else graph_nodes[:most]
-
-
 ACTION = Action(
     name="fetch_node_texts",
     summary="Fetches the texts of the selected nodes and of those around them, as many as fit a budget.",
@@ -167,6 +187,6 @@ ACTION = Action(
         () if step.budget_tokens is not None or step.max_chars is not None else ("max_context_tokens",)
     ),
     data_of=lambda _: DataFlow(
-        reads=(("chosen_nodes", "graph_seed_nodes", "retrieval_seed_nodes"),), writes=("node_texts",)
+        reads=(("chosen_nodes", "graph_seed_nodes", "retrieval_seed_nodes"),), writes=("node_texts", "skipped_texts")
     ),
 )

@@ -15,7 +15,7 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import RETRIEVED, PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 
@@ -42,9 +42,12 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     ends = _ends(state, runtime)
     filter = narrowed(state, step.filter)
     if filter is None:
+        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
     from_ids, to_ids = [(await _nearest(end, top_k, filter, state, runtime)).ids for end in ends]
     state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
+    is_filtered = filter != Filter()
+    state.search_report = SearchReport(len(state.retrieval_seed_nodes), is_filtered=is_filtered)
     detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
     if not from_ids or not to_ids:
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
@@ -133,6 +136,6 @@ ACTION = Action(
     required_settings=_LIMITS,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
     data_of=lambda _: DataFlow(
-        clears=RETRIEVED, writes=("retrieval_seed_nodes", "paths", "graph_seed_nodes", "graph_edges")
+        clears=RETRIEVED, writes=("retrieval_seed_nodes", "paths", "graph_seed_nodes", "graph_edges", "search_report")
     ),
 )

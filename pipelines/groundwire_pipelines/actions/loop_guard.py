@@ -1,8 +1,9 @@
 """`loop_guard`: bounds the follow-up retrievals of one question."""
 
+from groundwire_client import Filter
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_blocks
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.jsonish import JsonishQueryParser
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -14,8 +15,10 @@ class LoopGuardSettings(StepSettings):
 async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` admits it, else by `on_limit`.
 
-    On the way on, the evidence so far is kept: the next retrieval adds to it. At the limit `final_answer_en` becomes a
-    fixed text that says what was looked for and claims nothing.
+    A request that was made before leaves by `on_limit` as well: the same search finds the same. Requests are the same
+    when they ask for the same filters and their words are the same but for case, white space and a full stop. On the
+    way on, what was found so far is kept: the next retrieval adds to it. At the limit `final_answer_en` becomes a fixed
+    text that says what was looked for and claims nothing.
 
     Raises:
         StepError: `settings-key-missing`.
@@ -23,30 +26,46 @@ async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtim
     limit = runtime.settings.max_turn_loops
     if limit is None:
         raise StepError("settings-key-missing", "settings.max_turn_loops is required to guard a loop")
+    request = state.last_model_response
+    is_repeated = _meaning(request) in map(_meaning, state.data_requests)
     state.turn_loop_counter += 1
-    state.data_requests.append(state.last_model_response)
-    detail = {"turn_loop_counter": state.turn_loop_counter, "max_turn_loops": limit}
-    if state.turn_loop_counter > limit:
-        state.final_answer_en = _explanation(state)
+    detail = {"turn_loop_counter": state.turn_loop_counter, "max_turn_loops": limit, "repeated": is_repeated}
+    if is_repeated or state.turn_loop_counter > limit:
+        requests = state.data_requests if is_repeated else [*state.data_requests, request]
+        state.final_answer_en = _explanation(state, requests, is_repeated=is_repeated)
         return Outcome("on_limit", detail)
-    state.earlier_shown = [*state.earlier_shown, *state.shown]
-    state.earlier_context_blocks = evidence_blocks(state)
-    state.shown, state.context_blocks = [], []
+    state.data_requests.append(request)
+    state.keep_retrieval()
     return Outcome("on_continue", detail)
 
 
-def _explanation(state: PipelineState) -> str:
-    looked_for = "\n".join(f"- {request}" for request in state.data_requests)
+def _meaning(request: str) -> tuple[str, Filter]:
+    """What two requests for the same search have in common."""
+    try:
+        parsed = JsonishQueryParser().parse(request)
+    except StepError:
+        # No object that a search could read: the step that searches says so, or takes it as the text that it is.
+        return _words(request), Filter()
+    return _words(parsed.query), parsed.filter
+
+
+def _words(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".")
+
+
+def _explanation(state: PipelineState, requests: list[str], *, is_repeated: bool) -> str:
+    looked_for = "\n".join(f"- {request}" for request in requests)
+    end = "the same was asked for again" if is_repeated else "the limit of follow-up searches is reached"
     return (
-        f"The evidence found in {state.repository} ({state.branch}) does not suffice to answer this question, and the "
-        f"limit of follow-up searches is reached. What was still looked for:\n{looked_for}\n"
+        f"The evidence found in {state.repository} ({state.branch}) does not suffice to answer this question, and "
+        f"{end}. What was still looked for:\n{looked_for}\n"
         "Ask about one of these directly, or name the files or symbols that matter."
     )
 
 
 ACTION = Action(
     name="loop_guard",
-    summary="Counts follow-up retrievals and ends them at max_turn_loops.",
+    summary="Counts follow-up retrievals and ends them at max_turn_loops, or when one is asked for again.",
     settings=LoopGuardSettings,
     run=run,
     transitions=("on_continue", "on_limit"),

@@ -5,7 +5,7 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.model_calls import english_question
 from groundwire_pipelines.actions.outputs import output_text
 from groundwire_pipelines.parsing.filter_words import filters_in_words
@@ -34,7 +34,7 @@ def _modes(state: PipelineState, runtime: Runtime) -> str:
 _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
     "question": lambda state, _: english_question(state),
     "history": lambda state, _: state.history_for_prompt or "(none)",
-    "context": lambda state, _: evidence_text(state) or "(nothing was found)",
+    "context": lambda state, runtime: evidence_or_reason(state, runtime),
     "modes": _modes,
     "mode": lambda state, _: state.retrieval_mode or "(none)",
     "rewritten_question": lambda state, _: state.rewritten_question or english_question(state),

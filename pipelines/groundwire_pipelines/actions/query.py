@@ -1,15 +1,24 @@
 """`query`: the whole retrieval in one call, which leaves the texts of its matches as evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
+from groundwire_client import (
+    Filter,
+    Hit,
+    NodeText,
+    ParentContext,
+    QueryMatch,
+    QueryResult,
+    SkippedNode,
+    SkipReason,
+)
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import RETRIEVED, PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 
 async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) -> Outcome:
@@ -23,6 +32,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if filter is None:
+        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "matches": 0, "reason": NOTHING_PASSES})
     with sending():
         found = await runtime.retrieval.query(
@@ -53,22 +63,51 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
     state.node_texts = _texts(found.matches)
     state.services = list(found.service_context)
+    state.skipped_texts = _skipped(found.matches)
+    state.search_report = SearchReport(
+        hits=len(found.ids),
+        is_filtered=filter != Filter(),
+        similarity=_similarity(found.matches),
+        is_cut=found.meta.truncated,
+    )
     return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
-    """What the budget held, none twice: matches, what contains them, what is beside them."""
+    """What the budget held, none twice: matches, what contains them, what is beside them, and what contains that."""
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
-    texts = [
-        *(_match_text(match) for match in hits if not match.text_omitted),
-        *(_parent_text(parent, hit.id) for hit in hits for parent in hit.meta.parents if not parent.text_omitted),
-        *(_match_text(match) for match in beside if not match.text_omitted),
-    ]
+    texts = [text for group in (hits, beside) for text in (*_own_texts(group), *_parent_texts(group))]
     first: dict[str, NodeText] = {}
     for text in texts:
         first.setdefault(text.id, text)
     return list(first.values())
+
+
+def _own_texts(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
+    return (_match_text(match) for match in matches if not match.text_omitted)
+
+
+def _parent_texts(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
+    parents = ((parent, match.id) for match in matches for parent in match.meta.parents)
+    return (_parent_text(parent, match_id) for parent, match_id in parents if not parent.text_omitted)
+
+
+def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
+    """The nodes without a text, and why."""
+    offered: list[QueryMatch | ParentContext] = [*matches, *(one for match in matches for one in match.meta.parents)]
+    omitted = {one.id: one.omit_reason or SkipReason.UNKNOWN for one in offered if one.text_omitted}
+    return [SkippedNode(node_id, reason) for node_id, reason in omitted.items()]
+
+
+def _similarity(matches: Sequence[QueryMatch]) -> float | None:
+    """The reranker's best score where it scored, else the best cosine; None where there is neither.
+
+    Both mean the same from query to query, which the scores that order the matches do not.
+    """
+    scores = [match.scores for match in matches if match.scores is not None]
+    reranked = [one.rerank for one in scores if one.rerank is not None]
+    return max(reranked or [one.dense for one in scores if one.dense is not None], default=None)
 
 
 def _match_text(match: QueryMatch) -> NodeText:
@@ -127,6 +166,6 @@ ACTION = Action(
     data_of=lambda step: DataFlow(
         reads=read_by(step.query_from),
         clears=RETRIEVED,
-        writes=("retrieval_seed_nodes", "retrieval_hits", "node_texts"),
+        writes=("retrieval_seed_nodes", "retrieval_hits", "node_texts", "skipped_texts", "search_report"),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any, Final
 from groundwire_pipelines.actions import (
     call_model,
     check_context_budget,
+    check_retrieval,
     choose_nodes,
     expand_dependency_tree,
     fetch_node_texts,
@@ -41,6 +42,7 @@ BUILT_IN: Final[tuple[Action[Any], ...]] = (
     search_nodes.ACTION,
     replace(search_nodes.ACTION, name="fetch_more_context"),  # the same step where a model asked for more
     query.ACTION,
+    check_retrieval.ACTION,
     expand_dependency_tree.ACTION,
     choose_nodes.ACTION,
     find_paths.ACTION,

@@ -1,4 +1,4 @@
-"""`render_context_blocks`: the fetched texts as evidence for a prompt or a reader, as much as fits its budget."""
+"""`render_context_blocks`: all texts found for a question as evidence for a prompt or a reader, within a budget."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -6,80 +6,163 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import DependencyEdge, NodeText
+from groundwire_client import DependencyEdge, Direction
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
-from groundwire_pipelines.rendering.layout import blocks
-from groundwire_pipelines.rendering.packing import show_all, show_within
+from groundwire_pipelines.actions.scope import pin, scope_of, sending
+from groundwire_pipelines.graph import edges_of, nodes_of, texts_of
+from groundwire_pipelines.rendering.layout import blocks, in_one_line
+from groundwire_pipelines.rendering.packing import Found, select_all, select_within
 from groundwire_pipelines.rendering.words import stems
-from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
+
+_MOST_SEEDS = 1_000
+"""The most nodes that the server walks from at once."""
+_LONGEST_REQUEST = 160
+"""Characters of a request that brought nothing new, as the evidence repeats it."""
 
 
 class View(StrEnum):
-    """What the table tells besides places and names."""
+    """What the table tells besides the places and names of the texts shown."""
 
     FLAT = "flat"
     """Nothing."""
     GRAPH = "graph"
-    """Every edge among the texts shown, at the text that depends."""
+    """Every edge among the texts shown, and nodes without a text, with their edges to those."""
 
 
 class RenderSettings(StepSettings):
     """The keys of a `render_context_blocks` step."""
 
-    view: Annotated[View, one_of(View, "view-unknown"), Field(description="Whether the edges are shown.")] = View.FLAT
+    view: Annotated[
+        View, one_of(View, "view-unknown"), Field(description="Whether edges are shown, and nodes without a text.")
+    ] = View.FLAT
+    budget_factor: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=100,
+            description="How many times max_context_tokens the evidence may take: more than once for a later step to "
+            "summarise.",
+        ),
+    ] = 1
 
 
 async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Shows texts in the order of the fetch, none that earlier evidence shows, within `max_context_tokens` if there is.
+    """Lays out the texts of all retrievals of the question anew, within `max_context_tokens` if there is.
 
-    Every text is a handle, such as `[1]`, one line in a table of files, and what is shown of it between fences. A text
-    that is too long for its share is shown by the parts that share most words with the question.
+    The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
+    on. Every text is a handle, such as `[1]`, which it keeps as long as the question is worked on, one line in a table
+    of files, and what is shown of it between fences. A text that is too long for its share is shown by the parts that
+    share most words with the question. A request that brought nothing new is told so below.
+
+    Raises:
+        StepError: What a call of the server raises, which the view `graph` makes for the edges.
     """
-    texts = _texts(state)
-    edges = state.graph_edges if step.view is View.GRAPH else []
-    show_texts(state, runtime, edges, runtime.settings.max_context_tokens)
+    if step.view is View.GRAPH:
+        await _bring_edges(state, runtime)
+    most = runtime.settings.max_context_tokens
+    show_texts(
+        state,
+        runtime,
+        None if most is None else most * step.budget_factor,
+        edges=edges_of(state) if step.view is View.GRAPH else (),
+        names_nodes=step.view is View.GRAPH,
+    )
     return Outcome(
         detail={
             "view": step.view.value,
             "texts": len(state.shown),
             "shortened": sum(not one.excerpt.is_whole for one in state.shown),
-            "left_out": len(texts) - len(state.shown),
+            "left_out": len(texts_of(state)) - len(state.shown),
             "text_tokens": sum(one.excerpt.source_tokens for one in state.shown),
             "tokens": runtime.counter.count("\n\n".join(state.context_blocks)),
         }
     )
 
 
-def show_texts(state: PipelineState, runtime: Runtime, edges: Sequence[DependencyEdge], budget: int | None) -> None:
-    """Sets `shown` and `context_blocks` to what of the fetched texts fits a budget in tokens; None is no bound."""
-    first_handle = len(state.earlier_shown) + 1
+def show_texts(
+    state: PipelineState,
+    runtime: Runtime,
+    budget: int | None,
+    *,
+    edges: Sequence[DependencyEdge] = (),
+    names_nodes: bool = False,
+) -> None:
+    """Sets `shown`, `handles` and `context_blocks` to what fits a budget in tokens; None is no bound."""
+    question = "\n".join((state.user_question_en or state.user_question, *state.data_requests))
+    found = Found(texts_of(state), nodes_of(state), edges, names_nodes, state.handles, stems(question))
+    notes = _notes(state, budget, runtime.counter)
     if budget is None:
-        state.shown = show_all(_texts(state), first_handle, runtime.counter)
+        selection = select_all(found, runtime.counter)
     else:
-        state.shown = show_within(_texts(state), edges, budget, _words(state), first_handle, runtime.counter)
-    state.context_blocks = blocks(state.shown, edges)
+        taken = runtime.counter.count(f"\n\n{notes}") if notes else 0
+        selection = select_within(found, budget - taken, runtime.counter)
+    state.is_rendered = True
+    state.shown = list(selection.texts)
+    state.handles = {**state.handles, **{one.node.id: one.handle for one in selection.texts}}
+    state.context_blocks = blocks(selection, edges)
+    if state.context_blocks and notes:
+        state.context_blocks.append(notes)
 
 
-def _texts(state: PipelineState) -> list[NodeText]:
-    """The fetched texts that no earlier evidence shows."""
-    earlier = {one.node.id for one in state.earlier_shown}
-    return [text for text in state.node_texts if text.id not in earlier]
+async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
+    """Adds every edge among the nodes with texts, and among those chosen, that caller, filter and settings admit.
+
+    A walk has only those that lead on from a node before its last step, and a search has none.
+    """
+    chosen = [id_ for retrieval in reversed(state.retrievals()) for id_ in retrieval.chosen]
+    ids = list(dict.fromkeys([*(text.id for text in texts_of(state)), *chosen]))[:_MOST_SEEDS]
+    if len(ids) < 2:  # as many as an edge has ends
+        return
+    settings = runtime.settings
+    with sending():
+        walked = await runtime.retrieval.expand(
+            scope_of(state),
+            ids,
+            max_depth=1,
+            max_nodes=len(ids),
+            edge_allowlist=settings.graph_edge_allowlist or ("*",),
+            direction=Direction.OUTGOING,
+            filter=state.retrieval_filter,
+            min_confidence=settings.graph_min_confidence or 0.0,
+            access=state.retrieval_access,
+        )
+    pin(state, walked.index)
+    state.graph_edges = list(dict.fromkeys([*state.graph_edges, *walked.edges]))
 
 
-def _words(state: PipelineState) -> frozenset[str]:
-    """What the question is about, and what the model asked to see since."""
-    return stems("\n".join((state.user_question_en or state.user_question, *state.data_requests)))
+def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
+    """Which requests brought nothing new, the newest first, as far as an eighth of the budget goes."""
+    lines: list[str] = []
+    left = None if budget is None else budget // 8
+    for request in _fruitless(state)[::-1]:
+        line = f'The request "{in_one_line(request, _LONGEST_REQUEST)}" brought nothing new.'
+        if left is not None:
+            left -= counter.count(f"{line}\n")
+            if left < 0:
+                break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _fruitless(state: PipelineState) -> list[str]:
+    """The requests whose retrieval selected no node and brought no text that an earlier one had not, oldest first."""
+    known: set[str] = set()
+    fruitless: list[str] = []
+    for request, retrieval in zip(["", *state.data_requests], state.retrievals(), strict=False):
+        ids = {*retrieval.seeds, *(text.id for text in retrieval.texts)}
+        if request and ids <= known:
+            fruitless.append(request)
+        known |= ids
+    return fruitless
 
 
 ACTION = Action(
     name="render_context_blocks",
-    summary="Renders the fetched texts with a table of their places, as many as fit max_context_tokens.",
+    summary="Renders all texts found for the question with a table of their places, as many as fit max_context_tokens.",
     settings=RenderSettings,
     run=_render,
-    data_of=lambda step: DataFlow(
-        reads=("node_texts", "graph_edges") if step.view is View.GRAPH else ("node_texts",),
-        writes=("shown", "context_blocks"),
-    ),
+    data_of=lambda _: DataFlow(reads=("node_texts",), writes=("is_rendered", "shown", "handles", "context_blocks")),
 )

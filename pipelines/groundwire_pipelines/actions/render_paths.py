@@ -7,6 +7,7 @@ from itertools import pairwise
 from groundwire_client import DependencyEdge, DependencyPath, NodeText
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import show_texts
+from groundwire_pipelines.graph import paths_of, texts_of
 from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
@@ -27,10 +28,10 @@ async def _render(step: RenderPathsSettings, state: PipelineState, runtime: Runt
         blocks = blocks[: _fitting(blocks, budget // 2, runtime.counter)]
     block = "\n".join(blocks)
     taken = runtime.counter.count(f"{block}\n\n") if block else 0
-    show_texts(state, runtime, (), None if budget is None else budget - taken)
+    show_texts(state, runtime, None if budget is None else budget - taken)
     if block:
         state.context_blocks = [block, *state.context_blocks]
-    paths = len(blocks) if state.paths else 0
+    paths = len(blocks) if paths_of(state) else 0
     return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
 
 
@@ -45,10 +46,11 @@ def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:
 
 def _blocks(state: PipelineState) -> Iterator[str]:
     """Each path, or that there is none."""
-    texts = {text.id: text for text in state.node_texts}
-    for number, path in enumerate(state.paths, 1):
+    texts = {text.id: text for text in texts_of(state)}
+    paths = paths_of(state)
+    for number, path in enumerate(paths, 1):
         yield "\n".join(_path_lines(number, path, texts))
-    if not state.paths and texts:
+    if not paths and texts:
         yield "no path was found between the two ends; what follows are the nodes nearest to each"
 
 
@@ -85,5 +87,7 @@ ACTION = Action(
     summary="Renders the paths between the two ends of a question, and the fetched texts below them.",
     settings=RenderPathsSettings,
     run=_render,
-    data_of=lambda _: DataFlow(reads=("paths", "node_texts"), writes=("shown", "context_blocks")),
+    data_of=lambda _: DataFlow(
+        reads=("paths", "node_texts"), writes=("is_rendered", "shown", "handles", "context_blocks")
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from groundwire_client import Rerank, SearchType
+from groundwire_client import Filter, Rerank, SearchResult, SearchType
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
 from groundwire_pipelines.actions.rules import at_least_one, broken, choice_of, one_of
@@ -15,7 +15,7 @@ from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, sc
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import RETRIEVED, PipelineState
+from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 
 class SearchBy(StrEnum):
@@ -128,6 +128,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if filter is None:
+        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "hits": 0, "reason": NOTHING_PASSES})
     with sending():
         found = await runtime.retrieval.search(
@@ -143,6 +144,9 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     pin(state, found.index)
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = list(found.hits)
+    state.search_report = SearchReport(
+        hits=len(found.hits), is_filtered=filter != Filter(), similarity=_similarity(way, found)
+    )
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 
 
@@ -153,6 +157,13 @@ def _modes(step: SearchSettings) -> tuple[str, ...]:
     if step.search_type is SearchBy.FROM_ROUTER:
         return ()
     return (step.search_type.value if step.rerank is Rerank.NONE else "semantic_rerank",)
+
+
+def _similarity(way: _Way, found: SearchResult) -> float | None:
+    """The best hit's cosine. Scores of other searches mean something only beside those of the same answer."""
+    if way.mode != Mode.SEMANTIC:
+        return None
+    return max((hit.score for hit in found.hits), default=None)
 
 
 ACTION = Action(
@@ -168,6 +179,6 @@ ACTION = Action(
             *(("retrieval_mode",) if step.search_type is SearchBy.FROM_ROUTER else ()),
         ),
         clears=RETRIEVED,
-        writes=("retrieval_seed_nodes", "retrieval_hits"),
+        writes=("retrieval_seed_nodes", "retrieval_hits", "search_report"),
     ),
 )

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.check_context_budget import max_context_tokens
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.evidence import evidence_text, handles_missing, texts_shown
+from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
 from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.layout import handle, table
-from groundwire_pipelines.rendering.shown import ShownText
+from groundwire_pipelines.rendering.shown import Selection, ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -47,8 +47,8 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
             model call raises.
     """
     budget = max_context_tokens(runtime)
-    texts = texts_shown(state)
-    places = table(texts)
+    texts = state.shown
+    places = table(Selection(tuple(texts)))
     left = budget - runtime.counter.count(f"{places}\n\n")
     if left <= 0:
         raise StepError(
@@ -76,8 +76,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     obeys = not complaint(summary)
     if not obeys:
         summary = _mended(summary, texts, lambda text: runtime.counter.count(f"{places}\n\n{text}") <= budget)
-    state.context_blocks, state.earlier_context_blocks = [places, summary] if summary else [places], []
-    state.shown, state.earlier_shown = texts, []
+    state.context_blocks = [places, summary] if summary else [places]
     return Outcome(
         detail={
             "context_tokens": runtime.counter.count(evidence_text(state)),

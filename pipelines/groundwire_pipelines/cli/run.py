@@ -14,9 +14,8 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from groundwire_client import TLS, Access, AsyncGroundwireClient, TokenFile
+from groundwire_client import TLS, Access, AsyncGroundwireClient, DependencyEdge, TokenFile
 from groundwire_client.cli import FilterOptions, printable, with_options
-from groundwire_pipelines.actions.evidence import texts_shown
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import fail
@@ -146,7 +145,7 @@ def _json_or_text(value: str) -> JsonValue:
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
     evidence: list[JsonValue] = [
         {**asdict(one.node), "handle": one.handle, "shown": one.excerpt.text, "is_whole": one.excerpt.is_whole}
-        for one in texts_shown(result.state)
+        for one in result.evidence
     ]
     return {
         "pipeline": pipeline.definition.name,
@@ -154,4 +153,18 @@ def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]
         "answer": result.answer,
         "context_blocks": list(result.context_blocks),
         "evidence": evidence,
+        "graph": {
+            "nodes": [asdict(node) for node in result.graph.nodes],
+            "edges": list(map(_edge, result.graph.edges)),
+        },
+    }
+
+
+def _edge(edge: DependencyEdge) -> dict[str, JsonValue]:
+    return {
+        "from": edge.from_id,
+        "to": edge.to_id,
+        "type": edge.edge_type,
+        "confidence": edge.confidence,
+        "line": edge.line,
     }

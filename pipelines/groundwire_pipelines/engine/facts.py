@@ -7,9 +7,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText
+from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText, SkippedNode
 from groundwire_pipelines.rendering.shown import ShownText
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import PipelineState, SearchReport
 
 _NAMES: Final = frozenset(
     {
@@ -76,13 +76,23 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
         case list():
             return _list(name, value, telling)
         case dict():
-            return _outputs(value, telling) if name == "outputs" else _extensions(value, telling)
-        case ExpandDebug():
+            return _mapping(name, value, telling)
+        case ExpandDebug() | SearchReport():
             return asdict(value)
         case Filter():
             return asdict(value) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
+
+
+def _mapping(name: str, values: dict[str, object], telling: Telling) -> JsonValue:
+    match name:
+        case "outputs":
+            return _outputs(values, telling)
+        case "extensions":
+            return _extensions(values, telling)
+        case _:
+            return {"count": len(values)}
 
 
 def _extensions(values: Mapping[str, object], telling: Telling) -> JsonValue:
@@ -133,7 +143,7 @@ def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
     told: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
-    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText)]
+    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText | SkippedNode)]
     if texts and name not in _ID_LISTS:
         told["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:

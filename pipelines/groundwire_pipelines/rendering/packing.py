@@ -1,12 +1,12 @@
-"""Which texts the evidence shows, and how much of each, so that all of it together fits a budget."""
+"""What the evidence shows and names, and how much of each text, so that all of it together fits a budget."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from groundwire_client import DependencyEdge, NodeText
 from groundwire_pipelines.rendering import layout
 from groundwire_pipelines.rendering.excerpt import excerpt, whole
-from groundwire_pipelines.rendering.shown import Excerpt, ShownText
+from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selection, ShownText
 from groundwire_pipelines.runtime import Counter
 
 _SHARES = 14
@@ -15,96 +15,163 @@ _LEAST_SHARE = 70
 """Tokens that every text may take if they are left."""
 _LEAST_TOKENS = 40
 """What is worth showing of a long text besides its place."""
+_NAMES_SHARE = 25
+"""Names of nodes without their texts may take the 25th part of the budget: six of them at 4,000 tokens."""
+_LEAST_NAME = 4
+"""No row of the table takes fewer tokens."""
 
 
-def show_all(texts: Sequence[NodeText], first_handle: int, counter: Counter) -> list[ShownText]:
-    """All texts, whole."""
-    return [ShownText(number, text, whole(text, counter)) for number, text in enumerate(texts, first_handle)]
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that there is to show.
 
-
-def show_within(
-    texts: Sequence[NodeText],
-    edges: Sequence[DependencyEdge],
-    budget: int,
-    words: Collection[str],
-    first_handle: int,
-    counter: Counter,
-) -> list[ShownText]:
-    """Texts in their order, as many as fit the budget once they are laid out, with handles that count up.
-
-    Each may take a share that is the smaller the more texts stand before it; of a longer text the parts are shown that
-    answer. What is left in the end goes to texts that were shortened, the best first. A text is left out when another
-    of its file shows all of it, or when neither it nor a part of it fits; those after it are still considered.
-
-    Args:
+    Attributes:
         texts: The texts, the best first.
-        edges: The edges between them, which take room as well.
-        budget: The most tokens of `layout.blocks` with empty lines between them.
+        nodes: All nodes, those of the texts among them, the best first.
+        edges: The edges between them that are to be shown.
+        names_nodes: Whether nodes without a text are named, with their edges.
+        handles: The handles that texts have from earlier evidence, by id.
         words: The stems of the question's words.
-        first_handle: The handle of the first text.
-        counter: Counts tokens.
     """
-    packing = _Packing(edges, budget, words, first_handle, counter)
-    for text in texts:
-        packing.add(text)
+
+    texts: Sequence[NodeText]
+    nodes: Sequence[EvidenceNode]
+    edges: Sequence[DependencyEdge]
+    names_nodes: bool
+    handles: Mapping[str, int]
+    words: Collection[str]
+
+
+def select_all(found: Found, counter: Counter) -> Selection:
+    """All texts, whole, and all other nodes by name if any are."""
+    numbers = _Numbers(found.handles)
+    shown = [ShownText(numbers.take(text.id), text, whole(text, counter)) for text in found.texts]
+    ids = {text.id for text in found.texts}
+    rest = tuple(node for node in found.nodes if node.id not in ids)
+    return Selection(tuple(shown), rest) if found.names_nodes else Selection(tuple(shown), more=len(rest))
+
+
+def select_within(found: Found, budget: int, counter: Counter) -> Selection:
+    """As much as fits the budget, in tokens of `layout.blocks` with empty lines between them.
+
+    Texts are taken in their order. Each may take a share that is the smaller the more texts stand before it; of a
+    longer text the parts are shown that answer. What is left in the end goes to texts that were shortened, the best
+    first. A text is left out when another of its file shows all of it, or when neither it nor a part of it fits; those
+    after it are still considered. Nodes without a text in the evidence are named, those that an edge joins to a text
+    first, as far as a small share of the budget goes.
+    """
+    packing = _Packing(found, budget, counter)
+    packing.show()
+    if found.names_nodes:
+        packing.name()
     packing.lengthen()
-    shown = packing.shown
-    while shown and counter.count("\n\n".join(layout.blocks(shown, edges))) > budget:
+    selection = packing.selection()
+    while selection.texts and counter.count("\n\n".join(layout.blocks(selection, found.edges))) > budget:
         # Counted in one piece, a text may take a little more than the sum of its parts.
-        shown = shown[:-1]
-    return shown
+        selection = _without_last(selection)
+    return selection
+
+
+def _without_last(selection: Selection) -> Selection:
+    more = selection.more + 1
+    if selection.named:
+        return Selection(selection.texts, selection.named[:-1], more)
+    return Selection(selection.texts[:-1], (), more)
+
+
+class _Numbers:
+    """Handles: a text keeps the one that it had, and a new one gets the next that no text ever had."""
+
+    def __init__(self, handles: Mapping[str, int]) -> None:
+        self._handles = dict(handles)
+        self._last = max(handles.values(), default=0)
+
+    def of(self, node_id: str) -> int:
+        """The handle that a text has, or would get."""
+        return self._handles.get(node_id, self._last + 1)
+
+    def take(self, node_id: str) -> int:
+        """Gives a text its handle."""
+        number = self._handles[node_id] = self.of(node_id)
+        self._last = max(self._last, number)
+        return number
 
 
 class _Packing:
-    def __init__(
-        self,
-        edges: Sequence[DependencyEdge],
-        budget: int,
-        words: Collection[str],
-        first_handle: int,
-        counter: Counter,
-    ) -> None:
-        self.shown: list[ShownText] = []
-        self._left = self._budget = budget
-        self._words, self._first_handle, self._counter = words, first_handle, counter
+    def __init__(self, found: Found, budget: int, counter: Counter) -> None:
+        self._found, self._budget, self._counter = found, budget, counter
+        self._numbers = _Numbers(found.handles)
+        self._shown: list[ShownText] = []
+        self._named: list[EvidenceNode] = []
+        self._within: set[str] = set()
         self._files: set[str] = set()
-        self._by_id: dict[str, ShownText] = {}
+        self._places: dict[str, EvidenceNode] = {}
         self._edges: dict[str, list[DependencyEdge]] = {}
-        for edge in sorted(set(edges), key=lambda edge: (edge.from_id, edge.to_id, edge.edge_type, edge.line)):
+        for edge in sorted(set(found.edges), key=lambda edge: (edge.from_id, edge.to_id, edge.edge_type, edge.line)):
             for end in dict.fromkeys((edge.from_id, edge.to_id)):
                 self._edges.setdefault(end, []).append(edge)
+        self._for_names = budget // _NAMES_SHARE if found.names_nodes else 0
+        # That there is more is told in a line of its own, unless everything fits.
+        self._left = budget - self._for_names - counter.count(f"{layout.more_line(len(found.nodes))}\n")
 
-    def add(self, text: NodeText) -> None:
-        """Shows the text, or a part of it, if that fits what is left."""
-        if text.id in self._by_id or self._is_within_another(text):
-            return
-        number = self._first_handle + len(self.shown)
-        overhead = self._overhead(text, number)
+    def selection(self) -> Selection:
+        """What was taken."""
+        told = {*self._places, *(node.id for node in self._named), *self._within}
+        more = sum(node.id not in told for node in self._found.nodes)
+        return Selection(tuple(self._shown), tuple(self._named), more)
+
+    def show(self) -> None:
+        """Takes texts, or parts of them."""
+        for text in self._found.texts:
+            if text.id in self._places:
+                continue
+            if self._is_within_another(text):
+                self._within.add(text.id)
+            else:
+                self._show(text)
+
+    def name(self) -> None:
+        """Takes names of nodes without a text: of those within a text shown, of those joined to one, then of others."""
+        rest = [node for node in self._found.nodes if node.id not in self._places]
+        left = self._for_names
+        for node in sorted(rest, key=lambda node: (node.id not in self._within, not self._is_joined(node))):
+            if left < _LEAST_NAME:
+                break
+            tokens = self._row_tokens(node, layout.links_of(node, self._places, self._edges.get(node.id, ())))
+            if tokens <= left:
+                left -= tokens
+                self._named.append(node)
+                self._files.add(layout.file_line(node))
+        self._left += left
+
+    def lengthen(self) -> None:
+        """Gives what is left to the texts that are shown in part."""
+        for place, one in enumerate(self._shown):
+            if one.excerpt.is_whole:
+                continue
+            most = one.excerpt.tokens + self._left
+            longer = excerpt(one.node, self._found.words, most, self._counter)
+            growth = self._tokens(longer) - self._tokens(one.excerpt) if longer is not None else 0
+            if longer is not None and 0 < growth <= self._left:
+                self._left -= growth
+                self._shown[place] = replace(one, excerpt=longer)
+
+    def _show(self, text: NodeText) -> None:
+        node = EvidenceNode.of(text, self._numbers.of(text.id))
+        overhead = self._overhead(node)
         if overhead >= self._left:
             return
-        share = max(self._budget // (_SHARES + len(self.shown)), _LEAST_SHARE)
-        part = excerpt(text, self._words, min(share, self._left - overhead), self._counter)
+        share = max(self._budget // (_SHARES + len(self._shown)), _LEAST_SHARE)
+        part = excerpt(text, self._found.words, min(share, self._left - overhead), self._counter)
         if part is None or (not part.is_whole and part.source_tokens < _LEAST_TOKENS):
             return
         taken = overhead + self._tokens(part)
         if taken > self._left:
             return
         self._left -= taken
-        self._files.add(layout.file_line(text))
-        self._by_id[text.id] = ShownText(number, text, part)
-        self.shown.append(self._by_id[text.id])
-
-    def lengthen(self) -> None:
-        """Gives what is left to the texts that are shown in part."""
-        for place, one in enumerate(self.shown):
-            if one.excerpt.is_whole:
-                continue
-            most = one.excerpt.tokens + self._left
-            longer = excerpt(one.node, self._words, most, self._counter)
-            growth = self._tokens(longer) - self._tokens(one.excerpt) if longer is not None else 0
-            if longer is not None and 0 < growth <= self._left:
-                self._left -= growth
-                self.shown[place] = replace(one, excerpt=longer)
+        self._files.add(layout.file_line(node))
+        self._places[text.id] = node
+        self._shown.append(ShownText(self._numbers.take(text.id), text, part))
 
     def _tokens(self, part: Excerpt) -> int:
         """What a part takes, with what its fences take more than the shortest ones do."""
@@ -114,20 +181,25 @@ class _Packing:
     def _is_within_another(self, text: NodeText) -> bool:
         """Whether all of the text stands in one of the same file that is shown, as a member may in its type."""
         own = text.text.strip()
-        return any(own in one.excerpt.text for one in self.shown if one.node.location.path == text.location.path != "")
+        return any(own in one.excerpt.text for one in self._shown if one.node.location.path == text.location.path != "")
 
-    def _overhead(self, text: NodeText, number: int) -> int:
-        """What the text takes besides itself: its line of the table, short fences, and the edges to what is shown."""
-        file = layout.file_line(text)
-        by_id = {**self._by_id, text.id: ShownText(number, text, Excerpt("", 0, 0, is_whole=True))}
+    def _is_joined(self, node: EvidenceNode) -> bool:
+        """Whether an edge joins the node to a text that is shown."""
+        return any(end in self._places for edge in self._edges.get(node.id, ()) for end in (edge.from_id, edge.to_id))
+
+    def _overhead(self, node: EvidenceNode) -> int:
+        """What a text takes besides itself: its line of the table, short fences, and the edges to what is shown."""
+        places = {**self._places, node.id: node}
         links = (
-            f", {edge.edge_type} {layout.link(edge, by_id[edge.to_id])}"
-            for edge in self._edges.get(text.id, ())
-            if edge.from_id in by_id and edge.to_id in by_id
+            f", {edge.edge_type} {layout.link(edge, places[edge.to_id], places[edge.to_id])}"
+            for edge in self._edges.get(node.id, ())
+            if edge.from_id in places and edge.to_id in places
         )
-        around = (
-            "" if file in self._files else f"{file}\n",
-            f"{layout.row(number, text)} →\n",
-            f"```[{number}]\n```\n\n",
-        )
-        return sum(map(self._counter.count, (*around, *links)))
+        fences = self._counter.count(f"```[{node.handle}]\n```\n\n")
+        return self._row_tokens(node, " →") + fences + sum(map(self._counter.count, links))
+
+    def _row_tokens(self, node: EvidenceNode, links: str) -> int:
+        """What the table takes for a node: its row, and the line of its file where that is not there yet."""
+        file = layout.file_line(node)
+        row = self._counter.count(f"{layout.row(node)}{links}\n")
+        return row + (0 if file in self._files else self._counter.count(f"{file}\n"))

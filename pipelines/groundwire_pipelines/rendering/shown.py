@@ -1,8 +1,32 @@
-"""A source text as the evidence shows it."""
+"""What evidence is made of: nodes, and their texts as far as they are shown."""
 
 from dataclasses import dataclass
 
 from groundwire_client import NodeText
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceNode:
+    """A node that a search found or a walk reached: what is called how, where it stands, and how far away.
+
+    `path` has forward slashes, lines are 1-based and inclusive; what is unknown is empty or 0. `depth` counts edges
+    from the nearest node that a search found, 0 for such a one. `handle` is that of its text, None where the evidence
+    shows none of it.
+    """
+
+    id: str
+    symbol: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    depth: int = 0
+    handle: int | None = None
+
+    @classmethod
+    def of(cls, text: NodeText, handle: int | None = None) -> "EvidenceNode":
+        """The node of a text."""
+        place = text.location
+        return cls(text.id, text.symbol, place.path, place.start_line, place.end_line, text.depth, handle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +49,20 @@ class ShownText:
     handle: int
     node: NodeText
     excerpt: Excerpt
+
+    @property
+    def place(self) -> EvidenceNode:
+        """The node of the text, with its handle."""
+        return EvidenceNode.of(self.node, self.handle)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the evidence holds of all that was found: texts, and nodes that it names without their text.
+
+    `more` counts those that it neither shows nor names.
+    """
+
+    texts: tuple[ShownText, ...] = ()
+    named: tuple[EvidenceNode, ...] = ()
+    more: int = 0

@@ -47,13 +47,17 @@ class ExpandRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExpandedNode:
-    """A node the walk reached, its depth and the node it was reached from ("" for a seed); flags as in `Node`."""
+    """A node the walk reached, its depth and the node it was reached from ("" for a seed); the rest as in `Node`."""
 
     id: str
     depth: int
     parent_id: str
     is_test: bool = False
     is_generated: bool = False
+    symbol: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def test_the_answer_is_kept_with_its_prefix() -> None:
     [
         ("question", "where is VAT?"),
         ("history", "User: a"),
-        ("context", "earlier\n\none\n\ntwo"),
+        ("context", "one\n\ntwo"),
         ("modes", "[SEMANTIC:]\n[BM25:]\n[DIRECT:]"),
         ("repository", "shop"),
         ("branch", "main"),
@@ -57,7 +57,6 @@ def test_a_prompt_is_given_the_variables_that_its_step_names(variable: str, valu
         user_question="Gdzie?",
         user_question_en="where is VAT?",
         history_for_prompt="User: a",
-        earlier_context_blocks=["earlier"],
         context_blocks=["one", "two"],
         retrieval_mode="bm25",
         rewritten_question="vat rates",
@@ -72,7 +71,12 @@ def test_what_is_absent_is_said_to_be() -> None:
     names: list[JsonValue] = ["history", "context", "mode", "rewritten_question"]
     run_action(ACTION, {**ANSWER, "variables": names}, make_state(user_question_en="where?"), run.runtime)
     assert run.prompts.given == [
-        {"history": "(none)", "context": "(nothing was found)", "mode": "(none)", "rewritten_question": "where?"}
+        {
+            "history": "(none)",
+            "context": "No search was made in shop (main).",
+            "mode": "(none)",
+            "rewritten_question": "where?",
+        }
     ]
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from groundwire_client import DependencyEdge, Direction, ExpandedNode, Filter, Hit
+from groundwire_client import DependencyEdge, ExpandedNode, Hit
 from groundwire_pipelines.actions.choose_nodes import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import PipelineState
-from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
+from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 
 def reached(hits: dict[str, float], nodes: list[ExpandedNode], *edges: DependencyEdge) -> PipelineState:
@@ -71,26 +71,14 @@ def test_hits_keep_the_order_that_they_were_given_in() -> None:
     assert chosen(reached({"b": 0.0, "a": 0.0}, [])) == ["b", "a"]
 
 
-def test_the_best_are_kept_and_the_edges_among_them_are_asked_for() -> None:
-    retrieval = FakeRetrieval(expansions=[walked([("a", 0, ""), ("b", 0, "")], [("a", "b", "Calls")])])
-    state = reached({"a": 3.0, "b": 2.0, "c": 1.0}, [])
-    state.retrieval_filter = Filter(languages=("python",))
-    runtime = make_runtime(retrieval, node_text_fetch_top_n=2, graph_min_confidence=0.5)
-    outcome = run_action(ACTION, {}, state, runtime)
-    (call,) = retrieval.calls
-    assert call.arguments == {
-        "seed_ids": ("a", "b"),
-        "max_depth": 1,
-        "max_nodes": 2,
-        "edge_allowlist": ("*",),
-        "direction": Direction.OUTGOING,
-        "filter": Filter(languages=("python",)),
-        "min_confidence": 0.5,
-        "access": state.retrieval_access,
-    }
-    assert state.graph_edges == [DependencyEdge("a", "b", "Calls")]
-    assert state.active_index == INDEX
-    assert outcome.detail == {"nodes": 2, "from_graph": 0, "edges": 1}
+def test_the_best_are_kept_and_nobody_is_asked() -> None:
+    retrieval = FakeRetrieval()
+    edge = DependencyEdge("a", "d", "Calls")
+    state = reached({"a": 3.0, "b": 2.0, "c": 0.1}, [ExpandedNode("d", 1, "a")], edge)
+    outcome = run_action(ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=3))
+    assert state.chosen_nodes == ["a", "b", "d"]
+    assert (state.graph_edges, retrieval.calls) == ([edge], [])
+    assert outcome.detail == {"nodes": 3, "from_graph": 1}
 
 
 def test_nothing_found_asks_nobody() -> None:

@@ -35,12 +35,6 @@ def test_the_evidence_is_compared_with_its_budget(limit: int, transition: str) -
     assert outcome.detail == {"context_tokens": 14, "max_context_tokens": limit}
 
 
-def test_evidence_of_earlier_loops_counts_once() -> None:
-    state = make_evidence(earlier_context_blocks=["one two", "```[1]\nsource\n```"])
-    outcome = run_action(check_context_budget.ACTION, {}, state, conversation().runtime)
-    assert outcome.detail["context_tokens"] == 16
-
-
 @pytest.mark.parametrize("limit", [None, 0, -1])
 @pytest.mark.parametrize("action", [check_context_budget.ACTION, summarize_context.ACTION], ids=lambda it: it.name)
 def test_the_budget_must_be_above_0(action: Action[Any], limit: int | None) -> None:
@@ -57,8 +51,8 @@ def summarize(run: Conversation, state: PipelineState) -> None:
 
 def test_the_summary_takes_the_place_of_all_evidence() -> None:
     run = conversation(" [1] calls [12]. \n", max_context_tokens=11)
-    state = make_evidence(earlier_context_blocks=["earlier"])
-    context = "\n\n".join(["earlier", *state.context_blocks])
+    state = make_evidence()
+    context = "\n\n".join(state.context_blocks)
     summarize(run, state)
     assert run.model.prompts == ["summarize_context"]
     assert run.prompts.given == [
@@ -71,7 +65,6 @@ def test_the_summary_takes_the_place_of_all_evidence() -> None:
         }
     ]
     assert state.context_blocks == [PLACES, "[1] calls [12]."]
-    assert state.earlier_context_blocks == []
     assert [one.handle for one in state.shown] == [1, 12]
     assert run.told == []
 
@@ -123,14 +116,6 @@ def test_its_prompt_may_be_given_more() -> None:
     assert run.prompts.given[0]["rewritten_question"] == "vat rates"
     settings = summarize_context.ACTION.settings(prompt="p", variables=("rewritten_question",))
     assert "rewritten_question" in summarize_context.ACTION.prompts_of(settings)["p"]
-
-
-def test_handles_of_earlier_loops_are_kept_too() -> None:
-    run = conversation("[2] [12]", "[1] [2] [12]", max_context_tokens=20)
-    state = make_evidence(earlier_shown=[shown(1, "a")], shown=[shown(2, "b"), shown(12, "c")])
-    summarize(run, state)
-    assert run.prompts.given[1]["correction"].endswith("lost these handles: [1]")
-    assert ([one.handle for one in state.shown], state.earlier_shown) == ([1, 2, 12], [])
 
 
 def test_places_that_take_the_whole_budget_leave_no_summary() -> None:

@@ -62,12 +62,35 @@ def test_nothing_to_fetch_asks_nobody() -> None:
     assert state.node_texts == []
 
 
-def test_top_n_keeps_the_graph_nodes_that_the_walk_reached_first() -> None:
+@pytest.mark.parametrize(
+    ("mode", "most", "seeds", "nodes"),
+    [
+        ("seed_first", 1, ("s1",), ()),
+        ("seed_first", 3, ("s1", "s2"), ("z",)),
+        ("balanced", 1, ("s1",), ()),
+        ("balanced", 3, ("s1", "s2"), ("z",)),
+        ("balanced", 2, ("s1",), ("z",)),
+        ("graph_first", 3, ("s1",), ("z", "x")),
+        ("graph_first", 4, ("s1", "s2"), ("z", "x")),
+        ("graph_first", 9, ("s1", "s2"), ("z", "y", "x", "stray")),
+    ],
+)
+def test_top_n_counts_all_bodies_in_the_order_of_the_mode(
+    mode: str, most: int, seeds: tuple[str, ...], nodes: tuple[str, ...]
+) -> None:
+    """Nodes of one depth in the order in which the walk reached them."""
     retrieval = FakeRetrieval()
-    state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=WALK)
+    state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=[*WALK, ExpandedNode("stray", 3, "gone")])
+    run_action(ACTION, {"prioritization_mode": mode}, state, make_runtime(retrieval, node_text_fetch_top_n=most))
+    assert retrieval.calls[0].arguments["seed_ids"] == seeds
+    assert tuple(node.id for node in retrieval.calls[0].arguments["nodes"]) == nodes
+
+
+def test_top_n_bounds_the_selected_nodes_too() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(retrieval_seed_nodes=["c", "b", "a"])
     run_action(ACTION, {}, state, make_runtime(retrieval, node_text_fetch_top_n=2))
-    assert retrieval.calls[0].arguments["seed_ids"] == ("s1", "s2")
-    assert [node.id for node in retrieval.calls[0].arguments["nodes"]] == ["z", "y"]
+    assert retrieval.calls[0].arguments["seed_ids"] == ("c", "b")
 
 
 @pytest.mark.parametrize(("context", "budget"), [(2, 1), (10, 7), (11, 7), (90, 63), (8000, 5600)])

@@ -3,17 +3,20 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
-from groundwire_pipelines.actions import finalize, persist_turn_and_finalize
+from groundwire_client import ExpandedNode, SkippedNode, SkipReason
+from groundwire_pipelines.actions import call_model, finalize, persist_turn_and_finalize
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.state import SearchReport, Turn
 from support.model import conversation
-from support.retrieval import make_state, run_action
+from support.retrieval import make_state, run_action, text
 
 BOTH = pytest.mark.parametrize(
     "action", [finalize.ACTION, persist_turn_and_finalize.ACTION], ids=["finalize", "persist_turn_and_finalize"]
@@ -71,10 +74,68 @@ def test_without_an_answer_the_evidence_is_the_result(is_english: bool) -> None:
     assert outcome.detail == {"translated": False, "evidence_only": True}
 
 
-def test_without_evidence_it_is_said() -> None:
-    state = make_state()
+OVER, GONE = SkippedNode("a", SkipReason.OVER_BUDGET), SkippedNode("a", SkipReason.UNAVAILABLE)
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer"),
+    [
+        ({}, "No search was made in shop (main)."),
+        ({"search_report": SearchReport(0)}, "Nothing was found in shop (main)."),
+        (
+            {"search_report": SearchReport(0, is_filtered=True)},
+            "Nothing that passes the filter was found in shop (main).",
+        ),
+        (
+            {"search_report": SearchReport(0, reason="filters_exclude_each_other", is_filtered=True)},
+            "No search was made in shop (main): its filters exclude each other.",
+        ),
+        (
+            {"retrieval_seed_nodes": ["a", "b"]},
+            "Nodes found in shop (main): 2. No step fetched their texts:\n- a\n- b",
+        ),
+        (
+            {
+                "retrieval_seed_nodes": ["a"],
+                "graph_expanded_nodes": [ExpandedNode("b", 1, "a", symbol="B", path="b.py")],
+            },
+            "Nodes found in shop (main): 2. No step fetched their texts:\n- a\n- b.py B",
+        ),
+        (
+            {"retrieval_seed_nodes": ["a"], "skipped_texts": [OVER, GONE]},
+            "Nodes found in shop (main): 1. None of their texts fits the budget of the step that fetches: raise it or "
+            "max_context_tokens.\n- a",
+        ),
+        (
+            {"retrieval_seed_nodes": ["a"], "skipped_texts": [GONE]},
+            "Nodes found in shop (main): 1. The texts that were asked for are not there, or not for this caller and "
+            "filter:\n- a",
+        ),
+        (
+            {"node_texts": [text("a")]},
+            "Texts found in shop (main): 1. No step rendered them:\n- src/a.py:1-3 Symbol.a",
+        ),
+    ],
+)
+def test_without_evidence_it_is_said_why_and_what_was_found(fields: dict[str, Any], answer: str) -> None:
+    state = make_state(**fields)
     run_action(finalize.ACTION, {}, state, conversation().runtime)
-    assert state.final_answer == "Nothing was found in shop (main)."
+    assert state.final_answer == answer
+    model = conversation("x")
+    asks: dict[str, JsonValue] = {"prompt": "answer", "output": "answer", "variables": ["context"]}
+    run_action(call_model.ACTION, asks, make_state(**fields), model.runtime)
+    assert model.prompts.given == [{"context": answer}]
+
+
+def test_of_what_was_found_as_much_is_named_as_the_budget_admits() -> None:
+    state = make_state(retrieval_seed_nodes=[f"node{number}" for number in range(100)])
+    run_action(finalize.ACTION, {}, state, conversation(max_context_tokens=40).runtime)
+    lines = state.final_answer.splitlines()
+    assert lines[1:3] == ["- node0", "- node1"]
+    assert lines[-1] == f"…and {100 - len(lines[1:-1])} more"
+    assert len(state.final_answer.split()) <= 40
+    run_action(finalize.ACTION, {}, state, conversation(max_context_tokens=None).runtime)
+    assert len(state.final_answer.splitlines()) == 101
 
 
 def test_the_turn_is_stored_whole(tmp_path: Path) -> None:

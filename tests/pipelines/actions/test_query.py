@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,12 +17,16 @@ from groundwire_client import (
     NodeText,
     RankingParameters,
     Scope,
+    SkippedNode,
+    SkipReason,
     Source,
+    StageScores,
     Visibility,
 )
 from groundwire_pipelines.actions import check_context_budget, finalize, render_context_blocks
 from groundwire_pipelines.actions.query import ACTION
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.state import SearchReport
 from support.query_answers import match, parent, queried
 from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, text
 
@@ -115,7 +120,7 @@ def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -
     answer = queried(
         match("a", 1, parents=[parent("whole", "three words long")]),
         match("b", 2, symbol="", section="Tax > VAT", parents=[parent("whole", "three words long"), parent("a")]),
-        match("next", 0, beside="a"),
+        match("next", 0, beside="a", parents=[parent("beside", "two words")]),
         index=INDEX,
     )
     state = make_state(last_model_response="tax")
@@ -129,6 +134,7 @@ def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -
     assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in others] == [
         ("whole", False, 1, "a"),
         ("next", False, 1, "a"),
+        ("beside", False, 1, "next"),
     ]
     assert (others[0].symbol, others[0].token_count, others[0].location.end_line) == ("Symbol.whole", 2, 9)
     assert state.retrieval_seed_nodes == ["a", "b"]
@@ -149,6 +155,23 @@ def test_what_the_server_packed_into_the_budget_is_kept_and_the_rest_is_told() -
     assert [one.id for one in state.node_texts] == ["a", "c"]
     assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 2)
     assert state.retrieval_seed_nodes == ["a", "b", "c"]
+    assert state.skipped_texts == [SkippedNode(name, SkipReason.UNKNOWN) for name in ("b", "whole")]
+
+
+@pytest.mark.parametrize(
+    ("scores", "similarity"),
+    [([], None), ([(None, None)], None), ([(0.2, None), (0.4, None)], 0.4), ([(0.9, 0.1), (0.3, 0.2)], 0.2)],
+)
+def test_how_well_the_best_match_matches_is_told_where_that_means_the_same_for_every_query(
+    scores: list[tuple[float | None, float | None]], similarity: float | None
+) -> None:
+    matches = [
+        replace(match(f"m{number}", number), scores=StageScores(dense, 9.0, 9.0, 0.9, 9.0, rerank, None, 1.0, 9.0))
+        for number, (dense, rerank) in enumerate(scores, start=1)
+    ]
+    state = make_state(last_model_response="tax", retrieval_filter=Filter(is_test=False))
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[queried(*matches, index=INDEX)])))
+    assert state.search_report == SearchReport(len(scores), is_filtered=True, similarity=similarity)
 
 
 def test_a_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:
@@ -231,6 +254,7 @@ def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
     assert retrieval.calls == []
     assert state.node_texts == []
     assert (outcome.detail["matches"], outcome.detail["reason"]) == (0, "filters_exclude_each_other")
+    assert state.search_report == SearchReport(0, reason="filters_exclude_each_other")
 
 
 def test_the_first_answer_pins_the_index_for_the_next() -> None:

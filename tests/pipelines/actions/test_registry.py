@@ -10,9 +10,8 @@ from groundwire_pipelines.errors import PipelineError
 
 NAMES = """
     translate_in_if_needed load_conversation_history check_context_budget call_model handle_prefix search_nodes
-    fetch_more_context query expand_dependency_tree choose_nodes find_paths fetch_node_texts render_context_blocks
-    render_paths
-    summarize_context loop_guard persist_turn_and_finalize finalize
+    fetch_more_context query check_retrieval expand_dependency_tree choose_nodes find_paths fetch_node_texts
+    render_context_blocks render_paths summarize_context loop_guard persist_turn_and_finalize finalize
 """.split()
 
 

@@ -16,6 +16,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.state import SearchReport
 from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
 ACCESS = Access("acme", ("finance",), ("internal",), 2)
@@ -59,6 +60,21 @@ def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None
     with pytest.raises(StepError):
         run_action(ACTION, {"search_type": "bm25"}, state, make_runtime(FakeRetrieval()))
     assert state == make_state()
+
+
+@pytest.mark.parametrize(
+    ("raw", "similarity"),
+    [
+        ({"search_type": "semantic"}, 1.0),
+        ({"search_type": "semantic", "rerank": "keyword_rerank"}, None),
+        ({"search_type": "bm25"}, None),
+        ({"search_type": "hybrid"}, None),
+    ],
+)
+def test_only_a_cosine_is_told_as_similarity(raw: dict[str, JsonValue], similarity: float | None) -> None:
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, raw, state, make_runtime(FakeRetrieval()))
+    assert state.search_report == SearchReport(2, similarity=similarity)
 
 
 def test_materialises_no_text() -> None:

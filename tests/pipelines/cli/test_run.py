@@ -46,6 +46,28 @@ pipeline:
 if sys.platform != "win32":
     import pty
 
+WALKS = """
+pipeline:
+  name: walks
+  settings:
+    entry_step_id: search
+    repository: shop
+    branch: main
+    top_k: 5
+    graph_max_depth: 1
+    graph_max_nodes: 50
+    graph_edge_allowlist: ["*"]
+  steps:
+    - {id: search, action: search_nodes, search_type: hybrid, query_from: question, next: walk}
+    - id: walk
+      action: expand_dependency_tree
+      max_depth_from_settings: graph_max_depth
+      max_nodes_from_settings: graph_max_nodes
+      edge_allowlist_from_settings: graph_edge_allowlist
+      next: end
+    - {id: end, action: finalize}
+"""
+
 app = typer.Typer()
 register(app)
 
@@ -134,12 +156,59 @@ def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     first = told["evidence"][0]
     assert first["location"]["path"] == "src/all.py"
     assert (first["handle"], first["shown"], first["is_whole"]) == (1, first["text"], True)
+    assert told["graph"] == {
+        "nodes": [
+            {
+                "id": text["id"],
+                "symbol": "",
+                "path": "src/all.py",
+                "start_line": text["handle"],
+                "end_line": text["handle"],
+                "depth": depth,
+                "handle": text["handle"],
+            }
+            for text, depth in zip(told["evidence"], (0, 1), strict=True)
+        ],
+        "edges": [
+            {
+                "from": "shop::main::public::tax",
+                "to": "shop::main::public::tax.part",
+                "type": "Calls",
+                "confidence": 1.0,
+                "line": 0,
+            }
+        ],
+    }
+
+
+def test_json_has_the_graph_of_what_was_found_without_a_text(tmp_path: Path, address: str) -> None:
+    (tmp_path / "walks.yaml").write_text(WALKS, encoding="utf-8")
+    result = run(tmp_path / "walks.yaml", "tax rules", "--json", address=address)
+    told = json.loads(result.stdout)
+    assert (told["evidence"], told["context_blocks"]) == ([], [])
+    ids = [f"shop::main::public::{name}" for name in ("tax", "rules", "tax.part", "rules.part")]
+    assert [(node["id"], node["depth"], node["handle"]) for node in told["graph"]["nodes"]] == [
+        (node_id, depth, None) for node_id, depth in zip(ids, (0, 0, 1, 1), strict=True)
+    ]
+    assert [(edge["from"], edge["to"]) for edge in told["graph"]["edges"]] == [(ids[0], ids[2]), (ids[1], ids[3])]
+    named = "".join(f"\n- {node_id}" for node_id in ids)
+    assert told["answer"] == f"Nodes found in shop (main): 4. No step fetched their texts:{named}"
+
+
+@pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence"])
+def test_at_300_tokens_as_much_is_shown_as_fits(address: str, pipeline: str) -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    result = run(pipeline, words, *SCOPE, "--budget-tokens", "300", address=address)
+    answer = result.stdout.removesuffix("\n")
+    assert 150 < TokenCounter().count(answer) <= 300
+    assert "def source_of" in answer
+    assert " more were found" in answer
 
 
 def test_nothing_found_is_said(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
-    nothing = "Nothing of the 2 texts found in shop (main) fits max_context_tokens (--budget-tokens): raise it."
-    assert result.stdout == f"{nothing}\n"
+    limit = "max_context_tokens (--budget-tokens), which is 5"
+    assert result.stdout == f"Texts found in shop (main): 2. None of them fits {limit}: raise it.\n"
 
 
 def test_the_budget_of_a_run_is_an_option(address: str) -> None:

@@ -153,6 +153,13 @@ def test_tells_names_counts_and_ids() -> None:
         "detail": {"mode": "hybrid", "top_k": 5, "hits": 2, "exact": True},
         "outputs": {
             "active_index": INDEX,
+            "search_report": {
+                "hits": 2,
+                "reason": "",
+                "is_filtered": True,
+                "similarity": None,
+                "is_cut": False,
+            },
             "retrieval_seed_nodes": {"count": 2, "ids": ["a", "b"]},
             "retrieval_hits": {"count": 2, "ids": ["a", "b"]},
         },

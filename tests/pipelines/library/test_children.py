@@ -52,7 +52,7 @@ def test_semantic_only_follows_up_semantically(ann: Shop) -> None:
 def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
     run = ann.run("[HYBRID:] vat", ANSWERED, pipeline="rag_code_deep_graph")
     assert run.answer == "VatService computes it."
-    search, expand, among, fetch = (call.arguments for call in run.retrieval.calls)
+    search, expand, fetch, among = (call.arguments for call in run.retrieval.calls)
     assert search["top_k"] == 4
     assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (4, 160, Direction.BOTH)
     assert (among["max_depth"], among["max_nodes"]) == (1, 2)

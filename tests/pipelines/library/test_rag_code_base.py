@@ -1,18 +1,24 @@
 """The whole pipeline `rag_code_base`, a golden trace for each way through it."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from groundwire_client import Rerank, SearchType
+from groundwire.tokens import TokenCounter
+from groundwire_client import Rerank, SearchResult, SearchType
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.state import Turn
 from support.openai_server import Reply
-from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
-from support.retrieval import INDEX, FakeRetrieval, fetched, found, walked
+from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden, shop
+from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked
 
 ANSWERED = "[Answer:] VatService computes it."
 TALK = RunOptions(user_id="ann", session_id="talk")
 RETRIEVAL = ["expand", "choose", "fetch", "render", "check_budget"]
+SUMMARISES = str(Path(__file__).parent / "summarises.yaml")
+"""Shows more than its budget, for a summary."""
 OVER = ("[BM25:] vat", "[Requesting data on:] the class Invoice")
 """The evidence of two retrievals is over this budget, which that of either fits."""
 BUDGET = 110
@@ -51,7 +57,8 @@ def test_a_direct_answer_asks_no_server(ann: Shop) -> None:
 def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchType, rerank: Rerank) -> None:
     run = ann.run(f"[{mode.upper()}:] computes VAT", ANSWERED)
     assert run.answer == run.told == "VatService computes it."
-    assert run.steps[4:10] == ["search", *RETRIEVAL]
+    way = ["search_bm25", "check_bm25"] if mode == "bm25" else ["search"]
+    assert run.steps[4 : 9 + len(way)] == [*way, *RETRIEVAL]
     search = run.retrieval.calls[0]
     assert (search.arguments["query"], search.arguments["search_type"], search.arguments["rerank"]) == (
         "computes VAT",
@@ -67,12 +74,16 @@ def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchTy
 def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> None:
     run = ann.run("[BM25:] vat", "[Requesting data on:] the class Invoice", ANSWERED)
     assert run.answer == run.told == "VatService computes it."
-    assert run.steps[10:18] == ["answer", "read_answer", "guard", "search_more", *RETRIEVAL[:4]]
+    assert run.steps[11:19] == ["answer", "read_answer", "guard", "search_more", *RETRIEVAL[:4]]
     searches = [call for call in run.retrieval.calls if call.method == "search"]
     assert [call.arguments["query"] for call in searches] == ["vat", "the class Invoice"]
     assert searches[1].scope.active_index == INDEX
     assert INVOICE not in run.prompts[1]
     assert all(part in run.prompts[2] for part in (SERVICE, RATES, INVOICE))
+    assert run.result is not None
+    assert [(one.handle, one.node.id) for one in run.result.evidence] == [(1, SERVICE), (2, RATES), (3, INVOICE)]
+    assert [node.id for node in run.result.graph.nodes] == [INVOICE, SERVICE, RATES]
+    assert [(edge.from_id, edge.to_id) for edge in run.result.graph.edges] == [(SERVICE, RATES)]
     assert_golden("follow_up", run)
 
 
@@ -93,6 +104,57 @@ def test_the_routers_plan_is_kept(ann: Shop) -> None:
     assert state.outputs == {"plan": "[HYBRID:] vat rates", "answer": ANSWERED}
 
 
+def test_follow_ups_that_overlap_show_no_text_twice_and_share_one_budget(ann: Shop) -> None:
+    calls = "    Vat();\n" * 90
+    invoice, service = (text(name, f"class {name[-7:]} {{\n{calls}}}") for name in (INVOICE, SERVICE))
+    ann.retrieval.fetches = [fetched([service, text(RATES, "CREATE TABLE Rates")]), fetched([service, invoice])]
+    ann.retrieval.searches = [found(SERVICE), found(SERVICE, INVOICE)]
+    run = ann.run(*OVER, ANSWERED, settings={"max_context_tokens": 400})
+    assert run.result is not None
+    blocks = run.result.context_blocks
+    assert sum("CREATE TABLE" in block for block in blocks) == 1
+    assert sum(f"class {SERVICE[-7:]}" in block for block in blocks) == 1
+    assert TokenCounter().count("\n\n".join(blocks)) <= 400
+    assert "\n\n".join(blocks) in run.prompts[2]
+    assert "summarize" not in run.steps
+
+
+@pytest.mark.parametrize("again", [found(), found(SERVICE)])
+def test_a_follow_up_that_finds_nothing_new_keeps_what_was_there_and_says_so(ann: Shop, again: SearchResult) -> None:
+    known = ann.retrieval.fetches[0]
+    ann.retrieval = replace(
+        ann.retrieval,
+        searches=[found(SERVICE), again],
+        expansions=ann.retrieval.expansions[:1],
+        fetches=[known, known if again.hits else fetched([])],
+    )
+    run = ann.run(*OVER, ANSWERED)
+    assert run.answer == "VatService computes it."
+    assert all(part in run.prompts[2] for part in (SERVICE, RATES, "decimal Vat()", "CREATE TABLE Rates"))
+    assert 'The request "the class Invoice" brought nothing new.' in run.prompts[2]
+    assert "brought nothing new" not in run.prompts[1]
+    assert run.result is not None
+    assert [one.node.id for one in run.result.evidence] == [SERVICE, RATES]
+
+
+def test_a_request_made_again_ends_the_loop(ann: Shop) -> None:
+    run = ann.run(*OVER, "[Requesting data on:] The class invoice.")
+    assert "the same was asked for again. What was still looked for:\n- the class Invoice\n" in run.answer
+    assert len([call for call in run.retrieval.calls if call.method == "search"]) == 2
+
+
+def test_words_that_no_source_has_are_searched_for_by_meaning_too(ann: Shop) -> None:
+    ann.retrieval = replace(shop(), searches=[found(), found(SERVICE)])
+    run = ann.run("[BM25:] vat", ANSWERED)
+    assert run.steps[4:8] == ["search_bm25", "check_bm25", "search_more", "expand"]
+    searches = [call.arguments for call in run.retrieval.calls if call.method == "search"]
+    assert [(one["search_type"], one["query"]) for one in searches] == [
+        (SearchType.BM25, "vat"),
+        (SearchType.HYBRID, "vat"),
+    ]
+    assert SERVICE in run.prompts[1]
+
+
 def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
     requests = ("[Requesting data on:] the class Invoice", "[Requesting data on:] the table of rates")
     run = ann.run("[BM25:] vat", *requests, settings={"max_turn_loops": 1})
@@ -103,27 +165,31 @@ def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
 
 
 def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
-    run = ann.run(*OVER, "[1] reads [2], and [3].", ANSWERED, settings={"max_context_tokens": BUDGET})
+    script = (*OVER, "[1] reads [2], and [3].", ANSWERED)
+    run = ann.run(*script, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
     assert run.answer == "VatService computes it."
     assert "summarize" in run.steps
-    assert all(part in run.prompts[2] for part in ("where is VAT computed?", "\n[1] [2] [3]\n", "decimal Vat()"))
+    assert all(part in run.prompts[2] for part in ("where is VAT computed?", "\n[3] [1] [2]\n", "decimal Vat()"))
     assert all(part in run.prompts[3] for part in (SERVICE, RATES, INVOICE, "[1] reads [2], and [3]."))
     assert "decimal Vat()" not in run.prompts[3]
+    assert run.result is not None
+    assert [one.node.id for one in run.result.evidence] == [SERVICE, RATES, INVOICE]
+    assert run.result.context_blocks[1] == "[1] reads [2], and [3]."
     assert_golden("context_over_budget", run)
 
 
 def test_a_summary_that_loses_a_text_goes_back_to_the_model(ann: Shop) -> None:
     summaries = ("VAT is computed.", "[1] reads [2], and [3].")
-    run = ann.run(*OVER, *summaries, ANSWERED, settings={"max_context_tokens": BUDGET})
+    run = ann.run(*OVER, *summaries, ANSWERED, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
     assert run.answer == "VatService computes it."
-    assert "lost these handles: [1], [2], [3]" in run.prompts[3]
+    assert "lost these handles: [3], [1], [2]" in run.prompts[3]
     assert_golden("context_summary_corrected", run)
 
 
 def test_a_summary_that_loses_texts_again_has_their_handles_appended(ann: Shop) -> None:
-    run = ann.run(*OVER, "lost", "lost again", ANSWERED, settings={"max_context_tokens": BUDGET})
+    run = ann.run(*OVER, "lost", "lost again", ANSWERED, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
     assert run.answer == "VatService computes it."
-    assert "lost again\nNot summarised: [1] [2] [3]" in run.prompts[4]
+    assert "lost again\nNot summarised: [3] [1] [2]" in run.prompts[4]
     assert_golden("identifiers_lost", run)
 
 
@@ -179,7 +245,7 @@ def test_no_hits_are_no_evidence(ann: Shop) -> None:
     ann.retrieval = FakeRetrieval(searches=[found()], expansions=[walked([])], fetches=[fetched([])])
     run = ann.run("[BM25:] vat", "[Answer:] Nothing was found about it.")
     assert run.answer == "Nothing was found about it."
-    assert "(nothing was found)" in run.prompts[1]
+    assert "\nNothing was found in shop (main).\n" in run.prompts[1]
     assert_golden("no_hits", run)
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from groundwire_client import DependencyEdge, Location, NodeText
+from groundwire_client import DependencyEdge
 from groundwire_pipelines.rendering.layout import link, row
-from groundwire_pipelines.rendering.shown import Excerpt, ShownText
+from groundwire_pipelines.rendering.shown import EvidenceNode
 
 
-def text(symbol: str, path: str) -> NodeText:
-    return NodeText("cs::n", "text", True, 0, "", 1, Location(path, 3, 9, ""), symbol)
+def node(symbol: str, path: str, handle: int | None) -> EvidenceNode:
+    return EvidenceNode("cs::n", symbol, path, 3, 9, handle=handle)
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,11 @@ def text(symbol: str, path: str) -> NodeText:
     ],
 )
 def test_a_name_is_told_as_far_as_the_file_does_not(symbol: str, path: str, told: str) -> None:
-    assert row(7, text(symbol, path)) == told
+    assert row(node(symbol, path, 7)) == told
+    assert row(node(symbol, path, None)) == told.replace("[7]", "-")
 
 
 @pytest.mark.parametrize(("confidence", "told"), [(1.0, "[2]:20"), (0.8, "[2]:20"), (0.5, "[2]:20~.5")])
 def test_doubtful_edges_say_so(confidence: float, told: str) -> None:
-    target = ShownText(2, text("", "src/b.cs"), Excerpt("", 0, 0, is_whole=True))
-    assert link(DependencyEdge("cs::m", "cs::n", "Calls", confidence, 20), target) == told
+    target = node("", "src/b.cs", 2)
+    assert link(DependencyEdge("cs::m", "cs::n", "Calls", confidence, 20), target, target) == told

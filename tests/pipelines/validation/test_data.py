@@ -55,13 +55,13 @@ def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
             "it.yaml:5: steps.a: reads `last_model_response`, which nothing has written before the entry step",
         ),
         (
-            (SEARCH.format("fetch"), FETCH.format("render"), RENDER.replace("next", "view: graph, next")),
-            "it.yaml:7: steps.render: reads `graph_edges`, which nothing has written on the way a -> fetch -> render",
+            ("id: a, action: check_retrieval, on_none: end, on_ok: end",),
+            "it.yaml:5: steps.a: reads `search_report`, which nothing has written before the entry step",
         ),
         (
-            (SEARCH.format("end"),),
-            "it.yaml:6: steps.end: reads `final_answer_en` or `context_blocks` or `error_message`, which nothing has "
-            "written on the way a -> end",
+            ("id: a, action: finalize",),
+            "it.yaml:5: steps.a: reads `final_answer_en` or `context_blocks` or `search_report` or `error_message`, "
+            "which nothing has written before the entry step",
         ),
     ],
 )
@@ -76,10 +76,11 @@ def test_it_must_be_written_on_every_way(tmp_path: Path) -> None:
         FETCH.format("render"),
         RENDER.replace("next: end", "next: check"),
         "id: check, action: check_context_budget, on_ok: end, on_over_limit: again",
-        "id: again, action: search_nodes, search_type: bm25, query_from: question, next: end",
+        "id: again, action: search_nodes, search_type: bm25, query_from: question, next: last",
+        "id: last, action: check_context_budget, on_ok: end, on_over_limit: end",
     )
     (problem,) = told(tmp_path, *steps)
-    assert "on the way a -> fetch -> render -> check -> again -> end; 'render' would" in problem
+    assert "on the way a -> fetch -> render -> check -> again -> last; 'render' would" in problem
 
 
 def test_a_way_for_errors_leaves_what_was_there_and_tells_the_error(tmp_path: Path) -> None:
@@ -92,14 +93,14 @@ def test_a_way_for_errors_leaves_what_was_there_and_tells_the_error(tmp_path: Pa
 def test_the_child_is_named_that_replaced_what_wrote(tmp_path: Path) -> None:
     (tmp_path / "child.yaml").write_text(
         "pipeline:\n  name: child\n  extends: evidence\n  steps:\n"
-        "    - {id: expand, action: query, query_from: question, next: fetch}\n",
+        "    - {id: search, action: search_nodes, search_type: bm25, query_from: question, next: render}\n",
         encoding="utf-8",
     )
     with pytest.raises(DefinitionError) as caught:
         load_pipeline(str(tmp_path / "child.yaml"))
     place = {(Path(problem.file).name, problem.line, problem.key) for problem in caught.value.problems}
     assert ("child.yaml", 5, "steps.render") in place
-    assert "a step replaces the whole of its parent's, as 'expand' did" in str(caught.value)
+    assert "a step replaces the whole of its parent's, as 'search' did" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["evidence", "quick_evidence", "trace", "rag_code_base", "rag_code_deep_graph"])

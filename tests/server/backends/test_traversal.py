@@ -152,13 +152,18 @@ def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEd
     return edges
 
 
+def told(id_: str, depth: int, parent: str, is_test: bool = False) -> ExpandedNode:
+    """A node as a walk tells it, with its symbol and place."""
+    return ExpandedNode(id_, depth, parent, is_test, symbol=id_, path=f"src/{id_}.cs", start_line=1, end_line=2)
+
+
 def expected(graph: Graph, walk: Walk) -> Expansion:
     nodes, truncated = oracle_nodes(graph, walk)
     if not nodes:
         return Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
-        nodes=tuple(ExpandedNode(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
+        nodes=tuple(told(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
         edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
         reason=ExpandReason.LIMIT_REACHED if truncated else ExpandReason.OK,
         index="v1",
@@ -202,6 +207,8 @@ def opened(
         nodes = [
             make_node(
                 f"{NAMESPACE}{id_}",
+                path=f"src/{id_}.cs",
+                symbol=id_,
                 access=NodeAccess() if id_ in graph.visible else HIDDEN,
                 is_test=id_ in graph.tests,
             )
@@ -297,13 +304,16 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
 def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
     """Strings so long that their lengths take the most bytes they can, and the greatest depth."""
     id_, parent, edge_type = "\U0001f600" * 2_048, "p" * 2_048, "e" * 20_000
-    bare = Expansion((), (), (), ExpandReason.OK, "")
-    debug = encode_expansion(bare).ByteSize() + 20  # its counts, which grow
-    seed = replace(bare, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", True, True),))
-    assert encode_expansion(seed).ByteSize() - debug <= 2 * len(id_.encode()) + NODE_OVERHEAD_BYTES
-    node = replace(bare, nodes=(ExpandedNode(id_, 16, parent, True, True),) * 100)
-    assert encode_expansion(node).ByteSize() - debug <= 100 * (len(f"{id_}{parent}".encode()) + NODE_OVERHEAD_BYTES)
-    edge = replace(bare, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)
+    symbol, path, line = "s" * 20_000, "p" * 20_000, 2**31 - 1
+    empty = Expansion((), (), (), ExpandReason.OK, "")
+    debug = encode_expansion(empty).ByteSize() + 20  # its counts, which grow
+    seed = replace(empty, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", True, True, symbol, path, line, line),))
+    strings = len(f"{id_}{id_}{symbol}{path}".encode())
+    assert encode_expansion(seed).ByteSize() - debug <= strings + NODE_OVERHEAD_BYTES
+    node = replace(empty, nodes=(ExpandedNode(id_, 16, parent, True, True, symbol, path, line, line),) * 100)
+    strings = len(f"{id_}{parent}{symbol}{path}".encode())
+    assert encode_expansion(node).ByteSize() - debug <= 100 * (strings + NODE_OVERHEAD_BYTES)
+    edge = replace(empty, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)
     strings = len(f"{id_}{parent}{edge_type}".encode())
     assert encode_expansion(edge).ByteSize() - debug <= 100 * (strings + EDGE_OVERHEAD_BYTES)
 
@@ -313,7 +323,7 @@ def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
     walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
     with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
         found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
-    assert found == Expansion(("A",), (ExpandedNode("A", 0, ""),), (), ExpandReason.OK, "v1")
+    assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1")
 
 
 def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: Opened) -> None:
@@ -323,7 +333,7 @@ def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: O
     with opened(graph) as backend:
         snapshot = backend.open_graph(SCOPE, PUBLIC).narrowed(Filter(is_test=False))
         found = short(snapshot.expand(full(walk), never_stop))
-    nodes = (ExpandedNode("A", 0, ""), ExpandedNode("D", 1, "A"))
+    nodes = (told("A", 0, ""), told("D", 1, "A"))
     assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1")
 
 

@@ -1,6 +1,6 @@
 """A bounded walk: from ids to rows, through the graph, back to ids."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.nodes import Edge
+from groundwire_server.index.node_table import NodeTable
 
-NODE_OVERHEAD_BYTES = 28
+NODE_OVERHEAD_BYTES = 48
 EDGE_OVERHEAD_BYTES = 32
 """Upper bounds on what a node or an edge adds to a response besides its strings: field tags, lengths, numbers."""
 
@@ -64,10 +65,21 @@ def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
 def _named_nodes(sight: Sight, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
     rows = [row.row for row in reached]
     names = dict(zip(rows, sight.ids_of(rows), strict=True))
-    return [
-        ExpandedNode(names[row.row], row.depth, names.get(row.parent, ""), **sight.index.nodes.origin_flags(row.row))
-        for row in reached
-    ]
+    return [_named_node(sight.index.nodes, row, names) for row in reached]
+
+
+def _named_node(nodes: NodeTable, reached: ReachedRow, names: Mapping[int, str]) -> ExpandedNode:
+    place = nodes.location(reached.row)
+    return ExpandedNode(
+        id=names[reached.row],
+        depth=reached.depth,
+        parent_id=names.get(reached.parent, ""),
+        **nodes.origin_flags(reached.row),
+        symbol=nodes.symbols[reached.row],
+        path=place.path,
+        start_line=place.start_line,
+        end_line=place.end_line,
+    )
 
 
 def _named_edges(sight: Sight, walker: Walker, names: dict[int, str]) -> Iterator[Edge]:
@@ -81,7 +93,8 @@ def _nodes_within(room: int, nodes: Iterable[ExpandedNode]) -> tuple[tuple[Expan
     """The first nodes that fit the response, and the room they leave. A node stands behind its parent always."""
     fitting: list[ExpandedNode] = []
     for node in nodes:
-        size = 2 * len(node.id.encode()) + len(node.parent_id.encode()) + NODE_OVERHEAD_BYTES
+        strings = f"{node.id}{node.parent_id}{node.symbol}{node.path}"
+        size = len(node.id.encode()) + len(strings.encode()) + NODE_OVERHEAD_BYTES
         if size > room:
             break
         room -= size

@@ -49,6 +49,10 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
                 parent_id=node.parent_id,
                 is_test=node.is_test,
                 is_generated=node.is_generated,
+                symbol=node.symbol,
+                path=node.path,
+                start_line=node.start_line,
+                end_line=node.end_line,
             )
             for node in expansion.nodes
         ],

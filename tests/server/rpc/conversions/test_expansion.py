@@ -43,9 +43,10 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
     st.builds(
         Expansion,
         seed_ids=name_tuples,
-        nodes=st.lists(st.builds(ExpandedNode, names, counts, names, st.booleans(), st.booleans()), max_size=3).map(
-            tuple
-        ),
+        nodes=st.lists(
+            st.builds(ExpandedNode, names, counts, names, st.booleans(), st.booleans(), names, names, counts, counts),
+            max_size=3,
+        ).map(tuple),
         edges=st.lists(
             st.builds(Edge, names, names, names, st.floats(0, 1, exclude_min=True, width=32), counts), max_size=3
         ).map(tuple),
@@ -59,7 +60,17 @@ def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
         Expansion(
             seed_ids=tuple(message.seed_ids),
             nodes=tuple(
-                ExpandedNode(node.id, node.depth, node.parent_id, node.is_test, node.is_generated)
+                ExpandedNode(
+                    node.id,
+                    node.depth,
+                    node.parent_id,
+                    node.is_test,
+                    node.is_generated,
+                    node.symbol,
+                    node.path,
+                    node.start_line,
+                    node.end_line,
+                )
                 for node in message.nodes
             ),
             edges=tuple(

@@ -1,0 +1,73 @@
+"""What is known of the code that a question is about: the nodes of all its retrievals, and the edges between them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from typing import TypeVar
+
+from groundwire_client import DependencyEdge, DependencyPath, NodeText
+from groundwire_pipelines.rendering.shown import EvidenceNode
+from groundwire_pipelines.state import PipelineState, Retrieval
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGraph:
+    """The nodes that were found or reached, the best first, and every edge that is known between two of them.
+
+    A node's `handle` is that of its text in the evidence, None where the evidence shows none of it.
+    """
+
+    nodes: tuple[EvidenceNode, ...] = ()
+    edges: tuple[DependencyEdge, ...] = ()
+
+
+def graph_of(state: PipelineState) -> EvidenceGraph:
+    """The graph of all retrievals of the question."""
+    handles = {one.node.id: one.handle for one in state.shown}
+    nodes = tuple(replace(node, handle=handles.get(node.id)) for node in nodes_of(state))
+    return EvidenceGraph(nodes, edges_of(state))
+
+
+def texts_of(state: PipelineState) -> list[NodeText]:
+    """The texts of all retrievals, none twice: the best of each, the newest first, then the second best, and so on."""
+    first: dict[str, NodeText] = {}
+    for text in _in_turn([retrieval.texts for retrieval in reversed(state.retrievals())]):
+        first.setdefault(text.id, text)
+    return list(first.values())
+
+
+def nodes_of(state: PipelineState) -> list[EvidenceNode]:
+    """All nodes, none twice: those of `texts_of`, then the others in the same way.
+
+    A node's symbol and place are those of its text, else those that the walk told; empty where neither did.
+    """
+    newest_first = state.retrievals()[::-1]
+    texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}
+    walked = {
+        node.id: EvidenceNode(node.id, node.symbol, node.path, node.start_line, node.end_line, node.depth)
+        for retrieval in newest_first
+        for node in retrieval.walked
+    }
+    others = _in_turn([_ids(retrieval) for retrieval in newest_first])
+    return [texts.get(id_) or walked.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
+
+
+def edges_of(state: PipelineState) -> tuple[DependencyEdge, ...]:
+    """The edges of all retrievals, none twice, oldest first."""
+    return tuple(dict.fromkeys(edge for retrieval in state.retrievals() for edge in retrieval.edges))
+
+
+def paths_of(state: PipelineState) -> list[DependencyPath]:
+    """The paths of all retrievals, none twice, those of the newest first."""
+    return list(dict.fromkeys(path for retrieval in reversed(state.retrievals()) for path in retrieval.paths))
+
+
+def _ids(retrieval: Retrieval) -> list[str]:
+    return [*retrieval.chosen, *retrieval.seeds, *(node.id for node in retrieval.walked)]
+
+
+def _in_turn(lists: Sequence[Sequence[_Item]]) -> Iterable[_Item]:
+    """The first of each, then the second of each, and so on."""
+    return (item for item in chain.from_iterable(zip_longest(*lists)) if item is not None)
