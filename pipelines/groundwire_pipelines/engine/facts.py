@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sized
 from dataclasses import asdict, fields, is_dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, cast
 
 from pydantic import JsonValue
 
@@ -88,7 +88,7 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
 def _mapping(name: str, values: dict[str, object], telling: Telling) -> JsonValue:
     match name:
         case "outputs":
-            return _outputs(values, telling)
+            return _outputs(cast("dict[str, JsonValue]", values), telling)
         case "extensions":
             return _extensions(values, telling)
         case _:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import grpc
 import pytest
 
-from groundwire_client import NotFoundError, UnavailableError
+from groundwire_client import AsyncGroundwireClient, NotFoundError, UnavailableError
+from groundwire_pipelines import Pipeline
 from groundwire_pipelines.actions import search_nodes
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.engine.runner import run_steps
@@ -119,3 +121,14 @@ def test_an_error_takes_its_way_with_the_state_of_before(ways: dict[str, str], w
 def test_an_error_of_another_rule_has_no_way() -> None:
     with pytest.raises(StepError):
         run([ABSENT], {"on_error.server-overloaded": "other"})
+
+
+def test_an_answer_after_an_error_says_that_the_step_failed() -> None:
+    """Nothing was found is another thing than that nothing could be asked."""
+    pipeline = Pipeline.load("evidence")
+    steps = dict(pipeline.definition.steps)
+    steps["search"] = replace(steps["search"], transitions={"next": "expand", "on_error": "finalize"})
+    client = cast("AsyncGroundwireClient", FakeRetrieval(queries=[ABSENT]))
+    failing = Pipeline(replace(pipeline.definition, steps=steps))
+    result = asyncio.run(failing.arun("tax", client=client, repository="shop", branch="main"))
+    assert result.answer == "The step 'search' failed, so there is no evidence: no such scope"
