@@ -1,4 +1,4 @@
-"""What a model writes for a search: plain text, or an object with a query and filters (seed 000, `query_parser`)."""
+"""What a model writes for a search: plain text, or an object with a query and filters."""
 
 import re
 from collections.abc import Sequence
