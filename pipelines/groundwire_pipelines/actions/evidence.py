@@ -76,9 +76,9 @@ def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
     texts = texts_of(state)
     if texts and state.is_rendered:
         limit = f"max_context_tokens (--budget-tokens), which is {runtime.settings.max_context_tokens}"
-        return f"Texts found in {where}: {len(texts)}. None of them fits {limit}: raise it."
+        return f"Texts fetched from {where}: {len(texts)}. None of them fits {limit}: raise it."
     if texts:
-        return f"Texts found in {where}: {len(texts)}. No step rendered them:"
+        return f"Texts fetched from {where}: {len(texts)}. No step rendered them:"
     found = f"Nodes found in {where}: {nodes}"
     reasons = {one.reason for one in state.skipped_texts}
     if SkipReason.OVER_BUDGET in reasons:

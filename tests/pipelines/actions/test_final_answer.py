@@ -113,7 +113,7 @@ OVER, GONE = SkippedNode("a", SkipReason.OVER_BUDGET), SkippedNode("a", SkipReas
         ),
         (
             {"node_texts": [text("a")]},
-            "Texts found in shop (main): 1. No step rendered them:\n- src/a.py:1-3 Symbol.a",
+            "Texts fetched from shop (main): 1. No step rendered them:\n- src/a.py:1-3 Symbol.a",
         ),
     ],
 )

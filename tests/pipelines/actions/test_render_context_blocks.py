@@ -446,7 +446,7 @@ def test_what_does_not_fit_at_all_is_told() -> None:
     run_action(finalize.ACTION, {}, state, make_runtime(FakeRetrieval()))
     limit = "max_context_tokens (--budget-tokens), which is 1000"
     assert state.final_answer.splitlines() == [
-        f"Texts found in shop (main): 2. None of them fits {limit}: raise it.",
+        f"Texts fetched from shop (main): 2. None of them fits {limit}: raise it.",
         "- src/a.py:1-3 Symbol.a",
         "- src/b.py:1-3 Symbol.b",
     ]

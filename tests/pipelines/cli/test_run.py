@@ -208,7 +208,7 @@ def test_at_300_tokens_as_much_is_shown_as_fits(address: str, pipeline: str) -> 
 def test_nothing_found_is_said(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
     limit = "max_context_tokens (--budget-tokens), which is 5"
-    assert result.stdout == f"Texts found in shop (main): 2. None of them fits {limit}: raise it.\n"
+    assert result.stdout == f"Texts fetched from shop (main): 2. None of them fits {limit}: raise it.\n"
 
 
 def test_the_budget_of_a_run_is_an_option(address: str) -> None:
