@@ -100,7 +100,7 @@ class PipelineState:
     """The pinned index version: the caller's, or that of the first response."""
 
     retrieval_access: Access = field(default_factory=Access)
-    """The security part of the seeds' `retrieval_filters`: set by the caller, never by a step."""
+    """What the caller may see: set by the caller, never by a step."""
     retrieval_filter: Filter = field(default_factory=Filter)
     """The ordinary part, for every search, walk and fetch: set by the caller; a parsed query may only add to it."""
 

@@ -1,4 +1,4 @@
-"""`check_context_budget`: whether the evidence fits an answer's prompt (seed 001 §6.2)."""
+"""`check_context_budget`: whether the evidence fits an answer's prompt."""
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_text

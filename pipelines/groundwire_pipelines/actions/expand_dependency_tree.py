@@ -1,4 +1,4 @@
-"""`expand_dependency_tree` (seed 000): walks the dependency graph from the nodes that a search selected."""
+"""`expand_dependency_tree`: walks the dependency graph from the nodes that a search selected."""
 
 from typing import Annotated
 

@@ -145,9 +145,9 @@ class QuerySettings(HybridSettings):
         bool,
         Field(description="Fails with `server-no-matches` when nothing matches, instead of going on with nothing."),
     ] = False
-    process: Annotated[str, Field(description="Narrows to nodes with this `process` in their metadata.")] = ""
-    doc_class: Annotated[str, Field(description="Narrows to nodes with this `doc_class` in their metadata.")] = ""
-    workflow_id: Annotated[str, Field(description="Narrows to nodes with this `workflow_id` in their metadata.")] = ""
+    process: Annotated[str, Field(description="The `process` of the request, as callers give it.")] = ""
+    doc_class: Annotated[str, Field(description="The `doc_class` of the request, as callers give it.")] = ""
+    workflow_id: Annotated[str, Field(description="The `workflow_id` of the request, as callers give it.")] = ""
     filter: FilterKey = None
     budget_factor: BudgetFactor = None
 

@@ -1,4 +1,4 @@
-"""Inheritance (seed 001 §11): settings merge deeply, steps by id, from the root parent down to the child."""
+"""Inheritance: settings merge deeply, steps by id, from the root parent down to the child."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

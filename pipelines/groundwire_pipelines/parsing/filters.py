@@ -1,4 +1,4 @@
-"""Ordinary filters that a parsed query may add, and how they are merged with the caller's (seed 000).
+"""Ordinary filters that a parsed query may add, and how they are merged with the caller's.
 
 Only what narrows a search has a name here. Access and scope have none: they come from the caller alone.
 """
