@@ -1,8 +1,8 @@
 """`query`: the whole retrieval in one call, which leaves the texts of its matches as evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from groundwire_client import Hit, NodeText, ParentContext, QueryMatch, QueryResult
+from groundwire_client import FusionMode, Hit, NodeText, ParentContext, QueryMatch, QueryResult
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.query_settings import QuerySettings
@@ -35,7 +35,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             visibility=step.visibility,
             sources=step.sources,
             fusion=step.fusion,
-            rrf_k=step.rrf_k,
+            rrf_k=step.rrf_k if step.fusion is FusionMode.RRF else None,
             rerank=step.rerank,
             ranking=step.ranking.parameters,
             freshness_half_life_days=step.freshness_half_life_days,
@@ -49,22 +49,25 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     state.retrieval_seed_nodes = list(found.ids)
     state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
     state.node_texts = _texts(found.matches)
-    return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
+    return Outcome(detail={**detail, **_told(found), **_counts(found, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
-    """What the budget held, none twice: matches, what contains them, what is beside them."""
+    """What the budget held, none twice: matches, what contains them, what is beside them, what contains that."""
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
-    texts = [
-        *(_match_text(match) for match in hits if not match.text_omitted),
-        *(_parent_text(parent, hit.id) for hit in hits for parent in hit.meta.parents if not parent.text_omitted),
-        *(_match_text(match) for match in beside if not match.text_omitted),
-    ]
+    texts = [*_with_parents(hits), *_with_parents(beside)]
     first: dict[str, NodeText] = {}
     for text in texts:
         first.setdefault(text.id, text)
     return list(first.values())
+
+
+def _with_parents(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
+    """The texts of the matches, then those of the nodes that contain them."""
+    yield from (_match_text(match) for match in matches if not match.text_omitted)
+    for match in matches:
+        yield from (_parent_text(parent, match) for parent in match.meta.parents if not parent.text_omitted)
 
 
 def _match_text(match: QueryMatch) -> NodeText:
@@ -81,23 +84,23 @@ def _match_text(match: QueryMatch) -> NodeText:
     )
 
 
-def _parent_text(parent: ParentContext, match_id: str) -> NodeText:
-    """What contains a match, as a node one step away from it."""
+def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
+    """What contains a match or a neighbour, as a node one step away from it."""
     return NodeText(
         id=parent.id,
         text=parent.text,
         is_seed=False,
-        depth=1,
-        parent_id=match_id,
+        depth=2 if match.meta.neighbor else 1,
+        parent_id=match.id,
         token_count=parent.token_count,
         location=parent.citation,
         symbol=parent.symbol,
     )
 
 
-def _told(step: QuerySettings, found: QueryResult) -> dict[str, str | int | float | bool]:
+def _told(found: QueryResult) -> dict[str, str | int | float | bool]:
     return {
-        "fusion": step.fusion.value,
+        "fusion": str(found.meta.fusion or "unknown"),
         "query_class": found.meta.query_class.value,
         "matches": len(found.ids),
         "exact": found.meta.exact,

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from groundwire_client import Rerank, SearchType
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryParser, QuerySource, effective_top_k, parsed_query
-from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import merged
@@ -30,9 +30,8 @@ class SearchSettings(StepSettings):
         Rerank, one_of(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
     ] = Rerank.NONE
     rrf_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("rrf-k-not-positive"),
-        Field(description="The constant of a hybrid search's fusion, else ignored; 60 when absent."),
+        int | None,
+        Field(description="The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."),
     ] = None
     query_parser: Annotated[
         QueryParser | None,
@@ -50,6 +49,12 @@ class SearchSettings(StepSettings):
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
             )
+        return self
+
+    @model_validator(mode="after")
+    def _rrf_k_within_bounds(self) -> Self:
+        if self.search_type is SearchType.HYBRID:
+            check_rrf_k(self.rrf_k)
         return self
 
     @property
