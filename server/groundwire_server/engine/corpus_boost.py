@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.engine.rules_file import STRICT, read_rules
-from groundwire_server.text.prose_tokenizer import stems
+from groundwire_server.text.identifiers import stem
+from groundwire_server.text.prose_tokenizer import stems, words
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
 """The packaged rules."""
@@ -37,19 +38,22 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """A rule with the stems of its keywords and of the phrases in which these do not count."""
+    """A rule with the stems of its keywords, of the phrases in which these do not count, and the words that do not."""
 
     rule: BoostRule
     keywords: frozenset[_Phrase]
     unless: frozenset[_Phrase]
+    unless_words: frozenset[str]
 
-    def by(self, words: Sequence[str]) -> bool:
-        """Whether a keyword stands among the words outside of every phrase of `unless`."""
-        excepted = [place for phrase in self.unless for place in _places(words, phrase)]
+    def by(self, query: str) -> bool:
+        """Whether a keyword stands in the query outside of all that is excepted."""
+        query_words, query_stems = words(query), stems(query)
+        excepted = [place for phrase in self.unless for place in _places(query_stems, phrase)]
+        excepted += [range(place, place + 1) for place, word in enumerate(query_words) if word in self.unless_words]
         return any(
             not any(other.start <= place.start and place.stop <= other.stop for other in excepted)
             for keyword in self.keywords
-            for place in _places(words, keyword)
+            for place in _places(query_stems, keyword)
         )
 
 
@@ -58,11 +62,12 @@ class CorpusBoosts:
 
     A keyword is called for when the stems of its words stand in a row among the stems of the query's words, so that
     "deployment" calls "deploy", and "How to" calls "how to". Substrings would have "download" call "down" and
-    "podcast" "pod". A keyword that stands within a phrase of `unless` does not count.
+    "podcast" "pod". A keyword that stands within a phrase of `unless` does not count; a phrase of one word is compared
+    letter by letter, as it is there for what has the keyword's stem and means something else.
     """
 
     def __init__(self, rules: tuple[BoostRule, ...]) -> None:
-        self._rules = [_Called(rule, _phrases(rule.keywords), _phrases(rule.unless)) for rule in rules]
+        self._rules = [_prepared(rule) for rule in rules]
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -85,8 +90,14 @@ class CorpusBoosts:
 
     def called(self, query: str) -> tuple[BoostRule, ...]:
         """The rules that the query calls for, in their order."""
-        words = stems(query)
-        return tuple(called.rule for called in self._rules if called.by(words))
+        return tuple(called.rule for called in self._rules if called.by(query))
+
+
+def _prepared(rule: BoostRule) -> _Called:
+    unless = [words(phrase) for phrase in rule.unless]
+    single = frozenset(phrase[0] for phrase in unless if len(phrase) == 1)
+    longer = frozenset(tuple(map(stem, phrase)) for phrase in unless if len(phrase) > 1)
+    return _Called(rule, _phrases(rule.keywords), longer, single)
 
 
 def _phrases(texts: Sequence[str]) -> frozenset[_Phrase]:

@@ -105,7 +105,8 @@ NEITHER = [
     "countdown timer", "count down from ten", "graceful shutdown", "how does the server shut down", "slow down retries",
     "scale down to zero", "downstream services", "downcast to a subtype", "write down the decision", "markdown parser",
     "where does it tear down fixtures", "the stored procedure of invoices", "dependency injection container",
-    "register it in the IoC container", "redeem a coupon", "podium finish", "breakpoint of the debugger", "touchdown",
+    "register it in the IoC container", "which class contains the settings", "what a page may contain",
+    "redeem a coupon", "podium finish", "breakpoint of the debugger", "touchdown",
 ]  # fmt: skip
 
 
@@ -123,11 +124,11 @@ def test_a_rule_is_called_by_inflections_and_compounds_and_not_by_look_alikes(qu
 
 
 def test_a_keyword_counts_outside_of_the_phrases_that_except_it() -> None:
-    rule = BoostRule("rule", ("down", "took down"), ("DOC_README",), 2.0, unless=("break down", "down the"))
+    rule = BoostRule("rule", ("down", "took down"), ("DOC_README",), 2.0, unless=("break down", "down the", "downs"))
     boosts = CorpusBoosts((rule,))
     for query in ("down", "break it down", "it took down the site", "down or break down", "break down down"):
         assert boosts.called(query) == (rule,), query
-    for query in ("breaks down", "breaking down the site", "Down the hill", "breakdown", ""):
+    for query in ("breaks down", "breaking down the site", "Down the hill", "breakdown", "ups and downs", "Downs", ""):
         assert boosts.called(query) == (), query
 
 
