@@ -18,7 +18,7 @@ from bench.quality.sets import HELD_OUT, Document, JudgedQuery
 from groundwire_client import FusionMode, GroundwireClient, HybridParameters, QueryClass, Scope, StageScores
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.query_fusion import by_lead, by_range
-from groundwire_server.domain.query_parameters import DEFAULT_MIN_SIM
+from groundwire_server.domain.query_parameters import QueryDefaults
 
 Normaliser = Callable[[Sequence[float | None]], list[float]]
 
@@ -76,7 +76,7 @@ def pool_of(scores: Mapping[str, StageScores], relevant: frozenset[str], *, is_h
     """The candidates that one of SOURCES lists, by id; each lists the LIST_LIMIT best of its own."""
     listed: set[str] = set()
     for source in SOURCES:
-        floor = DEFAULT_MIN_SIM if source is Source.DENSE else sys.float_info.min
+        floor = QueryDefaults().min_sim if source is Source.DENSE else sys.float_info.min
         own = ((id_, _score(stages, source)) for id_, stages in scores.items())
         above = sorted((-score, id_) for id_, score in own if score is not None and score >= floor)
         listed.update(id_ for _, id_ in above[:LIST_LIMIT])

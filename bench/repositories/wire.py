@@ -60,7 +60,9 @@ def _shown(pipeline: Pipeline, address: str, scope: Scope, question: Question) -
 
 def _plain_hits(client: GroundwireClient, scope: Scope, question: Question) -> Evidence:
     """The best texts that fit the budget, with nothing around them."""
-    found = client.query(scope, question.text, top_k=_PLAIN_HITS_TOP_K, budget_tokens=BUDGET_TOKENS)
+    found = client.query(
+        scope, question.text, top_k=_PLAIN_HITS_TOP_K, budget_tokens=BUDGET_TOKENS, include_parents=False
+    )
     pieces = [
         Piece(match.citation.path, match.symbol_name, match.text) for match in found.matches if not match.text_omitted
     ]

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HybridParameters:
-    """How a query is to be run; None takes the server's default.
+    """How a query is to be run; None takes the server's default, named here as it is unless configured.
 
     Attributes:
-        alpha: The weight of the dense source in a weighted fusion, 0 to 1; 0.7.
-        min_sim: The least cosine similarity of a dense candidate, 0 to 1; 0.15.
+        alpha: The weight of the dense source in a weighted fusion, 0 to 1; 0.7. Given without a `fusion`, it asks for a
+            weighted one.
+        min_sim: The least cosine similarity of a dense candidate, 0 to 1; 0.15, or none where the search is narrowed.
         top_k: The most matches to return; 5.
         vec_limit: The most dense candidates, 1 to 10,000; 3 times `top_k` and at least 150.
         lex_limit: The most candidates of each other source, 1 to 10,000; 3 times `top_k` and at least 150.
         trgm_limit: The least trigram similarity of a trigram candidate, 0 to 1; 0.3.
-        max_candidates: The most candidates after the fusion, at most 100,000 and at least `top_k`, `vec_limit` and
-            `lex_limit`; all of them.
+        max_candidates: The most candidates after the fusion, at most 100,000 and at least those of `top_k`, `vec_limit`
+            and `lex_limit` that are given; all of them.
         diversify_strength: How much matches that resemble better ones are held back, 0 to 1; 0.
     """
 

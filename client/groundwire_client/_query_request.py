@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from groundwire.v1 import query_pb2
 from groundwire_client._enums import FusionMode, Source, Visibility
 from groundwire_client._filters import Filter
-from groundwire_client._query_parameters import DEFAULT_RANKING, HybridParameters, RankingParameters
+from groundwire_client._query_parameters import DEFAULT_HYBRID, DEFAULT_RANKING, HybridParameters, RankingParameters
 from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
 
@@ -51,7 +51,7 @@ def query_request(
     doc_class: str,
     workflow_id: str,
     sources: Sequence[Source],
-    fusion: FusionMode,
+    fusion: FusionMode | None,
     rrf_k: int | None,
     rerank: bool,
     ranking: RankingParameters,
@@ -65,20 +65,20 @@ def query_request(
     query_vector: Sequence[float],
     budget_tokens: int | None,
 ) -> query_pb2.QueryRequest:
-    """A question; None and empty values are left off, `hybrid` never."""
+    """A question; None, empty values and parameters without any are left off."""
     return query_pb2.QueryRequest(
         scope=scope_message(scope),
         access=access_message(access),
         query=query,
         filter=filter_message(filter),
-        hybrid=_hybrid_message(hybrid),
+        hybrid=None if hybrid == DEFAULT_HYBRID else query_pb2.HybridParameters(**asdict(hybrid)),
         top_k=top_k,
         visibility=VISIBILITIES[visibility],
         process=process,
         doc_class=doc_class,
         workflow_id=workflow_id,
         sources=[SOURCES[Source(source)] for source in strings("sources", sources)],
-        fusion=FUSIONS[fusion],
+        fusion=query_pb2.FUSION_MODE_UNSPECIFIED if fusion is None else FUSIONS[fusion],
         rrf_k=rrf_k,
         rerank=rerank,
         freshness_half_life_days=freshness_half_life_days,
@@ -91,19 +91,6 @@ def query_request(
         query_vector=query_vector,
         budget_tokens=budget_tokens,
         ranking=None if ranking == DEFAULT_RANKING else query_pb2.RankingParameters(**asdict(ranking)),
-    )
-
-
-def _hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
-    return query_pb2.HybridParameters(
-        alpha=hybrid.alpha,
-        min_sim=hybrid.min_sim,
-        top_k=hybrid.top_k,
-        vec_limit=hybrid.vec_limit,
-        lex_limit=hybrid.lex_limit,
-        trgm_limit=hybrid.trgm_limit,
-        max_candidates=hybrid.max_candidates,
-        diversify_strength=hybrid.diversify_strength,
     )
 
 

@@ -130,9 +130,14 @@ class ServiceContext:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """How the vector space and the nodes were chosen: the embedder and its fingerprint, and what the request said."""
+    """How the vector space and the nodes were chosen.
+
+    `profile` is the server's routing rule that the request matched, empty for none; `collection_ids` are those that the
+    search was narrowed to; `embedder` and `vector_space_id` tell the vector space; the rest is as in the request.
+    """
 
     profile: str
+    embedder: str
     vector_space_id: str
     process: str
     doc_class: str
@@ -153,8 +158,8 @@ class SourceUse:
 class RetrieveMeta:
     """How an answer was made; every count is of what the caller may see.
 
-    The parameters are those in effect; `rrf_k` is 0 unless the fusion was by reciprocal rank. `took_ms` is
-    processor time of the server's own work on the call, without opening the index and embedding the query.
+    The parameters are those in effect, and None where they could have none on this query. `took_ms` is processor
+    time of the server's own work on the call, without opening the index and embedding the query.
     `lexical_index_used` names the sources besides the dense one that proposed a candidate. `deleted_matches_blocked`
     counts deleted nodes that would else have been candidates. Freshness counted from `now`, in UTC. `exact` is False
     when an approximate index made the dense list. `truncated` is True when more than texts had to be left out to keep
@@ -166,16 +171,16 @@ class RetrieveMeta:
     query_class: QueryClass
     fusion: FusionMode | None
     sources: tuple[SourceUse, ...]
-    alpha: float
-    min_sim: float
+    alpha: float | None
+    min_sim: float | None
     top_k_effective: int
     matches_returned: int
-    max_candidates_effective: int
-    vec_limit: int
-    lex_limit: int
-    trgm_limit: float
-    diversify_strength: float
-    rrf_k: int
+    max_candidates_effective: int | None
+    vec_limit: int | None
+    lex_limit: int | None
+    trgm_limit: float | None
+    diversify_strength: float | None
+    rrf_k: int | None
     vector_candidates: int
     lexical_candidates: int
     fused_candidates: int
@@ -183,8 +188,8 @@ class RetrieveMeta:
     visibility_effective: Visibility | None
     lexical_index_used: tuple[Source | None, ...]
     boosts: tuple[str, ...]
-    freshness_half_life_days: float
-    freshness_weight: float
+    freshness_half_life_days: float | None
+    freshness_weight: float | None
     now: datetime
     exact: bool
     truncated: bool

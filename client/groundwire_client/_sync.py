@@ -269,14 +269,14 @@ class GroundwireClient(BaseClient):
         doc_class: str = "",
         workflow_id: str = "",
         sources: Sequence[Source] = (),
-        fusion: FusionMode = FusionMode.ADAPTIVE,
+        fusion: FusionMode | None = None,
         rrf_k: int | None = None,
         rerank: bool = False,
         ranking: RankingParameters = DEFAULT_RANKING,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
-        include_parents: bool = False,
+        include_parents: bool = True,
         include_neighbors: bool = False,
         expand_graph: bool = False,
         not_found_when_empty: bool = False,
@@ -294,20 +294,22 @@ class GroundwireClient(BaseClient):
             top_k: The most matches to return; overrides `hybrid.top_k`.
             filter: Narrows every source before it ranks.
             visibility: Which nodes the query is about; anything but ACTIVE needs the server's leave.
-            process: Narrows to nodes whose metadata has this value under `process`; empty does not filter.
-            doc_class: The same under `doc_class`.
-            workflow_id: The same under `workflow_id`.
+            process: The process that asks. With the next two it chooses a rule of the server's routing, told in
+                `meta.routing.profile`; where none matches, the three have no effect.
+            doc_class: The class of documents that is meant.
+            workflow_id: The workflow that asks.
             sources: The sources to ask, each once; empty asks every one that the index has.
-            fusion: How their lists become one.
-            rrf_k: The constant of a fusion by reciprocal rank; None is the server's default, 60.
+            fusion: How their lists become one; None is WEIGHTED where `hybrid.alpha` is given, else what the server's
+                routing says, else ADAPTIVE.
+            rrf_k: The constant of a fusion by reciprocal rank, ignored by others; None is 60.
             rerank: Lets the server's reranker read the query with the best candidates; it must have one.
             ranking: How files, kinds of text and the graph change the order.
-            freshness_half_life_days: The age at which what a conversation gains by being recent is halved; None is the
-                server's default, 90.
-            freshness_weight: The share of being recent in the score of a conversation, 0 to 1; None is the server's
-                default, 0.1.
+            freshness_half_life_days: The age at which what a conversation gains by being recent is halved, 0 for no
+                freshness; None is the server's default, 90 unless configured.
+            freshness_weight: The share of being recent in the score of a conversation, 0 to 1, 0 for no freshness; None
+                is the server's default, 0.1 unless configured.
             now: When the question is asked, with a time zone; None is the server's clock.
-            include_parents: Returns with each match the nodes that contain it, with their texts.
+            include_parents: Returns with each match the nodes that contain it, with their texts as room allows.
             include_neighbors: Returns after the matches the chunks before and after each in its document.
             expand_graph: Returns the services around the matches.
             not_found_when_empty: Raises NotFoundError (`NO_MATCHES`) when nothing matches.

@@ -2,80 +2,51 @@
 
 import difflib
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast, get_args
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from groundwire_server.domain.limits import CALL_MEMORY_SHARES, Limits, request_memory
+from groundwire_server.domain.limits import (
+    CALL_MEMORY_SHARES,
+    MAX_HALF_LIFE_DAYS,
+    MAX_LIST_LIMIT,
+    Limits,
+    request_memory,
+)
+from groundwire_server.domain.query import Freshness
+from groundwire_server.domain.query_parameters import QueryDefaults
 from groundwire_server.embedding.names import DEFAULT_MODEL
+from groundwire_server.setting_values import (
+    Address,
+    DeadlineSeconds,
+    Names,
+    OptionalAddress,
+    PathOrUrl,
+    Seconds,
+    Share,
+    SigningAlgorithm,
+    Token,
+    is_url,
+    split_names,
+)
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
 # and the like to values of its own in every pod beside a service of the name `groundwire`.
 ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
-NO_EMBEDDER = "none"
 
 _LIMITS = Limits()
-_NO_TOKEN = re.compile(r"[^\x21-\x7e]")
-_ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
+_DEFAULTS = QueryDefaults()
+_ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=MAX_LIST_LIMIT)]
 
 
 class SettingsError(Exception):
     """Settings that cannot be used: one line for each, `setting: value: rule`."""
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """The host (an IPv6 address without its brackets) and port of HOST:PORT. Raises ValueError."""
-    match = _ADDRESS.fullmatch(address)
-    if match is None or int(match[3]) > 65_535:
-        raise ValueError("must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets")
-    return match[1] or match[2], int(match[3])
-
-
-def _check_address(address: str) -> str:
-    split_address(address)
-    return address
-
-
-def _check_optional_address(address: str) -> str:
-    return _check_address(address) if address else address
-
-
-def _split_names(value: object) -> object:
-    """Lets the environment and flags give a list as `a,b`, and none of it as `none`."""
-    if not isinstance(value, str):
-        return value
-    return () if value == NO_EMBEDDER else tuple(name.strip() for name in value.split(","))
-
-
-def _check_source(source: str) -> str:
-    """A path or name, or a URL that nobody on the way can read or answer in its place."""
-    if not is_url(source):
-        return source
-    url = urlsplit(source)
-    loopback = url.hostname in ("localhost", "127.0.0.1", "::1")
-    secure = url.scheme == "https" or (url.scheme == "http" and loopback)
-    if not (secure and url.hostname and url.port != 0) or url.username is not None:
-        raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
-    return source
-
-
-def is_url(source: str) -> bool:
-    """Whether a setting that may be a path or a URL is a URL."""
-    return "://" in source
-
-
-def _check_token(token: SecretStr) -> SecretStr:
-    if _NO_TOKEN.search(token.get_secret_value()):
-        raise ValueError("must be one word of printable ASCII")
-    return token
 
 
 def _default_running_calls(earlier: dict[str, Any]) -> int:
@@ -83,9 +54,9 @@ def _default_running_calls(earlier: dict[str, Any]) -> int:
     return max(1, worker_threads - 1)
 
 
-SigningAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
-DeadlineSeconds = Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)]
+def _default_top_k(earlier: dict[str, Any]) -> int:
+    max_top_k: int = earlier["max_top_k"]
+    return min(_DEFAULTS.top_k, max_top_k)
 
 
 class Settings(BaseSettings):
@@ -102,9 +73,9 @@ class Settings(BaseSettings):
     data: Path = Path("groundwire-data")
     """The folder that holds the indexes."""
 
-    listen: Annotated[str, AfterValidator(_check_address)] = "127.0.0.1:50051"
+    listen: Address = "127.0.0.1:50051"
     """Where calls are answered, HOST:PORT; port 0 takes a free one."""
-    health_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    health_listen: OptionalAddress = ""
     """Where health alone is answered as well, without TLS; empty for nowhere."""
     tls_certificate: Path | None = None
     """PEM file of the server's certificate chain; without it calls travel in the clear."""
@@ -122,16 +93,14 @@ class Settings(BaseSettings):
     """Where a caller's access comes from: the request itself, a verified token, or a client certificate."""
     access_mapping: Path | None = None
     """YAML file that says what claims (`jwt`) or certificates (`mtls`) grant."""
-    jwt_keys: Annotated[str, AfterValidator(_check_source)] = ""
+    jwt_keys: PathOrUrl = ""
     """JSON Web Key Set with the keys that tokens are signed with: a file, or an https URL."""
     jwt_issuer: str = ""
     """The `iss` that tokens must have."""
-    jwt_audiences: Annotated[
-        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
-    ] = ()
+    jwt_audiences: Names = ()
     """The audiences of which a token's `aud` must hold one."""
     jwt_algorithms: Annotated[
-        tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(_split_names), Field(min_length=1)
+        tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(split_names), Field(min_length=1)
     ] = get_args(SigningAlgorithm)
     """How tokens may be signed. Symmetric keys and unsigned tokens are never admitted."""
     jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
@@ -145,11 +114,9 @@ class Settings(BaseSettings):
     reflection: bool = True
     """Whether the contract can be asked for over the wire."""
 
-    embedders: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)] = (
-        DEFAULT_MODEL,
-    )
+    embedders: Names = (DEFAULT_MODEL,)
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
-    reranker: Annotated[str, AfterValidator(_check_source)] = ""
+    reranker: PathOrUrl = ""
     """What is behind `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL of
     a service, to which queries and the texts of candidates are sent then; empty for none."""
     reranker_api: Literal["rerank", "tei"] = "rerank"
@@ -158,7 +125,7 @@ class Settings(BaseSettings):
     """Which of the service's models is meant; empty for its only one."""
     reranker_token_file: Path | None = None
     """File of the bearer token that the service asks for; read anew for each request."""
-    reranker_token: Annotated[SecretStr, AfterValidator(_check_token)] = SecretStr("")
+    reranker_token: Token = SecretStr("")
     """The token itself, for those who pass secrets in the environment; never logged."""
     reranker_seconds: DeadlineSeconds = 10
     """How long the service may take to answer one request."""
@@ -167,9 +134,9 @@ class Settings(BaseSettings):
 
     corpus_boosts: Path | None = None
     """YAML file of the rules by which a query's words favour kinds of sources; the packaged ones without it."""
-    visibility_override_acl_tags: Annotated[
-        tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
-    ] = ()
+    routing: Path | None = None
+    """YAML file of the rules that `process`, `doc_class` and `workflow_id` of a query choose from; none without it."""
+    visibility_override_acl_tags: Names = ()
     """ACL tags whose holders may query deleted nodes; `*` lets everyone."""
 
     max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k
@@ -178,6 +145,28 @@ class Settings(BaseSettings):
     """The longest query admitted, in characters."""
     max_expand_nodes: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.max_expand_nodes
     """The largest `max_nodes` admitted."""
+
+    default_top_k: Annotated[int, Field(ge=1)] = Field(default_factory=_default_top_k)
+    """How many matches a query returns that does not say: 5, or `max_top_k` if that is less, unless given."""
+    default_alpha: Share = _DEFAULTS.alpha
+    """The weight of the dense source in a weighted fusion whose query does not say."""
+    default_min_sim: Share = _DEFAULTS.min_sim
+    """The least similarity of dense candidates of a query that does not say; not for one that a filter narrows."""
+    default_vec_limit: _ListLimit | None = None
+    """The most dense candidates of a query that does not say: 3 times `top_k` and at least 150 unless given."""
+    default_lex_limit: _ListLimit | None = None
+    """The same for each other source."""
+    default_trgm_limit: Share = _DEFAULTS.trgm_limit
+    """The least similarity of trigram candidates of a query that does not say."""
+    default_diversify_strength: Share = _DEFAULTS.diversify_strength
+    """How much a query that does not say holds back matches that resemble better ones."""
+    default_freshness_half_life_days: Annotated[float, Field(ge=0, le=MAX_HALF_LIFE_DAYS, allow_inf_nan=False)] = (
+        _DEFAULTS.freshness.half_life_days
+    )
+    """The age at which what a conversation gains by being recent is halved, for queries that do not say; 0 for off."""
+    default_freshness_weight: Share = _DEFAULTS.freshness.weight
+    """The share of being recent in a conversation's score, for queries that do not say; 0 for off."""
+
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
     """The largest request message admitted."""
 
@@ -207,13 +196,13 @@ class Settings(BaseSettings):
     drain_grace_seconds: Seconds = 30
     """How long calls under way may then take to end."""
 
-    metrics_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    metrics_listen: OptionalAddress = ""
     """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
     tracing: bool = False
     """Whether calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
-    trace_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.01
+    trace_ratio: Share = 0.01
     """The share of calls to trace of those whose caller has not decided it."""
-    channelz_listen: Annotated[str, AfterValidator(_check_optional_address)] = ""
+    channelz_listen: OptionalAddress = ""
     """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
 
     audit: Literal["off", "on", "required"] = "off"
@@ -237,12 +226,30 @@ class Settings(BaseSettings):
         """The limits that requests are checked against."""
         return Limits(self.max_top_k, self.max_query_chars, self.max_expand_nodes)
 
+    @property
+    def query_defaults(self) -> QueryDefaults:
+        """What the absent parameters of a query take."""
+        return QueryDefaults(
+            top_k=self.default_top_k,
+            alpha=self.default_alpha,
+            min_sim=self.default_min_sim,
+            vec_limit=self.default_vec_limit,
+            lex_limit=self.default_lex_limit,
+            trgm_limit=self.default_trgm_limit,
+            diversify_strength=self.default_diversify_strength,
+            freshness=Freshness(self.default_freshness_half_life_days, self.default_freshness_weight),
+        )
+
     @model_validator(mode="after")
     def _check_together(self) -> Self:
         if self.default_deadline_seconds > self.max_deadline_seconds:
             raise ValueError(
                 f"default_deadline_seconds: {self.default_deadline_seconds:g}: "
                 f"must be at most max_deadline_seconds, which is {self.max_deadline_seconds:g}"
+            )
+        if self.default_top_k > self.max_top_k:
+            raise ValueError(
+                f"default_top_k: {self.default_top_k}: must be at most max_top_k, which is {self.max_top_k}"
             )
         if self.max_running_calls > self.worker_threads:
             raise ValueError(

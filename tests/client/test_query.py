@@ -67,9 +67,8 @@ def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer
     assert server.attempts[0].request == query_pb2.QueryRequest(
         scope=SCOPE_MESSAGE,
         query="vat",
-        hybrid=query_pb2.HybridParameters(),
         visibility=query_pb2.VISIBILITY_ACTIVE,
-        fusion=query_pb2.FUSION_MODE_ADAPTIVE,
+        include_parents=True,
     )
 
 

@@ -34,14 +34,14 @@ DEFAULTS: dict[str, Any] = {
     "doc_class": "",
     "workflow_id": "",
     "sources": (),
-    "fusion": FusionMode.ADAPTIVE,
+    "fusion": None,
     "rrf_k": None,
     "rerank": False,
     "ranking": RankingParameters(),
     "freshness_half_life_days": None,
     "freshness_weight": None,
     "now": None,
-    "include_parents": False,
+    "include_parents": True,
     "include_neighbors": False,
     "expand_graph": False,
     "not_found_when_empty": False,
@@ -156,11 +156,11 @@ def test_a_request_carries_every_argument() -> None:
     assert set_fields(request.hybrid) == all_fields(request.hybrid)
 
 
-def test_hybrid_is_sent_even_when_it_takes_every_default() -> None:
+def test_what_takes_every_default_is_left_off() -> None:
     request = requested()
-    assert request.HasField("hybrid")
-    assert set_fields(request.hybrid) == set()
-    assert set_fields(request) == {"scope", "query", "hybrid", "visibility", "fusion"}
+    assert set_fields(request) == {"scope", "query", "visibility", "include_parents"}
+    assert request.include_parents
+    assert requested(include_parents=False).HasField("include_parents")
 
 
 def test_zeros_are_not_left_off() -> None:
@@ -233,6 +233,14 @@ def test_enum_values_of_a_newer_server_do_no_harm() -> None:
     assert (told.fusion, told.visibility_effective) == (None, None)
     assert [use.source for use in told.sources] == [None]
     assert told.lexical_index_used == (None,)
+
+
+def test_parameters_that_had_no_effect_are_none() -> None:
+    told = query_result(query_pb2.QueryResponse()).meta
+    absent = "alpha min_sim max_candidates_effective vec_limit lex_limit trgm_limit diversify_strength rrf_k".split()
+    assert [getattr(told, name) for name in absent] == [None] * 8
+    assert (told.freshness_half_life_days, told.freshness_weight) == (None, None)
+    assert told.ranking == RankingParameters()
 
 
 def test_times_are_in_utc() -> None:

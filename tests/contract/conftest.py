@@ -96,10 +96,31 @@ def platform_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "data"
 
 
+ROUTING = """
+rules:
+  - name: refunds
+    when: {process: billing, doc_class: [manual, form]}
+    collections: [policies, forms]
+    parameters: {top_k: 2, min_sim: 0.5, file_weight: 0}
+  - name: ranks
+    when: {workflow_id: w-ranks}
+    fusion: rrf
+  - name: dense
+    when: {workflow_id: w-dense}
+    parameters: {alpha: 0.875}
+  - name: frozen
+    when: {process: audit, repository: platform, branch: main}
+    index: v0
+"""
+"""What the server over the platform routes by."""
+
+
 @pytest.fixture(scope="session")
 def platform_server(platform_data: Path) -> Iterator[Server]:
-    """A server without models, at which auditors may query deleted nodes."""
-    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": AUDITOR_TAG}
+    """A server without models, at which auditors may query deleted nodes; it routes by `ROUTING`."""
+    routing = platform_data.with_name("routing.yaml")
+    routing.write_text(ROUTING)
+    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": AUDITOR_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with Server(platform_data, "--embedder", "none", environment=environment) as server:
         yield server
 

@@ -29,6 +29,15 @@ def _ids(response: messages.SearchNodesResponse) -> list[str]:
     return [hit.id for hit in response.hits]
 
 
+@pytest.mark.parametrize(("search_type", "asked"), [("SEMANTIC", {"query_vector": [1, 0, 0, 0]}), ("BM25", {})])
+@pytest.mark.parametrize("rrf_k", [-5, 0, 1_000_001])
+def test_the_fusion_constant_is_ignored_where_nothing_is_fused(
+    retrieval: Retrieval, search_type: str, asked: dict[str, list[float]], rrf_k: int
+) -> None:
+    plain = _search(retrieval, search_type, query="invoice create", explain=True, **asked)
+    assert _search(retrieval, search_type, query="invoice create", explain=True, rrf_k=rrf_k, **asked) == plain
+
+
 def test_semantic_search_ranks_by_cosine_and_breaks_ties_by_id(retrieval: Retrieval) -> None:
     response = _search(retrieval, "SEMANTIC", query_vector=[2, 0, 0, 0])
     assert _ids(response)[:3] == [CREATE, TOTAL, PROC]

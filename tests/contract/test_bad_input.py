@@ -184,7 +184,6 @@ SEARCH_ROWS = [
     Row("top_k is not negative", search(top_k=-1), INVALID, "VALUE_OUT_OF_RANGE", "top_k"),
     Row("top_k is not too large", search(top_k=1001), INVALID, "VALUE_OUT_OF_RANGE", "top_k"),
     Row("rrf_k is at least 1", search(search_type=messages.SEARCH_TYPE_HYBRID, rrf_k=0), INVALID, "VALUE_OUT_OF_RANGE", "rrf_k"),
-    Row("rrf_k is checked for other types as well", search(rrf_k=-5), INVALID, "VALUE_OUT_OF_RANGE", "rrf_k"),
     Row("rerank is known", semantic(rerank=99), INVALID, "VALUE_UNKNOWN", "rerank"),
     Row("rerank with bm25", search(rerank=messages.RERANK_KEYWORD), INVALID, "FIELDS_CONFLICT", "rerank"),
     Row("rerank with hybrid", search(search_type=messages.SEARCH_TYPE_HYBRID, rerank=messages.RERANK_CODEBERT), INVALID, "FIELDS_CONFLICT", "rerank"),

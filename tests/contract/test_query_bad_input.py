@@ -6,6 +6,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from groundwire.v1.query_pb2 import (
+    FUSION_MODE_RRF,
     SOURCE_BM25_CODE,
     SOURCE_DENSE,
     SOURCE_TRIGRAM,
@@ -125,18 +126,15 @@ TEXT_ROWS = [
 ]
 
 PARAMETER_ROWS = [
-    Row("hybrid is required", query(hybrid=None), INVALID, REQUIRED, "hybrid"),
     Row("max_candidates is not below top_k", hybrid(max_candidates=9, top_k=10, vec_limit=1, lex_limit=1), INVALID, OUT_OF_RANGE, "hybrid.max_candidates"),
     Row("max_candidates is not below the overriding top_k", query(top_k=10, hybrid=HybridParameters(max_candidates=9, top_k=1, vec_limit=1, lex_limit=1)), INVALID, OUT_OF_RANGE, "hybrid.max_candidates"),
     Row("max_candidates is not below vec_limit", hybrid(max_candidates=9, top_k=1, vec_limit=10, lex_limit=1), INVALID, OUT_OF_RANGE, "hybrid.max_candidates"),
     Row("max_candidates is not below lex_limit", hybrid(max_candidates=9, top_k=1, vec_limit=1, lex_limit=10), INVALID, OUT_OF_RANGE, "hybrid.max_candidates"),
-    Row("max_candidates is not below the limits in effect", hybrid(max_candidates=99), INVALID, OUT_OF_RANGE, "hybrid.max_candidates"),
     Row("top_k is at least 1", query(top_k=0), INVALID, OUT_OF_RANGE, "top_k"),
     Row("top_k is not negative", query(top_k=-1), INVALID, OUT_OF_RANGE, "top_k"),
     Row("top_k is not too large", query(top_k=1001), INVALID, OUT_OF_RANGE, "top_k"),
-    Row("rrf_k is at least 1", query(rrf_k=0), INVALID, OUT_OF_RANGE, "rrf_k"),
-    Row("rrf_k is not too large", query(rrf_k=1_000_001), INVALID, OUT_OF_RANGE, "rrf_k"),
-    Row("half-life is above 0", query(freshness_half_life_days=0.0), INVALID, OUT_OF_RANGE, "freshness_half_life_days"),
+    Row("rrf_k is at least 1", query(fusion=FUSION_MODE_RRF, rrf_k=0), INVALID, OUT_OF_RANGE, "rrf_k"),
+    Row("rrf_k is not too large", query(fusion=FUSION_MODE_RRF, rrf_k=1_000_001), INVALID, OUT_OF_RANGE, "rrf_k"),
     Row("half-life is not negative", query(freshness_half_life_days=-1.0), INVALID, OUT_OF_RANGE, "freshness_half_life_days"),
     Row("half-life is a century at most", query(freshness_half_life_days=36_500.5), INVALID, OUT_OF_RANGE, "freshness_half_life_days"),
     Row("half-life is a number", query(freshness_half_life_days=math.nan), INVALID, OUT_OF_RANGE, "freshness_half_life_days"),

@@ -78,11 +78,12 @@ def test_a_match_tells_the_rest_of_what_its_source_said(platform: Platform) -> N
     assert json.loads(bare.metadata_json) == {}
 
 
-def test_the_parents_of_a_match_are_named_and_told_on_request(platform: Platform) -> None:
-    named = match_of(platform.ask("kubectl rollback", DOCS), CHUNK).meta
+def test_the_parents_of_a_match_come_with_it_unless_refused(platform: Platform) -> None:
+    named = match_of(platform.ask("kubectl rollback", DOCS, include_parents=False), CHUNK).meta
     assert list(named.parent_ids) == ["platform::main::md::readme", "platform::main::md::runbook"]
     assert not named.parents
-    told = match_of(platform.ask("kubectl rollback", DOCS, include_parents=True), CHUNK).meta
+    told = match_of(platform.ask("kubectl rollback", DOCS), CHUNK).meta
+    assert told == match_of(platform.ask("kubectl rollback", DOCS, include_parents=True), CHUNK).meta
     assert [parent.id for parent in told.parents] == list(told.parent_ids) == list(named.parent_ids)
     runbook = told.parents[1]
     assert (runbook.text, runbook.symbol, runbook.text_omitted) == ("The runbook of the platform.", "Runbook", False)
@@ -127,6 +128,13 @@ def test_the_chunks_beside_a_match_follow_the_matches(platform: Platform) -> Non
         assert (neighbor.rank, neighbor.score, neighbor.HasField("scores")) == (0, 0.0, False)
     assert before.text == "## Before\nTell the channel."
     assert list(before.meta.parent_ids) == ["platform::main::md::runbook"]
+    assert [parent.text for parent in before.meta.parents] == ["The runbook of the platform."]
+
+
+def test_a_neighbour_comes_without_its_parents_where_they_are_refused(platform: Platform) -> None:
+    before, _ = neighbors_of_chunk(platform, include_parents=False)
+    assert list(before.meta.parent_ids) == ["platform::main::md::runbook"]
+    assert not before.meta.parents
 
 
 def test_a_hidden_chunk_is_no_neighbour(platform: Platform) -> None:

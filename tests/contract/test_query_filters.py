@@ -4,10 +4,16 @@ import json
 
 import pytest
 
-from groundwire.v1.query_pb2 import VISIBILITY_ACTIVE, VISIBILITY_ALL, VISIBILITY_DELETED, VISIBILITY_UNSPECIFIED
+from groundwire.v1.query_pb2 import (
+    VISIBILITY_ACTIVE,
+    VISIBILITY_ALL,
+    VISIBILITY_DELETED,
+    VISIBILITY_UNSPECIFIED,
+    HybridParameters,
+)
 from groundwire.v1.scope_pb2 import AccessContext, Filter
-from support.platform import EVERYTHING, Platform, keys, match_of
-from support.platform_corpus import AUDITOR_TAG, AUTH, BILLING, FINANCE_TAG, PLATFORM, TENANT
+from support.platform import DENSE, EVERYTHING, Platform, keys, match_of
+from support.platform_corpus import AUDITOR_TAG, AUTH, BILLING, DEPLOY, FINANCE_TAG, PLATFORM, TENANT
 
 POLICY, FORM, WITHDRAWN, SECRET = "md::refund/policy", "md::refund/form", "md::refund/withdrawn", "md::refund/secret"
 LEGACY = "go::auth/GetUserLegacy"
@@ -128,11 +134,28 @@ def test_metadata_keeps_the_nodes_that_have_its_values(
     assert kept(platform, metadata) == expected
 
 
-@pytest.mark.parametrize(("field", "value"), [("process", "billing"), ("doc_class", "manual"), ("workflow_id", "w-1")])
-def test_a_route_narrows_to_the_metadata_of_its_name(platform: Platform, field: str, value: str) -> None:
-    assert everything(platform, **{field: value}) == {POLICY}
-    assert everything(platform, **{field: value}, filter=Filter(collection_ids=["forms"])) == set()
-    assert everything(platform, **{field: "none such"}) == set()
+@pytest.mark.parametrize(("field", "value"), [("process", "help"), ("doc_class", "manual"), ("workflow_id", "w-2")])
+def test_what_a_query_is_routed_by_narrows_nothing(platform: Platform, field: str, value: str) -> None:
+    assert everything(platform, **{field: value}) == nodes_with()
+    assert everything(platform, **{field: "none such"}) == nodes_with()
+
+
+def test_a_filter_is_not_emptied_by_the_least_similarity_by_default(platform: Platform) -> None:
+    """Nothing of the collections resembles the question; with a filter, the nearest is what was asked for."""
+    asked = {"sources": [DENSE], "filter": Filter(collection_ids=["policies", "forms"])}
+    response = platform.ask("?", AUTH, **asked)
+    assert set(keys(response)) == {POLICY, FORM}
+    assert [match.scores.dense for match in response.matches] == [0.0, 0.0]
+    assert not response.meta.HasField("min_sim")
+    for min_sim in (0.15, 0.01):
+        strict = platform.ask("?", AUTH, hybrid=HybridParameters(min_sim=min_sim), **asked)
+        assert (keys(strict), strict.meta.min_sim) == ([], min_sim)
+    assert platform.ask("?", AUTH, sources=[DENSE]).meta.min_sim == 0.15
+
+
+def test_what_a_filter_leaves_is_the_same_whatever_the_caller_may_not_see(platform: Platform) -> None:
+    asked = {"sources": [DENSE], "filter": Filter(service_names=["ledger-service", "acme-service", "user-service"])}
+    assert keys(platform.ask("?", DEPLOY, **asked)) == ["go::user/LoadProfile"]
 
 
 @pytest.mark.parametrize("visibility", [VISIBILITY_UNSPECIFIED, VISIBILITY_ACTIVE])

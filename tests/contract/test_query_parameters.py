@@ -1,11 +1,17 @@
 """Each hybrid parameter's effect and default, and each figure of the meta."""
 
+import pytest
+
 from groundwire.v1.query_pb2 import (
+    FUSION_MODE_ADAPTIVE,
     FUSION_MODE_RRF,
+    FUSION_MODE_UNSPECIFIED,
     FUSION_MODE_WEIGHTED,
     VISIBILITY_ACTIVE,
+    FusionMode,
     HybridParameters,
     RetrieveMeta,
+    Source,
 )
 from groundwire.v1.scope_pb2 import Filter
 from support.platform import (
@@ -20,9 +26,22 @@ from support.platform import (
     Platform,
     keys,
     match_of,
+    timeless,
     timestamp,
 )
-from support.platform_corpus import AUTH, BILLING, ORDERS
+from support.platform_corpus import AUTH, BILLING, DOCS, INCIDENT, ORDERS
+
+FRESHNESS = {"freshness_half_life_days", "freshness_weight"}
+PARAMETERS = FRESHNESS | {
+    "alpha",
+    "min_sim",
+    "max_candidates_effective",
+    "vec_limit",
+    "lex_limit",
+    "trgm_limit",
+    "diversify_strength",
+    "rrf_k",
+}
 
 
 def lengths(meta: RetrieveMeta) -> dict[int, int]:
@@ -30,36 +49,90 @@ def lengths(meta: RetrieveMeta) -> dict[int, int]:
     return {use.source: use.candidates for use in meta.sources}
 
 
-def test_an_empty_message_takes_every_default(platform: Platform) -> None:
-    meta = platform.ask("order", ORDERS).meta
-    assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.7, 0.15, 0.3, 0.0)
-    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 150, 150, 600)
+def told(meta: RetrieveMeta) -> set[str]:
+    """The parameters that the meta tells."""
+    return {field.name for field, _ in meta.ListFields() if field.name in PARAMETERS}
+
+
+def test_an_absent_or_empty_message_takes_every_default(platform: Platform) -> None:
+    response = platform.ask("order", ORDERS)
+    assert timeless(platform.ask("order", ORDERS, hybrid=None)) == timeless(response)
+    meta = response.meta
+    assert meta.fusion == FUSION_MODE_ADAPTIVE
+    assert (meta.min_sim, meta.trgm_limit) == (0.15, 0.3)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit) == (5, 150, 150)
+    assert told(meta) == {"min_sim", "trgm_limit", "vec_limit", "lex_limit", *FRESHNESS}
     assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
     assert (meta.visibility_effective, meta.now) == (VISIBILITY_ACTIVE, timestamp(NOW))
 
 
 def test_lists_are_three_times_as_deep_as_the_result(platform: Platform) -> None:
     meta = platform.ask("order", ORDERS, top_k=200).meta
-    assert (meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (600, 600, 2400)
+    assert (meta.vec_limit, meta.lex_limit) == (600, 600)
 
 
 def test_what_is_given_is_in_effect(platform: Platform) -> None:
     hybrid = HybridParameters(
-        alpha=0.25, min_sim=0.5, top_k=2, vec_limit=3, lex_limit=4, trgm_limit=0.75, max_candidates=7,
-        diversify_strength=0.125,
-    )  # fmt: skip
-    meta = platform.ask(
-        "order",
-        ORDERS,
-        hybrid=hybrid,
-        freshness_half_life_days=7,
-        freshness_weight=0.5,
-        fusion=FUSION_MODE_RRF,
-        rrf_k=9,
-    ).meta
-    assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.25, 0.5, 0.75, 0.125)
-    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (2, 3, 4, 7)
+        min_sim=0.5, top_k=2, vec_limit=30, lex_limit=40, trgm_limit=0.75, max_candidates=70, diversify_strength=0.125
+    )
+    fresh = {"freshness_half_life_days": 7, "freshness_weight": 0.5}
+    meta = platform.ask("latency", INCIDENT, hybrid=hybrid, **fresh, fusion=FUSION_MODE_RRF, rrf_k=9).meta
+    assert (meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.5, 0.75, 0.125)
+    assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (2, 30, 40, 70)
     assert (meta.freshness_half_life_days, meta.freshness_weight, meta.rrf_k) == (7.0, 0.5, 9)
+    assert told(meta) == {*PARAMETERS} - {"alpha"}
+
+
+def test_an_alpha_without_a_fusion_asks_for_a_weighted_one(platform: Platform) -> None:
+    hybrid = HybridParameters(alpha=1.0)
+    response = platform.ask("latency", AUTH, hybrid=hybrid)
+    assert (response.meta.fusion, response.meta.alpha) == (FUSION_MODE_WEIGHTED, 1.0)
+    assert keys(response) == keys(platform.ask("latency", AUTH, hybrid=hybrid, fusion=FUSION_MODE_WEIGHTED))
+    assert keys(response)[0] == "go::auth/GetUser"
+    assert keys(platform.ask("latency", AUTH, hybrid=HybridParameters(alpha=0.0)))[0].startswith(("slack::", "md::"))
+
+
+@pytest.mark.parametrize("fusion", [FUSION_MODE_ADAPTIVE, FUSION_MODE_RRF])
+def test_an_alpha_is_ignored_by_another_fusion_that_is_named(platform: Platform, fusion: FusionMode.ValueType) -> None:
+    given, absent = (
+        platform.ask("latency", AUTH, hybrid=hybrid, fusion=fusion)
+        for hybrid in (HybridParameters(alpha=1.0), HybridParameters())
+    )
+    assert timeless(given) == timeless(absent)
+    assert (given.meta.fusion, given.meta.HasField("alpha")) == (fusion, False)
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        ([DENSE], {"min_sim", "vec_limit"}),
+        ([DENSE, CODE_WORDS], {"alpha", "min_sim", "vec_limit", "lex_limit"}),
+        ([CODE_WORDS, PROSE_WORDS], {"lex_limit"}),
+        ([TRIGRAM], {"lex_limit", "trgm_limit"}),
+    ],
+)
+def test_parameters_of_sources_that_were_not_asked_are_not_told(
+    platform: Platform, sources: list[Source.ValueType], names: set[str]
+) -> None:
+    about = AUTH if DENSE in sources else []
+    meta = platform.ask("GetUser", about, sources=sources, fusion=FUSION_MODE_WEIGHTED, freshness_weight=0).meta
+    assert told(meta) == names
+
+
+def test_freshness_is_told_where_a_dated_conversation_could_gain(platform: Platform) -> None:
+    def told_of(**fields: object) -> set[str]:
+        return told(platform.ask("latency", INCIDENT, **fields).meta) & FRESHNESS
+
+    assert told_of() == FRESHNESS
+    assert told_of(freshness_weight=0) == told_of(freshness_half_life_days=0) == set()
+    assert told_of(filter=Filter(corpus_types=["DOC_README"])) == set()
+
+
+@pytest.mark.parametrize("off", [{"freshness_weight": 0}, {"freshness_half_life_days": 0}])
+def test_zero_switches_freshness_off(platform: Platform, off: dict[str, float]) -> None:
+    response = platform.ask("checkout latency", INCIDENT, **off)
+    assert not [match for match in response.matches if match.scores.HasField("freshness")]
+    assert [match for match in platform.ask("checkout latency", INCIDENT).matches if match.scores.HasField("freshness")]
 
 
 def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
@@ -113,10 +186,15 @@ def test_trgm_limit_bounds_the_trigram_list(platform: Platform) -> None:
 def test_max_candidates_bounds_the_fused_list(platform: Platform) -> None:
     hybrid = HybridParameters(vec_limit=3, lex_limit=3, top_k=3)
     union = platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta
-    assert union.max_candidates_effective == 12
+    assert not union.HasField("max_candidates_effective")
     assert union.fused_candidates > 3
     hybrid.max_candidates = 3
     assert platform.ask("kubectl rollback", AUTH, hybrid=hybrid, fusion=FUSION_MODE_RRF).meta.fused_candidates == 3
+
+
+def test_max_candidates_may_be_less_than_limits_by_default(platform: Platform) -> None:
+    response = platform.ask("kubectl rollback", DOCS, hybrid=HybridParameters(max_candidates=2))
+    assert (response.meta.top_k_effective, response.meta.fused_candidates, len(response.matches)) == (5, 2, 2)
 
 
 def test_max_candidates_cuts_what_would_have_been_boosted(platform: Platform) -> None:
@@ -128,7 +206,7 @@ def test_max_candidates_cuts_what_would_have_been_boosted(platform: Platform) ->
 def test_diversity_has_no_effect_without_vectors(platform: Platform) -> None:
     hybrid = HybridParameters(diversify_strength=1.0)
     response = platform.ask("order", scope=PLAIN, hybrid=hybrid)
-    assert response.meta.diversify_strength == 0.0
+    assert not response.meta.HasField("diversify_strength")
     assert [match.id for match in response.matches] == [
         match.id for match in platform.ask("order", scope=PLAIN).matches
     ]
@@ -136,7 +214,16 @@ def test_diversity_has_no_effect_without_vectors(platform: Platform) -> None:
 
 def test_the_fusion_constant_is_told_for_reciprocal_ranks_alone(platform: Platform) -> None:
     assert platform.ask("order", ORDERS, fusion=FUSION_MODE_RRF, rrf_k=7).meta.rrf_k == 7
-    assert platform.ask("order", ORDERS, fusion=FUSION_MODE_WEIGHTED, rrf_k=7).meta.rrf_k == 0
+    assert platform.ask("order", ORDERS, fusion=FUSION_MODE_WEIGHTED, rrf_k=7).meta.HasField("rrf_k") is False
+
+
+@pytest.mark.parametrize("fusion", [FUSION_MODE_UNSPECIFIED, FUSION_MODE_ADAPTIVE, FUSION_MODE_WEIGHTED])
+@pytest.mark.parametrize("rrf_k", [-1, 0, 1_000_001])
+def test_the_fusion_constant_is_ignored_by_other_fusions(
+    platform: Platform, fusion: FusionMode.ValueType, rrf_k: int
+) -> None:
+    asked = {"query": "order", "about": ORDERS, "fusion": fusion}
+    assert timeless(platform.ask(**asked, rrf_k=rrf_k)) == timeless(platform.ask(**asked))
 
 
 def test_the_meta_counts_candidates_and_matches(platform: Platform) -> None:
@@ -157,16 +244,6 @@ def test_the_meta_names_the_lexical_indexes_that_proposed_something(platform: Pl
     assert list(platform.ask("kubectl rollback", AUTH).meta.lexical_index_used) == [CODE_WORDS, PROSE_WORDS]
     assert list(platform.ask("zebra", AUTH).meta.lexical_index_used) == []
     assert list(platform.ask("GetUser", AUTH, sources=[DENSE, TRIGRAM]).meta.lexical_index_used) == [TRIGRAM]
-
-
-def test_the_routing_tells_what_the_caller_routed_by(platform: Platform) -> None:
-    routing = platform.ask(
-        "refund", BILLING, process="billing", doc_class="manual", workflow_id="w-1",
-        filter=Filter(collection_ids=["policies", "forms"]),
-    ).meta.routing  # fmt: skip
-    assert (routing.process, routing.doc_class, routing.workflow_id) == ("billing", "manual", "w-1")
-    assert list(routing.collection_ids) == ["policies", "forms"]
-    assert (routing.profile, routing.vector_space_id) == ("", "")
 
 
 def test_one_time_is_told_and_none_of_stages(platform: Platform) -> None:

@@ -5,7 +5,7 @@ import pytest
 from groundwire.v1 import query_pb2
 from groundwire.v1.query_pb2 import RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext
-from support.platform import CODE_WORDS, DENSE, RANKING, Platform, as_fused
+from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform, as_fused
 
 QUESTION = "where is the order refunded"
 """In words, so that the ranking acts by default; the codes of RANKING are made for it."""
@@ -115,7 +115,7 @@ def test_better_matches_of_a_file_leave_room_for_others(platform: Platform) -> N
 
 def test_who_asks_by_name_gets_the_order_of_the_fusion(platform: Platform) -> None:
     response = ask(platform, "RefundOrder")
-    assert response.meta.ranking == as_fused()
+    assert response.meta.ranking == RankingParameters()
     for match in response.matches:
         scores = match.scores
         assert (scores.kind_factor, scores.repeat_factor) == (1.0, 1.0)
@@ -134,7 +134,15 @@ def test_parameters_in_effect_are_told(platform: Platform) -> None:
         graph_weight=1.0,
         repeat_factor=0.85,
     )
-    assert ask(platform, "RefundOrder", ranking=given).meta.ranking == as_fused(test_factor=0.0, graph_weight=1.0)
+    assert ask(platform, "RefundOrder", ranking=given).meta.ranking == given
+
+
+def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
+    """Weights of 0, factors of 1, those of what the question is about, and the file's without BM25 over code."""
+    told = ask(platform, ranking=as_fused(repeat_factor=0.5)).meta.ranking
+    assert told == RankingParameters(repeat_factor=0.5)
+    told = ask(platform, "which tests and generated docs explain refunds", sources=[TRIGRAM]).meta.ranking
+    assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85)
 
 
 def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:

@@ -99,6 +99,7 @@ def _node(draw: st.DrawFn, place: int) -> dict[str, object]:
         "document_id": one_of(*DOCUMENTS),
         "chunk_index": one_of(0, 1, 2),
         "service_name": one_of(*SERVICES),
+        "collection_id": one_of("", "wiki", "chat"),
         "channel": one_of(*CHANNELS),
         **draw(st.sampled_from(({}, *({"timestamp": time} for time in TIMES)))),
         "is_latest": one_of(True, False),
@@ -133,7 +134,7 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
     request = query_pb2.QueryRequest(
         query=draw(st.sampled_from(WORDS)) + " " + " ".join(draw(st.lists(st.sampled_from(WORDS), max_size=3))),
         hybrid=query_pb2.HybridParameters(
-            min_sim=draw(st.sampled_from((0.0, 0.15, 0.7))),
+            min_sim=draw(st.sampled_from((None, 0.0, 0.15, 0.7))),
             trgm_limit=draw(st.sampled_from((0.0, 0.3))),
             vec_limit=draw(st.integers(min_value=1, max_value=6)),
             lex_limit=draw(st.integers(min_value=1, max_value=6)),
@@ -180,9 +181,11 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
 
 @pytest.fixture(scope="module")
 def stubs(folders: tuple[Path, Path]) -> Iterator[tuple[query_pb2_grpc.QueryServiceStub, ...]]:
-    """A stub of the server over each folder."""
+    """A stub of the server over each folder; both route the process `p`."""
     whole, trimmed = folders
-    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": OVERRIDE_TAG}
+    routing = whole.with_name("routing.yaml")
+    routing.write_text("rules: [{name: p, when: {process: p}, collections: [wiki, c], parameters: {graph_weight: 1}}]")
+    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": OVERRIDE_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with (
         Server(whole, "--embedder", "none", environment=environment) as first,
         Server(trimmed, "--embedder", "none", environment=environment) as second,

@@ -173,7 +173,7 @@ candidate_searches = st.builds(
     sources=st.just(frozenset()) | st.frozensets(st.sampled_from(Source)),
     dense_limit=st.integers(1, 5),
     lexical_limit=st.integers(1, 5),
-    min_similarity=st.sampled_from([0.0, 0.15, 0.5, 0.9]),
+    min_similarity=st.sampled_from([None, 0.0, 0.15, 0.5, 0.9]),
     trigram_threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
     filter=st.just(Filter()) | filters(most_fields=1),
     scores_files=st.booleans(),

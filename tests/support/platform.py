@@ -74,9 +74,13 @@ class Platform:
 
     stub: query_pb2_grpc.QueryServiceStub
 
-    def ask(self, query: str, about: Sequence[float] = (), **fields: object) -> query_pb2.QueryResponse:
-        """The answer to a query whose topic has the vector `about`, asked at NOW with default parameters."""
+    def request(self, query: str, about: Sequence[float] = (), **fields: object) -> query_pb2.QueryRequest:
+        """A query whose topic has the vector `about`, asked at NOW with default parameters."""
         request = query_pb2.QueryRequest(
             scope=MAIN, query=query, query_vector=about, hybrid=query_pb2.HybridParameters(), now=timestamp(NOW)
         )
-        return self.stub.Query(with_fields(request, fields), timeout=30)
+        return with_fields(request, fields)
+
+    def ask(self, query: str, about: Sequence[float] = (), **fields: object) -> query_pb2.QueryResponse:
+        """The answer to that query."""
+        return self.stub.Query(self.request(query, about, **fields), timeout=30)

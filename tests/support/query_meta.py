@@ -1,21 +1,20 @@
 """How an answer to a query was made, with every field filled."""
 
+from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Source
-from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, RankingParameters, Source
 from groundwire_server.domain.query_result import RetrieveMeta, Routing
-from groundwire_server.domain.ranking import Ranking
 from support.conversions import NOW
 
-PARAMETERS = EffectiveParameters(0.7, 0.15, 5, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
+PARAMETERS = ActingParameters(5, 0.7, 0.15, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
 META = RetrieveMeta(
-    routing=Routing("minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
+    routing=Routing("support", "minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
     took_ms=1.75,
     query_class=QueryClass.MIXED,
     fusion=FusionMode.WEIGHTED,
     weights=((Source.DENSE, 0.7), (Source.BM25_CODE, 0.2), (Source.TRIGRAM, 0.1)),
     parameters=PARAMETERS,
-    ranking=Ranking(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    ranking=RankingParameters(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
     matches_returned=1,
     list_lengths=((Source.DENSE, 9), (Source.BM25_CODE, 8), (Source.TRIGRAM, 0)),
     lexical_candidates=7,

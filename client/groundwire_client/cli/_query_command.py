@@ -21,33 +21,48 @@ class HybridOptions:
     """The hybrid parameters as typer parses them."""
 
     top_k: Annotated[
-        int | None, typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5")
+        int | None,
+        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5 unless configured"),
     ] = None
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="The dense source's weight in a weighted fusion.", show_default="0.7", rich_help_panel=_RANKING
+            help="The dense source's weight in a weighted fusion.",
+            show_default="0.7 unless configured",
+            rich_help_panel=_RANKING,
         ),
     ] = None
     min_sim: Annotated[
         float | None,
-        typer.Option(help="The least similarity of a dense candidate.", show_default="0.15", rich_help_panel=_RANKING),
+        typer.Option(
+            help="The least similarity of a dense candidate.",
+            show_default="0.15 unless configured",
+            rich_help_panel=_RANKING,
+        ),
     ] = None
     vec_limit: Annotated[
         int | None,
-        typer.Option(help="The most dense candidates.", show_default="3 top-k, at least 150", rich_help_panel=_RANKING),
+        typer.Option(
+            help="The most dense candidates.",
+            show_default="3 top-k, at least 150 unless configured",
+            rich_help_panel=_RANKING,
+        ),
     ] = None
     lex_limit: Annotated[
         int | None,
         typer.Option(
             help="The most candidates of each other source.",
-            show_default="3 top-k, at least 150",
+            show_default="3 top-k, at least 150 unless configured",
             rich_help_panel=_RANKING,
         ),
     ] = None
     trgm_limit: Annotated[
         float | None,
-        typer.Option(help="The least similarity of a trigram candidate.", show_default="0.3", rich_help_panel=_RANKING),
+        typer.Option(
+            help="The least similarity of a trigram candidate.",
+            show_default="0.3 unless configured",
+            rich_help_panel=_RANKING,
+        ),
     ] = None
     max_candidates: Annotated[
         int | None,
@@ -61,7 +76,7 @@ class HybridOptions:
         float | None,
         typer.Option(
             help="How much matches that resemble better ones are held back.",
-            show_default="0",
+            show_default="0 unless configured",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -157,14 +172,26 @@ def query(
     narrowing: FilterOptions,
     options: CallOptions,
     question: Annotated[str, typer.Argument(help="What to look for: natural language, code, names or paths.")],
-    fusion: Annotated[FusionMode, typer.Option(help="How the sources' lists become one.")] = FusionMode.ADAPTIVE,
+    fusion: Annotated[
+        FusionMode | None,
+        typer.Option(
+            help="How the sources' lists become one.", show_default="weighted with --alpha, else the server's choice"
+        ),
+    ] = None,
     source: Annotated[
         list[Source] | None,
         typer.Option(help="A source to ask; repeatable.", show_default="all that the index has"),
     ] = None,
+    process: Annotated[
+        str, typer.Option(help="The process that asks, for the server's routing.", show_default=False)
+    ] = "",
+    doc_class: Annotated[
+        str, typer.Option(help="The class of documents that is meant, for the same.", show_default=False)
+    ] = "",
+    workflow_id: Annotated[str, typer.Option(help="The workflow that asks, for the same.", show_default=False)] = "",
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
     visibility: Annotated[Visibility, typer.Option(help="Which nodes the question is about.")] = Visibility.ACTIVE,
-    parents: Annotated[bool, typer.Option("--parents", help="Show what contains each match.")] = False,
+    parents: Annotated[bool, typer.Option("--parents/--no-parents", help="Show what contains each match.")] = True,
     neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,
     graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
@@ -180,15 +207,17 @@ def query(
     half_life: Annotated[
         float | None,
         typer.Option(
-            help="Days until what a conversation gains by being recent is halved.",
-            show_default="90",
+            help="Days until what a conversation gains by being recent is halved; 0 for no freshness.",
+            show_default="90 unless configured",
             rich_help_panel=_RANKING,
         ),
     ] = None,
     freshness: Annotated[
         float | None,
         typer.Option(
-            help="The share of being recent in a conversation's score.", show_default="0.1", rich_help_panel=_RANKING
+            help="The share of being recent in a conversation's score.",
+            show_default="0.1 unless configured",
+            rich_help_panel=_RANKING,
         ),
     ] = None,
     now: Annotated[
@@ -210,6 +239,9 @@ def query(
             hybrid=hybrid.parameters,
             filter=narrowing.filter,
             visibility=visibility,
+            process=process,
+            doc_class=doc_class,
+            workflow_id=workflow_id,
             sources=tuple(source or ()),
             fusion=fusion,
             rrf_k=rrf_k,

@@ -1,6 +1,6 @@
 """How the answer to a query was made, for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from rich.table import Table
@@ -27,7 +27,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
     uses = meta.sources
     yield "sources", [f"{_named(use.source)}: weight {use.weight:.3g}, candidates {use.candidates}" for use in uses]
     yield "parameters", _parameters(meta)
-    yield "ranking", [f"{name} {value:g}" for name, value in asdict(meta.ranking).items()]
+    yield "ranking", _given(asdict(meta.ranking))
     yield (
         "candidates",
         [
@@ -37,14 +37,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
             f"deleted blocked {meta.deleted_matches_blocked}" if meta.deleted_matches_blocked else "",
         ],
     )
-    yield (
-        "freshness",
-        [
-            f"weight {meta.freshness_weight:g}",
-            f"half-life {meta.freshness_half_life_days:g} days",
-            f"from {meta.now.isoformat(timespec='seconds')}",
-        ],
-    )
+    yield "freshness", _freshness(meta)
     yield "texts", [f"{meta.used_tokens} tokens"]
     yield "boosts", list(meta.boosts)
     yield "routing", _routing(meta.routing)
@@ -57,22 +50,40 @@ def _named(choice: FusionMode | Source | Visibility | None) -> str:
 
 
 def _parameters(meta: RetrieveMeta) -> list[str]:
+    return _given(
+        {
+            "top_k": meta.top_k_effective,
+            "alpha": meta.alpha,
+            "min_sim": meta.min_sim,
+            "vec_limit": meta.vec_limit,
+            "lex_limit": meta.lex_limit,
+            "trgm_limit": meta.trgm_limit,
+            "max_candidates": meta.max_candidates_effective,
+            "diversify_strength": meta.diversify_strength,
+            "rrf_k": meta.rrf_k,
+        }
+    )
+
+
+def _freshness(meta: RetrieveMeta) -> list[str]:
+    if meta.freshness_weight is None or meta.freshness_half_life_days is None:
+        return []
     return [
-        f"top_k {meta.top_k_effective}",
-        f"alpha {meta.alpha:g}",
-        f"min_sim {meta.min_sim:g}",
-        f"vec_limit {meta.vec_limit}",
-        f"lex_limit {meta.lex_limit}",
-        f"trgm_limit {meta.trgm_limit:g}",
-        f"max_candidates {meta.max_candidates_effective}",
-        f"diversify_strength {meta.diversify_strength:g}",
-        f"rrf_k {meta.rrf_k}" if meta.rrf_k else "",
+        f"weight {meta.freshness_weight:g}",
+        f"half-life {meta.freshness_half_life_days:g} days",
+        f"from {meta.now.isoformat(timespec='seconds')}",
     ]
+
+
+def _given(values: Mapping[str, float | None]) -> list[str]:
+    """Those that had a part in the answer."""
+    return [f"{name} {value:.12g}" for name, value in values.items() if value is not None]
 
 
 def _routing(routing: Routing) -> list[str]:
     named = {
         "profile": routing.profile,
+        "embedder": routing.embedder,
         "vector space": routing.vector_space_id,
         "process": routing.process,
         "doc_class": routing.doc_class,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire_client import (
     Filter,
+    FusionMode,
     Hit,
     NodeText,
     ParentContext,
@@ -43,7 +44,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             visibility=step.visibility,
             sources=step.sources,
             fusion=step.fusion,
-            rrf_k=step.rrf_k,
+            rrf_k=step.rrf_k if step.fusion is FusionMode.RRF else None,
             rerank=step.rerank,
             ranking=step.ranking.parameters,
             freshness_half_life_days=step.freshness_half_life_days,
@@ -70,27 +71,25 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
         similarity=_similarity(found.matches),
         is_cut=found.meta.truncated,
     )
-    return Outcome(detail={**detail, **_told(step, found), **_counts(found, state.node_texts)})
+    return Outcome(detail={**detail, **_told(found), **_counts(found, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
-    """What the budget held, none twice: matches, what contains them, what is beside them, and what contains that."""
+    """What the budget held, none twice: matches, what contains them, what is beside them, what contains that."""
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
-    texts = [text for group in (hits, beside) for text in (*_own_texts(group), *_parent_texts(group))]
+    texts = [*_with_parents(hits), *_with_parents(beside)]
     first: dict[str, NodeText] = {}
     for text in texts:
         first.setdefault(text.id, text)
     return list(first.values())
 
 
-def _own_texts(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
-    return (_match_text(match) for match in matches if not match.text_omitted)
-
-
-def _parent_texts(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
-    parents = ((parent, match.id) for match in matches for parent in match.meta.parents)
-    return (_parent_text(parent, match_id) for parent, match_id in parents if not parent.text_omitted)
+def _with_parents(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
+    """The texts of the matches, then those of the nodes that contain them."""
+    yield from (_match_text(match) for match in matches if not match.text_omitted)
+    for match in matches:
+        yield from (_parent_text(parent, match) for parent in match.meta.parents if not parent.text_omitted)
 
 
 def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
@@ -124,23 +123,23 @@ def _match_text(match: QueryMatch) -> NodeText:
     )
 
 
-def _parent_text(parent: ParentContext, match_id: str) -> NodeText:
-    """What contains a match, as a node one step away from it."""
+def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
+    """What contains a match or a neighbour, as a node one step away from it."""
     return NodeText(
         id=parent.id,
         text=parent.text,
         is_seed=False,
-        depth=1,
-        parent_id=match_id,
+        depth=2 if match.meta.neighbor else 1,
+        parent_id=match.id,
         token_count=parent.token_count,
         location=parent.citation,
         symbol=parent.symbol,
     )
 
 
-def _told(step: QuerySettings, found: QueryResult) -> dict[str, str | int | float | bool]:
+def _told(found: QueryResult) -> dict[str, str | int | float | bool]:
     return {
-        "fusion": step.fusion.value,
+        "fusion": str(found.meta.fusion or "unknown"),
         "query_class": found.meta.query_class.value,
         "matches": len(found.ids),
         "exact": found.meta.exact,

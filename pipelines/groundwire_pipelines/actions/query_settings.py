@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source, Visibility
 from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
-from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, one_of
 from groundwire_pipelines.actions.text_budget import BudgetFactor
 from groundwire_pipelines.filter_keys import FilterKey
 
@@ -25,27 +25,66 @@ class HybridSettings(StepSettings):
         Field(description="The most matches; the pipeline's top_k when absent."),
     ] = None
     alpha: Annotated[
-        _Share | None, Field(description="The dense source's weight in a weighted fusion; 0.7 when absent.")
+        _Share | None,
+        Field(
+            description=(
+                "The dense source's weight in a weighted fusion, which it asks for where `fusion` is absent; the "
+                "server's default (0.7 unless configured) when absent."
+            )
+        ),
     ] = None
     min_sim: Annotated[
-        _Share | None, Field(description="The least similarity of a dense candidate; 0.15 when absent.")
+        _Share | None,
+        Field(
+            description=(
+                "The least similarity of a dense candidate; the server's default (0.15 unless configured) when absent, "
+                "and none where a filter narrows the query."
+            )
+        ),
     ] = None
     vec_limit: Annotated[
-        _ListLimit | None, Field(description="The most dense candidates; 3 times top_k and at least 150 when absent.")
+        _ListLimit | None,
+        Field(
+            description=(
+                "The most dense candidates; the server's default (3 times top_k and at least 150 unless configured) "
+                "when absent."
+            )
+        ),
     ] = None
     lex_limit: Annotated[
         _ListLimit | None,
-        Field(description="The most candidates of each other source; 3 times top_k and at least 150 when absent."),
+        Field(
+            description=(
+                "The most candidates of each other source; the server's default (3 times top_k and at least 150 unless "
+                "configured) when absent."
+            )
+        ),
     ] = None
     trgm_limit: Annotated[
-        _Share | None, Field(description="The least similarity of a trigram candidate; 0.3 when absent.")
+        _Share | None,
+        Field(
+            description=(
+                "The least similarity of a trigram candidate; the server's default (0.3 unless configured) when absent."
+            )
+        ),
     ] = None
     max_candidates: Annotated[
         Annotated[int, Field(ge=1, le=100_000)] | None,
-        Field(description="The most candidates after the fusion; all when absent."),
+        Field(
+            description=(
+                "The most candidates after the fusion, no less than `top_k`, `vec_limit` and `lex_limit` that the step "
+                "gives; all when absent."
+            )
+        ),
     ] = None
     diversify_strength: Annotated[
-        _Share | None, Field(description="How much matches that resemble better ones are held back; 0 when absent.")
+        _Share | None,
+        Field(
+            description=(
+                "How much matches that resemble better ones are held back; the server's default (0 unless configured) "
+                "when absent."
+            )
+        ),
     ] = None
 
     @model_validator(mode="after")
@@ -59,7 +98,9 @@ class HybridSettings(StepSettings):
         return self
 
     def parameters(self, top_k: int) -> HybridParameters:
-        """The parameters of a request for that many matches."""
+        """The parameters of a request for that many matches; a pipeline's `top_k` gives way to `max_candidates`."""
+        if self.top_k is None and self.max_candidates is not None:
+            top_k = min(top_k, self.max_candidates)
         return HybridParameters(
             alpha=self.alpha,
             min_sim=self.min_sim,
@@ -110,12 +151,18 @@ class QuerySettings(HybridSettings):
         tuple[_OneSource, ...], Field(description="The sources to ask; every one that the index has when absent.")
     ] = ()
     fusion: Annotated[
-        FusionMode, one_of(FusionMode, "fusion-unknown"), Field(description="How the sources' lists become one.")
-    ] = FusionMode.ADAPTIVE
+        FusionMode | None,
+        one_of(FusionMode, "fusion-unknown"),
+        Field(
+            description=(
+                "How the sources' lists become one; when absent, weighted where `alpha` is given, else the server's "
+                "choice."
+            )
+        ),
+    ] = None
     rrf_k: Annotated[
-        Annotated[int, Field(ge=1, le=1_000_000)] | None,
-        at_least_one("rrf-k-not-positive"),
-        Field(description="The constant of a fusion by reciprocal rank, else ignored; 60 when absent."),
+        int | None,
+        Field(description="The constant of a fusion by reciprocal rank, 1 to 1,000,000, else ignored; 60 when absent."),
     ] = None
     rerank: Annotated[bool, Field(description="Has the server rerank the best candidates.")] = False
     ranking: Annotated[
@@ -125,13 +172,26 @@ class QuerySettings(HybridSettings):
         Visibility, one_of(Visibility, "visibility-unknown"), Field(description="Which nodes the query is about.")
     ] = Visibility.ACTIVE
     freshness_half_life_days: Annotated[
-        Annotated[float, Field(gt=0, le=36_500)] | None,
-        Field(description="Days until what a conversation gains by being recent is halved; 90 when absent."),
+        Annotated[float, Field(ge=0, le=36_500)] | None,
+        Field(
+            description=(
+                "Days until what a conversation gains by being recent is halved, 0 for no freshness; the server's "
+                "default (90 unless configured) when absent."
+            )
+        ),
     ] = None
     freshness_weight: Annotated[
-        _Share | None, Field(description="The share of being recent in a conversation's score; 0.1 when absent.")
+        _Share | None,
+        Field(
+            description=(
+                "The share of being recent in a conversation's score, 0 for no freshness; the server's default (0.1 "
+                "unless configured) when absent."
+            )
+        ),
     ] = None
-    include_parents: Annotated[bool, Field(description="Also brings the nodes that contain a match.")] = False
+    include_parents: Annotated[
+        bool, Field(description="Also brings the nodes that contain a match, after the matches, as the budget allows.")
+    ] = True
     include_neighbors: Annotated[bool, Field(description="Also brings the chunks before and after a match.")] = False
     budget_tokens: Annotated[
         int | None,
@@ -145,11 +205,19 @@ class QuerySettings(HybridSettings):
         bool,
         Field(description="Fails with `server-no-matches` when nothing matches, instead of going on with nothing."),
     ] = False
-    process: Annotated[str, Field(description="The `process` of the request, as callers give it.")] = ""
-    doc_class: Annotated[str, Field(description="The `doc_class` of the request, as callers give it.")] = ""
-    workflow_id: Annotated[str, Field(description="The `workflow_id` of the request, as callers give it.")] = ""
+    process: Annotated[
+        str, Field(description="The process that asks: chooses a rule of the server's routing, if it has any.")
+    ] = ""
+    doc_class: Annotated[str, Field(description="The class of documents that is meant; see `process`.")] = ""
+    workflow_id: Annotated[str, Field(description="The workflow that asks; see `process`.")] = ""
     filter: FilterKey = None
     budget_factor: BudgetFactor = None
+
+    @model_validator(mode="after")
+    def _rrf_k_within_bounds(self) -> Self:
+        if self.fusion is FusionMode.RRF:
+            check_rrf_k(self.rrf_k)
+        return self
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:

@@ -6,6 +6,7 @@ from typing import LiteralString, TypeVar
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+_MAX_RRF_K = 1_000_000
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -25,6 +26,14 @@ def choice_of(choices: type[_Choice], rule: LiteralString, value: object) -> _Ch
         if value == choice.value:
             return choice
     raise broken(rule, f"{value!r} is unknown: use one of {', '.join(choices)}")
+
+
+def check_rrf_k(rrf_k: int | None) -> None:
+    """The constant of a fusion by reciprocal rank that takes place must be of 1 to 1,000,000."""
+    if rrf_k is not None and rrf_k < 1:
+        raise broken("rrf-k-not-positive", f"rrf_k ({rrf_k}) is too small: it must be 1 or more")
+    if rrf_k is not None and rrf_k > _MAX_RRF_K:
+        raise broken("rrf-k-too-great", f"rrf_k ({rrf_k}) is too great: it must be {_MAX_RRF_K:,} or less")
 
 
 def at_least_one(rule: LiteralString) -> BeforeValidator:

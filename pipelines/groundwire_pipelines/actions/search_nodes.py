@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from groundwire_client import Filter, Rerank, SearchResult, SearchType
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
-from groundwire_pipelines.actions.rules import at_least_one, broken, choice_of, one_of
+from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, choice_of, one_of
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
@@ -63,9 +63,8 @@ class SearchSettings(StepSettings):
         Rerank, one_of(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
     ] = Rerank.NONE
     rrf_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("rrf-k-not-positive"),
-        Field(description="The constant of a hybrid search's fusion, else ignored; 60 when absent."),
+        int | None,
+        Field(description="The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."),
     ] = None
     query_parser: Annotated[
         QueryParser | None,
@@ -82,6 +81,12 @@ class SearchSettings(StepSettings):
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
             )
+        return self
+
+    @model_validator(mode="after")
+    def _rrf_k_within_bounds(self) -> Self:
+        if self.search_type is SearchBy.HYBRID:
+            check_rrf_k(self.rrf_k)
         return self
 
 

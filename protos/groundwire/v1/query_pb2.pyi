@@ -65,7 +65,7 @@ class _FusionMode:
 class _FusionModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FusionMode.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     FUSION_MODE_UNSPECIFIED: _FusionMode.ValueType  # 0
-    """The same as ADAPTIVE."""
+    """WEIGHTED where `hybrid.alpha` is given, else what the routing rule says, else ADAPTIVE."""
     FUSION_MODE_ADAPTIVE: _FusionMode.ValueType  # 1
     """A weighted sum of normalised scores. What the query looks like chooses the weights; `meta` tells both."""
     FUSION_MODE_RRF: _FusionMode.ValueType  # 2
@@ -77,7 +77,7 @@ class FusionMode(_FusionMode, metaclass=_FusionModeEnumTypeWrapper):
     """How the sources' lists become one."""
 
 FUSION_MODE_UNSPECIFIED: FusionMode.ValueType  # 0
-"""The same as ADAPTIVE."""
+"""WEIGHTED where `hybrid.alpha` is given, else what the routing rule says, else ADAPTIVE."""
 FUSION_MODE_ADAPTIVE: FusionMode.ValueType  # 1
 """A weighted sum of normalised scores. What the query looks like chooses the weights; `meta` tells both."""
 FUSION_MODE_RRF: FusionMode.ValueType  # 2
@@ -152,7 +152,10 @@ Global___QueryClass: _TypeAlias = QueryClass  # noqa: Y015
 
 @_typing.final
 class HybridParameters(_message.Message):
-    """How a query is to be run. An absent field takes its default."""
+    """How a query is to be run. An absent field takes the default of the routing rule that the query matches, else the
+    server's, which is stated here as it is unless configured. A field that has no effect on the query is ignored, but
+    must keep its bounds.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -165,24 +168,38 @@ class HybridParameters(_message.Message):
     MAX_CANDIDATES_FIELD_NUMBER: _builtins.int
     DIVERSIFY_STRENGTH_FIELD_NUMBER: _builtins.int
     alpha: _builtins.float
-    """The weight of the dense source in a WEIGHTED fusion, 0 to 1; 0.7 when absent. The others share the rest evenly."""
+    """The weight of the dense source in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
+    absent. The others share the rest evenly. Given without a `fusion`, it asks for a WEIGHTED one; without effect on
+    other fusions, and where the dense source is asked alone or not at all.
+    """
     min_sim: _builtins.float
-    """The least cosine similarity of a candidate of the dense source, 0 to 1; 0.15 when absent."""
+    """The least cosine similarity of a candidate of the dense source, 0 to 1; when absent, the server's default (0.15
+    unless configured), or none at all where the filter or the routing rule narrows the search: the nearest of what
+    they leave are candidates, however far.
+    """
     top_k: _builtins.int
-    """The most matches to return: 1 to the server's maximum (1,000 unless configured); 5 when absent."""
+    """The most matches to return: 1 to the server's maximum (1,000 unless configured); the server's default (5 unless
+    configured) when absent.
+    """
     vec_limit: _builtins.int
-    """The most candidates of the dense source, 1 to 10,000; when absent, 3 times top_k and at least 150."""
+    """The most candidates of the dense source, 1 to 10,000; the server's default (3 times top_k and at least 150 unless
+    configured) when absent.
+    """
     lex_limit: _builtins.int
-    """The most candidates of each other source, 1 to 10,000; when absent, 3 times top_k and at least 150."""
+    """The most candidates of each other source, 1 to 10,000; the server's default (3 times top_k and at least 150 unless
+    configured) when absent.
+    """
     trgm_limit: _builtins.float
-    """The least trigram similarity of a candidate of the trigram source, 0 to 1; 0.3 when absent."""
+    """The least trigram similarity of a candidate of the trigram source, 0 to 1; the server's default (0.3 unless
+    configured) when absent.
+    """
     max_candidates: _builtins.int
-    """The most candidates kept after the fusion: at least top_k, vec_limit and lex_limit, at most 100,000; when absent,
-    all of them.
+    """The most candidates kept after the fusion: at most 100,000, and at least those of top_k, vec_limit and lex_limit
+    that the request gives; when absent, all of them.
     """
     diversify_strength: _builtins.float
-    """How much matches that resemble better ones are held back, 0 (not at all) to 1 (as much as they can be); 0 when
-    absent. Without effect on an index without vectors.
+    """How much matches that resemble better ones are held back, 0 (not at all) to 1 (as much as they can be); the
+    server's default (0 unless configured) when absent. Without effect on an index without vectors.
     """
     def __init__(
         self,
@@ -237,8 +254,9 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 
 @_typing.final
 class RankingParameters(_message.Message):
-    """What changes a candidate's score after the fusion. Each lies in 0 to 1. For questions in words (NATURAL_LANGUAGE and
-    MIXED) an absent field takes the default stated at it. For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an
+    """What changes a candidate's score after the fusion. Each lies in 0 to 1. An absent field takes what the routing rule
+    that the query matches says. Where that says nothing, it takes the default stated at it for questions in words
+    (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an
     absent weight is 0 and an absent factor 1: who asks by name gets what is called so, whatever stands around it.
 
     A node's file is the document that it was ingested under: its document id, else its path.
@@ -358,29 +376,35 @@ class QueryRequest(_message.Message):
     visibility: Global___Visibility.ValueType
     """Which nodes the query is about. Anything but ACTIVE needs the server's leave for this caller."""
     process: _builtins.str
-    """Narrows to nodes whose metadata has this value under `process`. At most 1,024 characters; empty does not filter."""
-    doc_class: _builtins.str
-    """Narrows to nodes whose metadata has this value under `doc_class`. At most 1,024 characters; empty does not filter."""
-    workflow_id: _builtins.str
-    """Narrows to nodes whose metadata has this value under `workflow_id`. At most 1,024 characters; empty does not
-    filter.
+    """The process that asks. With `doc_class` and `workflow_id` it chooses a rule of the server's routing, if the operator
+    has written one that matches: the rule may narrow the search to collections, give defaults of parameters and of the
+    fusion, and name the index version that answers. `meta.routing` tells which rule it was. Where none matches, the
+    three have no effect; to narrow by metadata is the filter's part. At most 1,024 characters each.
     """
+    doc_class: _builtins.str
+    """The class of documents that is meant; see `process`."""
+    workflow_id: _builtins.str
+    """The workflow that asks; see `process`."""
     fusion: Global___FusionMode.ValueType
     """How the lists become one."""
     rrf_k: _builtins.int
-    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Without effect on other fusions."""
+    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by other fusions."""
     rerank: _builtins.bool
     """Lets a reranker read the query with the best candidates, 50 of them or top_k if that is more. Needs one in the
     server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
     """
     freshness_half_life_days: _builtins.float
-    """The age in days at which what a conversation gains by being recent is halved: above 0 to 36,500; 90 when absent."""
+    """The age in days at which what a conversation gains by being recent is halved, to 36,500; 0 switches freshness off.
+    The server's default (90 unless configured) when absent.
+    """
     freshness_weight: _builtins.float
-    """The share of being recent in the score of a conversation (corpus type `CONVO_*` with a timestamp), 0 to 1; 0.1 when
-    absent.
+    """The share of being recent in the score of a conversation (corpus type `CONVO_*` with a timestamp), 0 to 1; 0
+    switches freshness off. The server's default (0.1 unless configured) when absent.
     """
     include_parents: _builtins.bool
-    """Returns with each match the nodes that contain it, with their texts."""
+    """Returns with each match the nodes that contain it, with their texts as far as budget and response have room for
+    them. True when absent.
+    """
     include_neighbors: _builtins.bool
     """Returns after the matches the chunks before and after each in its document, unless they are matches or contain one."""
     expand_graph: _builtins.bool
@@ -389,8 +413,9 @@ class QueryRequest(_message.Message):
     """Ends with NOT_FOUND (`ERROR_REASON_NO_MATCHES`) instead of an empty response when nothing matches."""
     budget_tokens: _builtins.int
     """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
-    taken whole, first those of the matches by rank, then of their parents, then of the neighbours; one that does not fit
-    what is left is omitted, and those after it may still fit. A text that the response holds several times counts once.
+    taken whole, first those of the matches by rank, then of their parents, then of the neighbours, then of the parents
+    of these; one that does not fit what is left is omitted, and those after it may still fit. A text that the response
+    holds several times counts once.
     Absent: as many texts as the response has room for.
     """
     @_builtins.property
@@ -404,12 +429,12 @@ class QueryRequest(_message.Message):
     @_builtins.property
     def filter(self) -> _scope_pb2.Filter:
         """Narrows every source before it ranks, and what is returned around the matches: parents, neighbours, and the edges
-        between services, both ends of which must pass. So do `process`, `doc_class` and `workflow_id`. Absent: no filter.
+        between services, both ends of which must pass. Absent: no filter.
         """
 
     @_builtins.property
     def hybrid(self) -> Global___HybridParameters:
-        """How to search. Required; an empty message takes every default."""
+        """How to search. Absent: every default."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedScalarFieldContainer[Global___Source.ValueType]:
@@ -450,7 +475,7 @@ class QueryRequest(_message.Message):
         freshness_half_life_days: _builtins.float | None = ...,
         freshness_weight: _builtins.float | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
-        include_parents: _builtins.bool = ...,
+        include_parents: _builtins.bool | None = ...,
         include_neighbors: _builtins.bool = ...,
         expand_graph: _builtins.bool = ...,
         not_found_when_empty: _builtins.bool = ...,
@@ -458,9 +483,9 @@ class QueryRequest(_message.Message):
         budget_tokens: _builtins.int | None = ...,
         ranking: Global___RankingParameters | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
@@ -468,6 +493,8 @@ class QueryRequest(_message.Message):
     _WhichOneofArgType__freshness_half_life_days: _TypeAlias = _typing.Literal["_freshness_half_life_days", b"_freshness_half_life_days"]  # noqa: Y015
     _WhichOneofReturnType__freshness_weight: _TypeAlias = _typing.Literal["freshness_weight"]  # noqa: Y015
     _WhichOneofArgType__freshness_weight: _TypeAlias = _typing.Literal["_freshness_weight", b"_freshness_weight"]  # noqa: Y015
+    _WhichOneofReturnType__include_parents: _TypeAlias = _typing.Literal["include_parents"]  # noqa: Y015
+    _WhichOneofArgType__include_parents: _TypeAlias = _typing.Literal["_include_parents", b"_include_parents"]  # noqa: Y015
     _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
     _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
     _WhichOneofReturnType__top_k: _TypeAlias = _typing.Literal["top_k"]  # noqa: Y015
@@ -478,6 +505,8 @@ class QueryRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness_half_life_days) -> _WhichOneofReturnType__freshness_half_life_days | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness_weight) -> _WhichOneofReturnType__freshness_weight | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__include_parents) -> _WhichOneofReturnType__include_parents | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rrf_k) -> _WhichOneofReturnType__rrf_k | None: ...
     @_typing.overload
@@ -517,7 +546,7 @@ class StageScores(_message.Message):
     rerank: _builtins.float
     """What the reranker says, in [0, 1]. Absent without a rerank."""
     freshness: _builtins.float
-    """The decay of a conversation's timestamp, in (0, 1]. Absent for anything else, and for a freshness weight of 0."""
+    """The decay of a conversation's timestamp, in (0, 1]. Absent for anything else, and where freshness is switched off."""
     boost: _builtins.float
     """The product of the corpus boosts that applied; 1 for none."""
     final: _builtins.float
@@ -681,7 +710,7 @@ class MatchMeta(_message.Message):
 
     @_builtins.property
     def parents(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParentContext]:
-        """The same with their texts. Filled only for `include_parents`."""
+        """The same with their texts. Empty where the request says no to `include_parents`."""
 
     def __init__(
         self,
@@ -919,19 +948,24 @@ class Routing(_message.Message):
     DOC_CLASS_FIELD_NUMBER: _builtins.int
     COLLECTION_IDS_FIELD_NUMBER: _builtins.int
     WORKFLOW_ID_FIELD_NUMBER: _builtins.int
+    EMBEDDER_FIELD_NUMBER: _builtins.int
     profile: _builtins.str
-    """The embedder of the index; empty for vectors that the source brought and where the dense source was not asked."""
+    """The name of the routing rule that the request matched; empty for none."""
     vector_space_id: _builtins.str
-    """The fingerprint of the vector space; empty as `profile` is."""
+    """The fingerprint of the vector space; empty as `embedder` is."""
     process: _builtins.str
     """As in the request."""
     doc_class: _builtins.str
     """As in the request."""
     workflow_id: _builtins.str
     """As in the request."""
+    embedder: _builtins.str
+    """The embedder of the index; empty for vectors that the source brought and where the dense source was not asked."""
     @_builtins.property
     def collection_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The collections that the filter names."""
+        """The collections that the search was narrowed to: those of the filter, of the rule, or common to both. None also
+        where the two have none in common, so that nothing matches.
+        """
 
     def __init__(
         self,
@@ -942,10 +976,11 @@ class Routing(_message.Message):
         doc_class: _builtins.str = ...,
         collection_ids: _abc.Iterable[_builtins.str] | None = ...,
         workflow_id: _builtins.str = ...,
+        embedder: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection_ids", b"collection_ids", "doc_class", b"doc_class", "process", b"process", "profile", b"profile", "vector_space_id", b"vector_space_id", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection_ids", b"collection_ids", "doc_class", b"doc_class", "embedder", b"embedder", "process", b"process", "profile", b"profile", "vector_space_id", b"vector_space_id", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -983,7 +1018,9 @@ Global___SourceUse: _TypeAlias = SourceUse  # noqa: Y015
 
 @_typing.final
 class RetrieveMeta(_message.Message):
-    """How an answer was made. Every count is of what the caller may see."""
+    """How an answer was made. Every count is of what the caller may see. A parameter is told as it was in effect, and absent
+    where it could have none on this query.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1026,25 +1063,25 @@ class RetrieveMeta(_message.Message):
     fusion: Global___FusionMode.ValueType
     """How the lists became one."""
     alpha: _builtins.float
-    """The alpha in effect."""
+    """The alpha in effect: of a WEIGHTED fusion of the dense source with others."""
     min_sim: _builtins.float
-    """The min_sim in effect."""
+    """The min_sim in effect: where the dense source was asked, unless a filter set the default aside."""
     top_k_effective: _builtins.int
     """The top_k in effect."""
     matches_returned: _builtins.int
     """How many matches were returned, neighbours not counted."""
     max_candidates_effective: _builtins.int
-    """The max_candidates in effect."""
+    """The max_candidates in effect; absent when all were kept."""
     vec_limit: _builtins.int
-    """The vec_limit in effect."""
+    """The vec_limit in effect: where the dense source was asked."""
     lex_limit: _builtins.int
-    """The lex_limit in effect."""
+    """The lex_limit in effect: where another source was asked."""
     trgm_limit: _builtins.float
-    """The trgm_limit in effect."""
+    """The trgm_limit in effect: where the trigram source was asked."""
     diversify_strength: _builtins.float
-    """The diversify_strength in effect: 0 on an index without vectors."""
+    """The diversify_strength in effect: above 0, on an index with vectors."""
     rrf_k: _builtins.int
-    """The rrf_k in effect; 0 unless the fusion was RRF."""
+    """The rrf_k in effect: of an RRF fusion."""
     vector_candidates: _builtins.int
     """Candidates of the dense source."""
     lexical_candidates: _builtins.int
@@ -1056,9 +1093,11 @@ class RetrieveMeta(_message.Message):
     visibility_effective: Global___Visibility.ValueType
     """Which nodes the query was about."""
     freshness_half_life_days: _builtins.float
-    """The half-life in effect, in days."""
+    """The half-life in effect, in days: where freshness is not switched off and a conversation with a timestamp was among
+    the candidates that it could move.
+    """
     freshness_weight: _builtins.float
-    """The weight in effect."""
+    """The weight in effect; absent where the half-life is."""
     exact: _builtins.bool
     """False when an approximate index made the dense list."""
     truncated: _builtins.bool
@@ -1089,7 +1128,9 @@ class RetrieveMeta(_message.Message):
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
-        """The ranking parameters in effect, all of them."""
+        """The ranking parameters in effect: weights above 0 and factors below 1, without `file_weight` where the source
+        BM25_CODE was not asked and without the factors of what the question is about.
+        """
 
     def __init__(
         self,
@@ -1099,16 +1140,16 @@ class RetrieveMeta(_message.Message):
         query_class: Global___QueryClass.ValueType = ...,
         fusion: Global___FusionMode.ValueType = ...,
         sources: _abc.Iterable[Global___SourceUse] | None = ...,
-        alpha: _builtins.float = ...,
-        min_sim: _builtins.float = ...,
+        alpha: _builtins.float | None = ...,
+        min_sim: _builtins.float | None = ...,
         top_k_effective: _builtins.int = ...,
         matches_returned: _builtins.int = ...,
-        max_candidates_effective: _builtins.int = ...,
-        vec_limit: _builtins.int = ...,
-        lex_limit: _builtins.int = ...,
-        trgm_limit: _builtins.float = ...,
-        diversify_strength: _builtins.float = ...,
-        rrf_k: _builtins.int = ...,
+        max_candidates_effective: _builtins.int | None = ...,
+        vec_limit: _builtins.int | None = ...,
+        lex_limit: _builtins.int | None = ...,
+        trgm_limit: _builtins.float | None = ...,
+        diversify_strength: _builtins.float | None = ...,
+        rrf_k: _builtins.int | None = ...,
         vector_candidates: _builtins.int = ...,
         lexical_candidates: _builtins.int = ...,
         fused_candidates: _builtins.int = ...,
@@ -1116,19 +1157,58 @@ class RetrieveMeta(_message.Message):
         visibility_effective: Global___Visibility.ValueType = ...,
         lexical_index_used: _abc.Iterable[Global___Source.ValueType] | None = ...,
         boosts: _abc.Iterable[_builtins.str] | None = ...,
-        freshness_half_life_days: _builtins.float = ...,
-        freshness_weight: _builtins.float = ...,
+        freshness_half_life_days: _builtins.float | None = ...,
+        freshness_weight: _builtins.float | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
         exact: _builtins.bool = ...,
         truncated: _builtins.bool = ...,
         ranking: Global___RankingParameters | None = ...,
         used_tokens: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "ranking", b"ranking", "routing", b"routing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_diversify_strength", b"_diversify_strength", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_lex_limit", b"_lex_limit", "_max_candidates_effective", b"_max_candidates_effective", "_min_sim", b"_min_sim", "_rrf_k", b"_rrf_k", "_trgm_limit", b"_trgm_limit", "_vec_limit", b"_vec_limit", "alpha", b"alpha", "diversify_strength", b"diversify_strength", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "lex_limit", b"lex_limit", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "trgm_limit", b"trgm_limit", "vec_limit", b"vec_limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_diversify_strength", b"_diversify_strength", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_lex_limit", b"_lex_limit", "_max_candidates_effective", b"_max_candidates_effective", "_min_sim", b"_min_sim", "_rrf_k", b"_rrf_k", "_trgm_limit", b"_trgm_limit", "_vec_limit", b"_vec_limit", "alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
+    _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
+    _WhichOneofReturnType__diversify_strength: _TypeAlias = _typing.Literal["diversify_strength"]  # noqa: Y015
+    _WhichOneofArgType__diversify_strength: _TypeAlias = _typing.Literal["_diversify_strength", b"_diversify_strength"]  # noqa: Y015
+    _WhichOneofReturnType__freshness_half_life_days: _TypeAlias = _typing.Literal["freshness_half_life_days"]  # noqa: Y015
+    _WhichOneofArgType__freshness_half_life_days: _TypeAlias = _typing.Literal["_freshness_half_life_days", b"_freshness_half_life_days"]  # noqa: Y015
+    _WhichOneofReturnType__freshness_weight: _TypeAlias = _typing.Literal["freshness_weight"]  # noqa: Y015
+    _WhichOneofArgType__freshness_weight: _TypeAlias = _typing.Literal["_freshness_weight", b"_freshness_weight"]  # noqa: Y015
+    _WhichOneofReturnType__lex_limit: _TypeAlias = _typing.Literal["lex_limit"]  # noqa: Y015
+    _WhichOneofArgType__lex_limit: _TypeAlias = _typing.Literal["_lex_limit", b"_lex_limit"]  # noqa: Y015
+    _WhichOneofReturnType__max_candidates_effective: _TypeAlias = _typing.Literal["max_candidates_effective"]  # noqa: Y015
+    _WhichOneofArgType__max_candidates_effective: _TypeAlias = _typing.Literal["_max_candidates_effective", b"_max_candidates_effective"]  # noqa: Y015
+    _WhichOneofReturnType__min_sim: _TypeAlias = _typing.Literal["min_sim"]  # noqa: Y015
+    _WhichOneofArgType__min_sim: _TypeAlias = _typing.Literal["_min_sim", b"_min_sim"]  # noqa: Y015
+    _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
+    _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
+    _WhichOneofReturnType__trgm_limit: _TypeAlias = _typing.Literal["trgm_limit"]  # noqa: Y015
+    _WhichOneofArgType__trgm_limit: _TypeAlias = _typing.Literal["_trgm_limit", b"_trgm_limit"]  # noqa: Y015
+    _WhichOneofReturnType__vec_limit: _TypeAlias = _typing.Literal["vec_limit"]  # noqa: Y015
+    _WhichOneofArgType__vec_limit: _TypeAlias = _typing.Literal["_vec_limit", b"_vec_limit"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__alpha) -> _WhichOneofReturnType__alpha | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__diversify_strength) -> _WhichOneofReturnType__diversify_strength | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness_half_life_days) -> _WhichOneofReturnType__freshness_half_life_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__freshness_weight) -> _WhichOneofReturnType__freshness_weight | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lex_limit) -> _WhichOneofReturnType__lex_limit | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_candidates_effective) -> _WhichOneofReturnType__max_candidates_effective | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_sim) -> _WhichOneofReturnType__min_sim | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rrf_k) -> _WhichOneofReturnType__rrf_k | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__trgm_limit) -> _WhichOneofReturnType__trgm_limit | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__vec_limit) -> _WhichOneofReturnType__vec_limit | None: ...
 
 Global___RetrieveMeta: _TypeAlias = RetrieveMeta  # noqa: Y015
 

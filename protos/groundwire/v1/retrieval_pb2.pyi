@@ -253,8 +253,8 @@ class SearchNodesRequest(_message.Message):
     top_k: _builtins.int
     """The most hits to return: 1 to the server's maximum (1,000 unless configured). Required."""
     rrf_k: _builtins.int
-    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Checked, but without effect, for
-    search types other than hybrid.
+    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by search
+    types other than hybrid.
     """
     rerank: Global___Rerank.ValueType
     """Reorders a semantic search; refused for the others. It reads top_k times 6 candidates (a server setting)."""

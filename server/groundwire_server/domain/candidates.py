@@ -13,8 +13,9 @@ class CandidateSearch:
     """One search of several sources; already validated.
 
     `sources` is what the caller named, empty for every source that the index has. The dense list holds at most
-    `dense_limit` nodes of at least `min_similarity`, each lexical one `lexical_limit`, the trigram list only nodes of
-    at least `trigram_threshold`. With `scores_files` candidates bring the scores of their files.
+    `dense_limit` nodes of at least `min_similarity`, of any similarity for None, each lexical one `lexical_limit`, the
+    trigram list only nodes of at least `trigram_threshold`. With `scores_files` candidates bring the scores of their
+    files.
     """
 
     query: str
@@ -22,7 +23,7 @@ class CandidateSearch:
     sources: frozenset[Source]
     dense_limit: int
     lexical_limit: int
-    min_similarity: float
+    min_similarity: float | None
     trigram_threshold: float
     filter: Filter
     scores_files: bool = False

@@ -7,12 +7,16 @@ from math import prod
 
 @dataclass(frozen=True, slots=True)
 class BoostRule:
-    """A query that holds one of `keywords` multiplies the scores of nodes of `corpus_types`."""
+    """A query that holds one of `keywords`, outside of the phrases of `unless`, calls for nodes of `corpus_types`.
+
+    Their scores are multiplied by `multiplier`.
+    """
 
     name: str
     keywords: tuple[str, ...]
     corpus_types: tuple[str, ...]
     multiplier: float
+    unless: tuple[str, ...] = ()
 
 
 def boost_of(rules: Iterable[BoostRule], corpus_type: str) -> float:

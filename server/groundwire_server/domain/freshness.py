@@ -13,9 +13,9 @@ def freshness_of(corpus_type: str, timestamp: datetime | None, now: datetime, fr
     """The decay `2 ** (-age / half_life_days)`, age in days and at least 0; times have zones.
 
     1 for what is of `now` or later, about 0.5 after one half-life; 0 where a double cannot tell the decay from it. None
-    for what is no conversation or has no timestamp, and for a weight of 0.
+    for what is no conversation or has no timestamp, and where freshness is switched off.
     """
-    if freshness.weight <= 0.0 or timestamp is None or not corpus_type.startswith(CONVERSATION_PREFIX):
+    if not freshness.acts or timestamp is None or not corpus_type.startswith(CONVERSATION_PREFIX):
         return None
     age_days = max((now - timestamp) / timedelta(days=1), 0.0)
     return exp2(-age_days / freshness.half_life_days)

@@ -47,7 +47,7 @@ class QueryClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridParameters:
-    """What the sources and the fusion go by; None takes the default of `domain.query_parameters`."""
+    """What the sources and the fusion go by; None takes the default of `domain.query_parameters.QueryDefaults`."""
 
     alpha: float | None = None
     min_sim: float | None = None
@@ -77,27 +77,36 @@ class RankingParameters:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How much recent conversations gain: their weight in [0, 1], which halves its effect every `half_life_days`."""
+    """How much recent conversations gain: their weight in [0, 1], which halves its effect every `half_life_days`.
+
+    A weight or a half-life of 0 switches it off.
+    """
 
     half_life_days: float = 90.0
     weight: float = 0.1
+
+    @property
+    def acts(self) -> bool:
+        """False when it is switched off."""
+        return self.weight > 0.0 and self.half_life_days > 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
     """A query as the caller asked it.
 
-    `hybrid` None means absent and is refused; `top_k` overrides `hybrid.top_k`. Empty `sources` means every source that
-    the index has. `now` is the time that freshness counts from. `process`, `doc_class` and `workflow_id` narrow to
-    nodes whose metadata has that value. `not_found_when_empty` turns a result without matches into NotFoundError.
-    `budget_tokens` bounds the texts of the answer; None is no bound.
+    `top_k` overrides `hybrid.top_k`. Empty `sources` means every source that the index has. Without a `fusion` it is
+    WEIGHTED where `hybrid.alpha` is given, else ADAPTIVE. `now` is the time that freshness counts from;
+    `freshness_half_life_days` and `freshness_weight` take the server's defaults where they are None. `process`,
+    `doc_class` and `workflow_id` choose a rule of the server's routing and do nothing else. `not_found_when_empty`
+    turns a result without matches into NotFoundError. `budget_tokens` bounds the texts of the answer; None is no bound.
     """
 
     scope: Scope
     access: AccessContext
     query: str
-    hybrid: HybridParameters | None
     now: datetime
+    hybrid: HybridParameters = HybridParameters()
     filter: Filter = field(default_factory=Filter)
     top_k: int | None = None
     lifecycle: Lifecycle = Lifecycle.ACTIVE
@@ -105,13 +114,14 @@ class QueryRequest:
     doc_class: str = ""
     workflow_id: str = ""
     sources: tuple[Source, ...] = ()
-    fusion: FusionMode = FusionMode.ADAPTIVE
+    fusion: FusionMode | None = None
     rrf_k: int = DEFAULT_RRF_K
     rerank: bool = False
     ranking: RankingParameters = RankingParameters()
-    freshness: Freshness = Freshness()
+    freshness_half_life_days: float | None = None
+    freshness_weight: float | None = None
     query_vector: tuple[float, ...] = ()
-    include_parents: bool = False
+    include_parents: bool = True
     include_neighbors: bool = False
     expand_graph: bool = False
     not_found_when_empty: bool = False

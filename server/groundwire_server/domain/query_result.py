@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Node
-from groundwire_server.domain.query import FusionMode, QueryClass, Source
-from groundwire_server.domain.query_parameters import EffectiveParameters
-from groundwire_server.domain.ranking import Ranking
+from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
 from groundwire_server.domain.texts import SkipReason
 
 
@@ -82,9 +81,13 @@ class ServiceContext:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Which vector space answered, and what the caller routed by."""
+    """The rule that the query matched ("" for none), the vector space that answered, and what the caller routed by.
+
+    `collection_ids` are those that the search was narrowed to.
+    """
 
     profile: str
+    embedder: str
     vector_space_id: str
     process: str
     doc_class: str
@@ -104,8 +107,8 @@ class RetrieveMeta:
     query_class: QueryClass
     fusion: FusionMode
     weights: tuple[tuple[Source, float], ...]
-    parameters: EffectiveParameters
-    ranking: Ranking
+    parameters: ActingParameters
+    ranking: RankingParameters
     matches_returned: int
     list_lengths: tuple[tuple[Source, int], ...]
     lexical_candidates: int

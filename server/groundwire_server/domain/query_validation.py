@@ -1,38 +1,35 @@
 """The rules of Query (see `groundwire.v1.QueryRequest`)."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.filter_validation import check_filter
-from groundwire_server.domain.query import Freshness, HybridParameters, QueryRequest, RankingParameters, Source
-from groundwire_server.domain.query_parameters import effective_parameters
+from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, RankingParameters, Source
+from groundwire_server.domain.query_parameters import given_limits
 from groundwire_server.domain.validation import Violations, check_scope
 
 
-def check_query(request: QueryRequest, bounds: limits.Limits) -> HybridParameters:
-    """Checks a query and returns its hybrid parameters, which are then known to be given."""
+def check_query(request: QueryRequest, fusion: FusionMode, bounds: limits.Limits) -> None:
+    """Checks a query that is answered with `fusion`."""
     violations = Violations()
     check_scope(request.scope, violations)
     _check_text(request.query, bounds, violations)
     check_filter(request.filter, violations)
-    if request.hybrid is None:
-        violations.require("hybrid", "an empty message takes every default")
-    else:
-        _check_hybrid(request.hybrid, bounds, violations)
-        _check_max_candidates(request, request.hybrid, violations)
+    check_hybrid(request.hybrid, bounds, violations)
+    check_max_candidates(request.hybrid.max_candidates, given_limits(request.hybrid, request.top_k), violations)
     if request.top_k is not None:
         violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
     if request.budget_tokens is not None:
         violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
     _check_routing(request, violations)
     _check_sources(request, violations)
-    violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
-    _check_freshness(request.freshness, violations)
-    _check_ranking(request.ranking, violations)
+    if fusion is FusionMode.RRF:
+        violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
+    _check_freshness(request, violations)
+    check_ranking(request.ranking, violations)
     violations.raise_any()
-    assert request.hybrid is not None
-    return request.hybrid
 
 
 def _check_text(query: str, bounds: limits.Limits, violations: Violations) -> None:
@@ -42,7 +39,8 @@ def _check_text(query: str, bounds: limits.Limits, violations: Violations) -> No
         violations.require("query", "say what to look for; blank text matches nothing")
 
 
-def _check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Violations) -> None:
+def check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Violations) -> None:
+    """Checks each parameter that is given against its own bounds."""
     for name in ("alpha", "min_sim", "trgm_limit", "diversify_strength"):
         share: float | None = getattr(hybrid, name)
         if share is not None:
@@ -58,18 +56,15 @@ def _check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: V
             violations.bound(f"hybrid.{name}", count, 1, highest)
 
 
-def _check_max_candidates(request: QueryRequest, hybrid: HybridParameters, violations: Violations) -> None:
-    """Checks `max_candidates` against the limits in effect, given or by default; without one all are kept."""
-    if hybrid.max_candidates is None:
-        return
-    effective = effective_parameters(hybrid, request.top_k, request.rrf_k, request.freshness)
-    needed = max(effective.top_k, effective.vec_limit, effective.lex_limit)
-    if 1 <= effective.max_candidates < needed:
+def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], violations: Violations) -> None:
+    """Checks that `max_candidates` is no less than a limit given beside it; those by default do not count."""
+    needed = max(given.values(), default=0)
+    if max_candidates is not None and 1 <= max_candidates < needed:
+        told = ", ".join(f"{name} ({limit})" for name, limit in given.items())
         violations.add(
             "hybrid.max_candidates",
             Reason.VALUE_OUT_OF_RANGE,
-            f"is {effective.max_candidates}; give at least {needed}, the greatest of top_k ({effective.top_k}), "
-            f"vec_limit ({effective.vec_limit}) and lex_limit ({effective.lex_limit}) in effect, or lower these",
+            f"is {max_candidates}; give at least {needed}, the greatest of {told}, or lower these",
         )
 
 
@@ -89,17 +84,20 @@ def _check_sources(request: QueryRequest, violations: Violations) -> None:
     violations.need_direction("query_vector", request.query_vector)
 
 
-def _check_freshness(freshness: Freshness, violations: Violations) -> None:
-    if not 0.0 < freshness.half_life_days <= limits.MAX_HALF_LIFE_DAYS:
+def _check_freshness(request: QueryRequest, violations: Violations) -> None:
+    days, weight = request.freshness_half_life_days, request.freshness_weight
+    if days is not None and not 0.0 <= days <= limits.MAX_HALF_LIFE_DAYS:
         violations.add(
             "freshness_half_life_days",
             Reason.VALUE_OUT_OF_RANGE,
-            f"is {freshness.half_life_days:g}; give a number of days above 0, at most {limits.MAX_HALF_LIFE_DAYS:g}",
+            f"is {days:g}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
         )
-    violations.bound_share("freshness_weight", freshness.weight)
+    if weight is not None:
+        violations.bound_share("freshness_weight", weight)
 
 
-def _check_ranking(ranking: RankingParameters, violations: Violations) -> None:
+def check_ranking(ranking: RankingParameters, violations: Violations) -> None:
+    """Checks that each parameter that is given lies in 0 to 1."""
     for name, share in asdict(ranking).items():
         if share is not None:
             violations.bound_share(f"ranking.{name}", share)

@@ -46,7 +46,10 @@ MetadataScalar: TypeAlias = "bool | int | float | str | None"
 
 @dataclass(frozen=True, slots=True)
 class MetadataCondition:
-    """A node's metadata has `key` with one of `values`, or a list that holds one of them. 1 and 1.0 are equal."""
+    """A node's metadata has `key` with one of `values`, or a list that holds one of them. 1 and 1.0 are equal.
+
+    No node meets a condition without values.
+    """
 
     key: str
     values: tuple[MetadataScalar, ...]

@@ -15,7 +15,8 @@ def check_search(request: SearchRequest, bounds: Limits) -> SearchType:
     if request.search_type is None:
         violations.require("search_type", "give SEMANTIC, BM25 or HYBRID")
     violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
-    violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
+    if request.search_type is SearchType.HYBRID:
+        violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
     _check_query(request, bounds, violations)
     _check_query_vector(request, violations)
     if request.rerank is not Rerank.NONE and request.search_type not in (SearchType.SEMANTIC, None):

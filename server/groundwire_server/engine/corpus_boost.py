@@ -1,83 +1,114 @@
-"""The corpora that a query's words call for, by rules that an operator may replace (seed 002 §3.6)."""
+"""The corpora that a query's words call for, by rules that an operator may replace."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeAlias
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, Field
 
 from groundwire_server.domain.corpus_boost import BoostRule
-from groundwire_server.text.prose_tokenizer import stems
+from groundwire_server.engine.rules_file import STRICT, read_rules
+from groundwire_server.text.identifiers import stem
+from groundwire_server.text.prose_tokenizer import stems, words
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
-"""The rules of seed 002."""
+"""The packaged rules."""
 
 _Text = Annotated[str, Field(min_length=1)]
-_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-_RULES = {
-    "extra_forbidden": "is no key of a rule; remove it or correct its name",
-    "missing": "is required; give it",
-    "model_type": "must be a mapping of keys to values; see the packaged corpus_boosts.yaml",
-}
+_Phrase: TypeAlias = tuple[str, ...]
+"""Stems of words that stand in a row."""
 
 
 class _Rule(BaseModel):
-    model_config = _STRICT
+    model_config = STRICT
 
     name: _Text
     keywords: Annotated[list[_Text], Field(min_length=1)]
     corpus_types: Annotated[list[_Text], Field(min_length=1)]
+    unless: list[_Text] = Field(default_factory=list)
     multiplier: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 
 
 class _File(BaseModel):
-    model_config = _STRICT
+    model_config = STRICT
 
     rules: list[_Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A rule with the stems of its keywords, of the phrases in which these do not count, and the words that do not."""
+
+    rule: BoostRule
+    keywords: frozenset[_Phrase]
+    unless: frozenset[_Phrase]
+    unless_words: frozenset[str]
+
+    def by(self, query: str) -> bool:
+        """Whether a keyword stands in the query outside of all that is excepted."""
+        query_words, query_stems = words(query), stems(query)
+        excepted = [place for phrase in self.unless for place in _places(query_stems, phrase)]
+        excepted += [range(place, place + 1) for place, word in enumerate(query_words) if word in self.unless_words]
+        return any(
+            not any(other.start <= place.start and place.stop <= other.stop for other in excepted)
+            for keyword in self.keywords
+            for place in _places(query_stems, keyword)
+        )
 
 
 class CorpusBoosts:
     """Boost rules, and which of them a query calls for.
 
     A keyword is called for when the stems of its words stand in a row among the stems of the query's words, so that
-    "deployment" calls "deploy", and "How to" calls "how to". The seed looked for substrings, by which "download" would
-    call "down" and "podcast" "pod".
+    "deployment" calls "deploy", and "How to" calls "how to". Substrings would have "download" call "down" and
+    "podcast" "pod". A keyword that stands within a phrase of `unless` does not count; a phrase of one word is compared
+    letter by letter, as it is there for what has the keyword's stem and means something else.
     """
 
     def __init__(self, rules: tuple[BoostRule, ...]) -> None:
-        self._phrases = [(rule, {tuple(stems(keyword)) for keyword in rule.keywords}) for rule in rules]
+        self._rules = [_prepared(rule) for rule in rules]
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Reads rules from a YAML file; see `DEFAULT_BOOSTS_FILE` for its form.
 
         Raises OSError when the file cannot be read, and ValueError naming every problem: no YAML, an unknown or absent
-        key, a wrong type, an empty list, a multiplier not in (0, 10], a keyword without a word, two rules of one name.
+        key, a wrong type, an empty list, a multiplier not in (0, 10], a keyword or phrase without a word, two rules of
+        one name.
         """
-        content = path.read_bytes()
-        try:
-            rules = _File.model_validate(yaml.safe_load(content)).rules
-        except yaml.YAMLError as error:
-            raise ValueError(f"is not YAML: {' '.join(str(error).split())}") from None
-        except ValidationError as error:
-            raise ValueError("; ".join(map(_problem, error.errors()))) from None
+        rules = read_rules(path, _File, "the packaged corpus_boosts.yaml").rules
         _check_rules(rules)
         return cls(
             tuple(
-                BoostRule(rule.name, tuple(rule.keywords), tuple(rule.corpus_types), rule.multiplier) for rule in rules
+                BoostRule(
+                    rule.name, tuple(rule.keywords), tuple(rule.corpus_types), rule.multiplier, tuple(rule.unless)
+                )
+                for rule in rules
             )
         )
 
     def called(self, query: str) -> tuple[BoostRule, ...]:
         """The rules that the query calls for, in their order."""
-        words = stems(query)
-        return tuple(rule for rule, phrases in self._phrases if any(_holds(words, phrase) for phrase in phrases))
+        return tuple(called.rule for called in self._rules if called.by(query))
 
 
-def _holds(words: list[str], phrase: tuple[str, ...]) -> bool:
-    return any(tuple(words[start : start + len(phrase)]) == phrase for start in range(len(words) - len(phrase) + 1))
+def _prepared(rule: BoostRule) -> _Called:
+    unless = [words(phrase) for phrase in rule.unless]
+    single = frozenset(phrase[0] for phrase in unless if len(phrase) == 1)
+    longer = frozenset(tuple(map(stem, phrase)) for phrase in unless if len(phrase) > 1)
+    return _Called(rule, _phrases(rule.keywords), longer, single)
+
+
+def _phrases(texts: Sequence[str]) -> frozenset[_Phrase]:
+    return frozenset(tuple(stems(text)) for text in texts)
+
+
+def _places(words: Sequence[str], phrase: _Phrase) -> Iterator[range]:
+    """Where the words of the phrase stand in a row."""
+    for start in range(len(words) - len(phrase) + 1):
+        if tuple(words[start : start + len(phrase)]) == phrase:
+            yield range(start, start + len(phrase))
 
 
 def _check_rules(rules: list[_Rule]) -> None:
@@ -86,13 +117,7 @@ def _check_rules(rules: list[_Rule]) -> None:
         if rule.name in names:
             raise ValueError(f"rules[{position}].name: {rule.name!r}: names an earlier rule; give each its own name")
         names.add(rule.name)
-        for keyword in rule.keywords:
-            if not stems(keyword):
-                raise ValueError(f"rules[{position}].keywords: {keyword!r}: holds no word; give words to look for")
-
-
-def _problem(details: ErrorDetails) -> str:
-    """One problem as `place: rule`."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in details["loc"]).removeprefix(".")
-    rule = _RULES.get(details["type"]) or f"is {details['input']!r}; {details['msg'].replace('Input should', 'must')}"
-    return f"{place or 'the file'}: {rule}"
+        for key, phrases in (("keywords", rule.keywords), ("unless", rule.unless)):
+            for phrase in phrases:
+                if not stems(phrase):
+                    raise ValueError(f"rules[{position}].{key}: {phrase!r}: holds no word; give words to look for")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from groundwire_server.backends.interface import RetrievalBackend, RetrievalSnapshot
+from groundwire_server.domain.acting_parameters import acting_parameters, acting_ranking
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.corpus_boost import BoostRule
@@ -12,11 +13,11 @@ from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import LEXICAL_SOURCES, FusionMode, QueryClass, QueryRequest, Source
 from groundwire_server.domain.query_class import classify
-from groundwire_server.domain.query_parameters import EffectiveParameters, effective_parameters
+from groundwire_server.domain.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query_validation import check_query
 from groundwire_server.domain.ranking import Ranking, Traits, effective_ranking
-from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.domain.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
@@ -33,30 +34,35 @@ from groundwire_server.engine.query_stages import (
 from groundwire_server.engine.rerank import Reranker, configured
 
 ANY_CALLER = "*"
+_PACKAGED = QueryDefaults()
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
     """What a server brings to a query besides its backend.
 
-    Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
+    Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone. Of
+    the rules of `routing` the first that matches counts. `defaults` are what absent parameters take.
     """
 
     reranker: Reranker | None
     boosts: CorpusBoosts
     visibility_override_acl_tags: frozenset[str]
+    routing: tuple[RoutingRule, ...] = ()
+    defaults: QueryDefaults = _PACKAGED
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How one query is run: everything that is settled before the sources answer."""
+    """How one query is run: everything that is settled before the sources answer. `request` is as `rule` changed it."""
 
     request: QueryRequest
+    rule: RoutingRule
+    fusion: FusionMode
     parameters: EffectiveParameters
     ranking: Ranking
     asked: Traits
     query_class: QueryClass
-    filter: Filter
     rules: tuple[BoostRule, ...]
     reranker: Reranker | None
 
@@ -68,6 +74,7 @@ class _Outcome:
     candidates: Candidates
     weights: tuple[tuple[Source, float], ...]
     fused_count: int
+    freshened: bool
     ranked: list[Ranked]
 
 
@@ -82,29 +89,33 @@ def run_query(
     plan = _plan(request, settings, limits)
     time = OwnTime()
     with stage("open"):
-        snapshot = backend.open(request.scope, request.access, request.lifecycle)
+        snapshot = backend.open(plan.request.scope, request.access, request.lifecycle)
     outcome = _ranked(plan, snapshot, time, checkpoint)
     if request.not_found_when_empty and not outcome.ranked:
-        names = replace(request.scope, active_index=snapshot.index).names
+        names = replace(plan.request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
-        surroundings = QueryContext(snapshot.narrowed(plan.filter), request).surround(outcome.ranked)
+        surroundings = QueryContext(snapshot.narrowed(plan.request.filter), request).surround(outcome.ranked)
     meta = _meta(plan, outcome, surroundings, time.milliseconds)
     return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
 
 
 def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
-    hybrid = check_query(request, limits)
+    rule = rule_for(request, settings.routing)
+    fusion = settled_fusion(request, rule)
+    check_query(request, fusion, limits)
     _check_visibility(request, settings.visibility_override_acl_tags)
     reranker = configured(settings.reranker) if request.rerank else None
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
+    request = routed(request, rule)
     return _Plan(
         request=request,
-        parameters=effective_parameters(hybrid, request.top_k, request.rrf_k, request.freshness),
+        rule=rule,
+        fusion=fusion,
+        parameters=effective_parameters(request, settings.defaults),
         ranking=effective_ranking(request.ranking, query_class),
         asked=asked_traits(request.query, rules),
         query_class=query_class,
-        filter=_narrowed(request),
         rules=rules,
         reranker=reranker,
     )
@@ -120,21 +131,14 @@ def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> N
         )
 
 
-def _narrowed(request: QueryRequest) -> Filter:
-    """The filter with what the caller routes by: process, doc_class, workflow_id."""
-    routed = (("process", request.process), ("doc_class", request.doc_class), ("workflow_id", request.workflow_id))
-    conditions = tuple(MetadataCondition(key, (value,)) for key, value in routed if value)
-    return replace(request.filter, metadata=(*request.filter.metadata, *conditions))
-
-
 def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:
     request, parameters = plan.request, plan.parameters
     with stage("sources"):
         candidates = snapshot.find_candidates(_candidate_search(plan), checkpoint)
     time.add(candidates.milliseconds)
     with time.stage("fusion"):
-        weights = fusion_weights(request.fusion, plan.query_class, parameters, candidates.sources)
-        ranked = fuse(candidates, request.fusion, weights, parameters)
+        weights = fusion_weights(plan.fusion, plan.query_class, parameters, candidates.sources)
+        ranked = fuse(candidates, plan.fusion, weights, parameters)
     fused_count = len(ranked)
     checkpoint()
     with time.stage("ranking"):
@@ -145,6 +149,7 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
             ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.reranker, checkpoint)
     with time.stage("freshness"):
         ranked = freshen(ranked, request.now, parameters.freshness)
+        freshened = any(entry.freshness is not None for entry in ranked)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
     diversifies = _diversifies(parameters, candidates)
@@ -154,7 +159,7 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
     if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
-    return _Outcome(candidates, weights, fused_count, ranked)
+    return _Outcome(candidates, weights, fused_count, freshened, ranked)
 
 
 def _candidate_search(plan: _Plan) -> CandidateSearch:
@@ -167,7 +172,7 @@ def _candidate_search(plan: _Plan) -> CandidateSearch:
         min_similarity=plan.parameters.min_sim,
         trigram_threshold=plan.parameters.trgm_limit,
         scores_files=plan.ranking.file_weight > 0.0,
-        filter=plan.filter,
+        filter=plan.request.filter,
     )
 
 
@@ -177,14 +182,10 @@ def _diversifies(parameters: EffectiveParameters, candidates: Candidates) -> boo
 
 def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: float) -> RetrieveMeta:
     request, candidates = plan.request, outcome.candidates
-    parameters = plan.parameters
-    if not _diversifies(parameters, candidates):
-        parameters = replace(parameters, diversify_strength=0.0)
-    if request.fusion is not FusionMode.RRF:
-        parameters = replace(parameters, rrf_k=0)
     return RetrieveMeta(
         routing=Routing(
-            profile=candidates.embedder,
+            profile=plan.rule.name,
+            embedder=candidates.embedder,
             vector_space_id=candidates.vector_space_id,
             process=request.process,
             doc_class=request.doc_class,
@@ -193,10 +194,16 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
         ),
         took_ms=took_ms,
         query_class=plan.query_class,
-        fusion=request.fusion,
+        fusion=plan.fusion,
         weights=outcome.weights,
-        parameters=parameters,
-        ranking=plan.ranking,
+        parameters=acting_parameters(
+            plan.parameters,
+            plan.fusion,
+            candidates.sources,
+            diversified=_diversifies(plan.parameters, candidates),
+            freshened=outcome.freshened,
+        ),
+        ranking=acting_ranking(plan.ranking, plan.asked, candidates.sources),
         matches_returned=sum(match.rank > 0 for match in surroundings.matches),
         list_lengths=candidates.list_lengths,
         lexical_candidates=_lexical_count(candidates),

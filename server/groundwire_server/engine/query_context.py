@@ -43,7 +43,7 @@ class QueryContext:
         kept = [entry for entry in ranked if self._fits(nodes[entry.id], parent_ids.get(entry.id, ()))]
         services = self._services([nodes[entry.id] for entry in kept]) if self._request.expand_graph else ()
         texts = {entry.id: self._text(nodes[entry.id]) for entry in kept}
-        parents = self._parents(kept, parent_ids) if self._request.include_parents else {}
+        parents = self._parents([entry.id for entry in kept], parent_ids)
         matches = [
             Match(
                 node=nodes[entry.id],
@@ -84,17 +84,20 @@ class QueryContext:
         return tuple(context for context in contexts if self._take(context_bytes(context)))
 
     def _parents(
-        self, kept: Sequence[Ranked], parent_ids: Mapping[str, tuple[str, ...]]
+        self, ids: Sequence[str], parent_ids: Mapping[str, tuple[str, ...]]
     ) -> dict[str, tuple[ParentText, ...]]:
-        wanted = dict.fromkeys(id_ for entry in kept for id_ in parent_ids.get(entry.id, ()))
+        """The parents of each node, in the order of `ids`; none unless they are asked for."""
+        if not self._request.include_parents:
+            return {}
+        wanted = dict.fromkeys(parent for id_ in ids for parent in parent_ids.get(id_, ()))
         nodes = self._snapshot.nodes(list(wanted))
         return {
-            entry.id: tuple(
-                ParentText(nodes[id_], self._text(nodes[id_]))
-                for id_ in parent_ids.get(entry.id, ())
-                if self._take(node_bytes(nodes[id_]))
+            id_: tuple(
+                ParentText(nodes[parent], self._text(nodes[parent]))
+                for parent in parent_ids.get(id_, ())
+                if self._take(node_bytes(nodes[parent]))
             )
-            for entry in kept
+            for id_ in ids
         }
 
     def _neighbors(self, match_ids: Sequence[str], parent_ids: Mapping[str, tuple[str, ...]]) -> list[Match]:
@@ -107,17 +110,20 @@ class QueryContext:
         wanted = [id_ for id_ in beside if id_ not in excluded]
         nodes = self._snapshot.nodes(wanted)
         parents_beside = self._snapshot.parents(wanted)
+        kept = [id_ for id_ in wanted if self._fits(nodes[id_], parents_beside.get(id_, ()))]
+        texts = {id_: self._text(nodes[id_]) for id_ in kept}
+        parents = self._parents(kept, parents_beside)
         return [
             Match(
                 node=nodes[id_],
-                text=self._text(nodes[id_]),
+                text=texts[id_],
                 rank=0,
                 scores=None,
                 parent_ids=parents_beside.get(id_, ()),
+                parents=parents.get(id_, ()),
                 neighbor_of=beside[id_],
             )
-            for id_ in wanted
-            if self._fits(nodes[id_], parents_beside.get(id_, ()))
+            for id_ in kept
         ]
 
 

@@ -2,8 +2,9 @@
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.coded_query import compile_ahead
-from groundwire_server.config import Settings, SettingsError, is_url
+from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import RerankerUnavailableError
+from groundwire_server.domain.routing import RoutingRule
 from groundwire_server.embedding.deferred import DeferredEmbedder
 from groundwire_server.embedding.embedder import Embedder, EmbedderError
 from groundwire_server.embedding.int8.store import EncoderStore
@@ -11,6 +12,8 @@ from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoo
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
+from groundwire_server.engine.routing_file import load_routing
+from groundwire_server.setting_values import is_url
 
 
 def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
@@ -26,7 +29,13 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     backend = EmbeddedBackend(settings.data, _load_embedders(settings))
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
-    query_settings = QuerySettings(reranker, _load_boosts(settings), frozenset(settings.visibility_override_acl_tags))
+    query_settings = QuerySettings(
+        reranker=reranker,
+        boosts=_load_boosts(settings),
+        visibility_override_acl_tags=frozenset(settings.visibility_override_acl_tags),
+        routing=_load_routing(settings),
+        defaults=settings.query_defaults,
+    )
     return RetrievalEngine(backend, backend, rerankers, query_settings, settings.limits), backend
 
 
@@ -35,6 +44,15 @@ def _load_boosts(settings: Settings) -> CorpusBoosts:
         return CorpusBoosts.load(settings.corpus_boosts or DEFAULT_BOOSTS_FILE)
     except (OSError, ValueError) as error:
         raise _unusable("corpus_boosts", str(settings.corpus_boosts), error) from error
+
+
+def _load_routing(settings: Settings) -> tuple[RoutingRule, ...]:
+    if settings.routing is None:
+        return ()
+    try:
+        return load_routing(settings.routing, settings.limits)
+    except (OSError, ValueError) as error:
+        raise _unusable("routing", str(settings.routing), error) from error
 
 
 # A server that needs no model must not pay seconds and hundreds of megabytes for torch: hence the imports below.

@@ -26,9 +26,14 @@ def tokenize_prose(text: str) -> list[str]:
     return [token for identifier in identifiers(text) for token in _identifier_tokens(identifier)]
 
 
+def words(text: str) -> list[str]:
+    """Every word in reading order, case-folded, stop words and single characters too."""
+    return [folded(word) for identifier in identifiers(text) for word in words_within(identifier)]
+
+
 def stems(text: str) -> list[str]:
-    """The stem of every word in reading order, stop words and single characters too: what keywords are found in."""
-    return [stem(folded(word)) for identifier in identifiers(text) for word in words_within(identifier)]
+    """The stem of each of `words`: what keywords are found in."""
+    return [stem(word) for word in words(text)]
 
 
 @functools.lru_cache(maxsize=_CACHED_IDENTIFIERS)

@@ -128,7 +128,8 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         freshness_weight=0.1,
         exact=True,
     )
-    meta.routing.profile, meta.routing.collection_ids[:] = "minilm", ["k1", "k2"]
+    meta.routing.profile, meta.routing.embedder = "support", "minilm"
+    meta.routing.collection_ids[:] = ["k1", "k2"]
     meta.now.FromJsonString("2025-01-03T00:00:00Z")
     answer = query_pb2.QueryResponse(matches=[code, said, beside], service_context=[service], meta=meta, index="v1")
     server.answer(answer)

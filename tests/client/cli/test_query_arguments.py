@@ -31,8 +31,9 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
     hybrid = "-k 3 --alpha 0.5 --min-sim 0 --vec-limit 200 --lex-limit 300 --trgm-limit 0.4 --max-candidates 400"
     ranking = "--diversify 0.25 --fusion rrf --rrf-k 9 --source dense --source trigram --rerank --visibility deleted"
     fresh = "--half-life 30.5 --freshness 0 --now 2025-01-01T12:00:00+02:00"
-    more = "--parents --neighbors --graph --texts --budget-tokens 500 --explain --index v7 --tenant acme"
-    assert run("query", "where is vat", *f"{hybrid} {ranking} {fresh} {more} --kind cs".split()).code == 0
+    routing = "--process billing --doc-class manual --workflow-id w-1"
+    more = "--no-parents --neighbors --graph --texts --budget-tokens 500 --explain --index v7 --tenant acme"
+    assert run("query", "where is vat", *f"{hybrid} {ranking} {fresh} {routing} {more} --kind cs".split()).code == 0
     request = server.attempts[0].request
     assert request == query_pb2.QueryRequest(
         scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v7"),
@@ -50,6 +51,9 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             diversify_strength=0.25,
         ),
         visibility=query_pb2.VISIBILITY_DELETED,
+        process="billing",
+        doc_class="manual",
+        workflow_id="w-1",
         sources=[query_pb2.SOURCE_DENSE, query_pb2.SOURCE_TRIGRAM],
         fusion=query_pb2.FUSION_MODE_RRF,
         rrf_k=9,
@@ -57,7 +61,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
         freshness_half_life_days=30.5,
         freshness_weight=0,
         now=Timestamp(seconds=1735725600),
-        include_parents=True,
+        include_parents=False,
         include_neighbors=True,
         expand_graph=True,
         budget_tokens=500,
@@ -68,9 +72,8 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     run("query", "vat")
     request = server.attempts[0].request
     assert isinstance(request, query_pb2.QueryRequest)
-    assert set_fields(request) == {"scope", "query", "filter", "hybrid", "visibility", "fusion"}
-    assert set_fields(request.hybrid) == set()
-    assert request.fusion == query_pb2.FUSION_MODE_ADAPTIVE
+    assert set_fields(request) == {"scope", "query", "filter", "visibility", "include_parents"}
+    assert request.include_parents
     assert request.visibility == query_pb2.VISIBILITY_ACTIVE
 
 

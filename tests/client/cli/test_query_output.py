@@ -124,7 +124,7 @@ def test_an_explained_query_tells_how_it_was_answered(run: Run) -> None:
         "candidates  vector 100; lexical 12; fused 105; deleted blocked 4",
         "freshness   weight 0.1; half-life 90 days; from 2025-01-03T00:00:00+00:00",
         "boosts      incident",
-        "routing     profile minilm; collections k1, k2",
+        "routing     profile support; embedder minilm; collections k1, k2",
         "time        12.3 ms of processor time",
         "  freshness 0.5",
         "  boost 1.3",
@@ -141,6 +141,8 @@ def test_an_explanation_leaves_out_what_does_not_apply(server: FakeServer, run: 
     assert any(line.endswith("rrf_k 60") for line in printed)
     assert not any(line.startswith(("boosts", "routing", "sources")) for line in printed)
     assert not any("deleted blocked" in line for line in printed)
+    assert "parameters  top_k 0; rrf_k 60" in printed
+    assert not any(line.startswith(("freshness", "ranking")) for line in printed)
 
 
 class Terminal(io.StringIO):
@@ -192,6 +194,6 @@ def test_a_pipe_gets_no_escape_sequences(server: FakeServer, run: Run, flags: tu
     match.meta.parents.add(symbol=evil)
     service = query_pb2.ServiceContext(service_name=evil, calls=[evil], called_by=[evil])
     service.edges.add(from_service=evil, to_service=evil, edge_type=evil)
-    meta = query_pb2.RetrieveMeta(boosts=[evil], routing=query_pb2.Routing(profile=evil))
+    meta = query_pb2.RetrieveMeta(boosts=[evil], routing=query_pb2.Routing(profile=evil, embedder=evil))
     server.answer(query_pb2.QueryResponse(matches=[match], service_context=[service], meta=meta, index=evil))
     assert "\x1b" not in run("query", "vat", *flags).stdout

@@ -54,13 +54,13 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "filter": Filter(languages=("python",)),
         "visibility": Visibility.ACTIVE,
         "sources": (),
-        "fusion": FusionMode.ADAPTIVE,
+        "fusion": None,
         "rrf_k": None,
         "rerank": False,
         "ranking": RankingParameters(),
         "freshness_half_life_days": None,
         "freshness_weight": None,
-        "include_parents": False,
+        "include_parents": True,
         "include_neighbors": False,
         "expand_graph": False,
         "not_found_when_empty": False,
@@ -104,7 +104,7 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
             "visibility": "deleted",
             "freshness_half_life_days": 30,
             "freshness_weight": 0.5,
-            "include_parents": True,
+            "include_parents": False,
             "include_neighbors": True,
         }
     )
@@ -113,7 +113,18 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
     assert (arguments["fusion"], arguments["rrf_k"], arguments["rerank"]) == (FusionMode.RRF, 10, True)
     assert arguments["visibility"] is Visibility.DELETED
     assert (arguments["freshness_half_life_days"], arguments["freshness_weight"]) == (30, 0.5)
-    assert (arguments["include_parents"], arguments["include_neighbors"]) == (True, True)
+    assert (arguments["include_parents"], arguments["include_neighbors"]) == (False, True)
+
+
+@pytest.mark.parametrize("raw", [{}, {"fusion": "weighted"}, {"fusion": "adaptive"}, {"alpha": 0.5}])
+@pytest.mark.parametrize("rrf_k", [-1, 0, 30, 1_000_001])
+def test_rrf_k_is_of_a_fusion_by_reciprocal_rank_alone(raw: dict[str, JsonValue], rrf_k: int) -> None:
+    assert asked({**raw, "rrf_k": rrf_k})["rrf_k"] is None
+
+
+def test_the_pipelines_top_k_gives_way_to_the_candidates_of_a_step() -> None:
+    assert asked({"max_candidates": 3}, top_k=7)["hybrid"] == HybridParameters(top_k=3, max_candidates=3)
+    assert asked({"max_candidates": 9}, top_k=7)["hybrid"] == HybridParameters(top_k=7, max_candidates=9)
 
 
 def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -> None:
@@ -134,7 +145,7 @@ def test_matches_come_first_then_what_contains_them_then_what_is_beside_them() -
     assert [(one.id, one.is_seed, one.depth, one.parent_id) for one in others] == [
         ("whole", False, 1, "a"),
         ("next", False, 1, "a"),
-        ("beside", False, 1, "next"),
+        ("beside", False, 2, "next"),
     ]
     assert (others[0].symbol, others[0].token_count, others[0].location.end_line) == ("Symbol.whole", 2, 9)
     assert state.retrieval_seed_nodes == ["a", "b"]

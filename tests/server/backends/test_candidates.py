@@ -76,7 +76,7 @@ def scores_of(source: Source, search: CandidateSearch, corpus: Corpus) -> Scores
 def list_of(source: Source, search: CandidateSearch, scores: Scores, allowed: set[str]) -> list[str]:
     """The source's list, best first, equal ones by id."""
     least, limit = {
-        Source.DENSE: (search.min_similarity, search.dense_limit),
+        Source.DENSE: (-math.inf if search.min_similarity is None else search.min_similarity, search.dense_limit),
         Source.TRIGRAM: (max(search.trigram_threshold, math.ulp(0.0)), search.lexical_limit),
     }.get(source, (math.ulp(0.0), search.lexical_limit))
     listed = [id_ for id_, score in scores.items() if id_ in allowed and score >= least]

@@ -68,8 +68,8 @@ def test_half_life_decay(half_life: float) -> None:
     assert freshness_of("CONVO_SLACK", ago(3 * half_life), NOW, freshness) == 0.125
 
 
-def test_zero_weight_disables() -> None:
-    nothing = Freshness(weight=0.0)
+@pytest.mark.parametrize("nothing", [Freshness(weight=0.0), Freshness(half_life_days=0.0)])
+def test_zero_disables(nothing: Freshness) -> None:
     for timestamp in (ago(0), ago(1_000), None):
         assert freshness_of("CONVO_SLACK", timestamp, NOW, nothing) is None
         assert final("CONVO_SLACK", timestamp, 0.625, nothing) == 0.625

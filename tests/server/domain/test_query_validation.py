@@ -9,13 +9,13 @@ import pytest
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query import Freshness, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Source
 from groundwire_server.domain.query_validation import check_query
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, MetadataCondition
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
-QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "needle", HybridParameters(), NOW)
+QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "needle", NOW)
 LIMITS = Limits(max_top_k=200, max_query_chars=50)
 
 REQUIRED, RANGE = Reason.FIELD_REQUIRED, Reason.VALUE_OUT_OF_RANGE
@@ -39,9 +39,13 @@ def condition(key: str, *values: str | float | None) -> QueryRequest:
     return query(filter=Filter(metadata=(MetadataCondition(key, values),)))
 
 
+def checked(request: QueryRequest, limits: Limits = LIMITS) -> None:
+    check_query(request, request.fusion or FusionMode.ADAPTIVE, limits)
+
+
 def violations_of(request: QueryRequest) -> list[tuple[str, Reason]]:
     with pytest.raises(InvalidRequestError) as caught:
-        check_query(request, LIMITS)
+        checked(request)
     return [(violation.field, violation.reason) for violation in caught.value.violations]
 
 
@@ -57,7 +61,6 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
     ("query blank", query(query=" \t\n\u2003"), "query", REQUIRED),
     ("query too long", query(query="q" * 51), "query", RANGE),
     ("a vector is no query", query(query="", query_vector=VECTOR), "query", REQUIRED),
-    ("hybrid absent", query(hybrid=None), "hybrid", REQUIRED),
     *(
         (f"{name} {value}", with_value(name, value), f"hybrid.{name}", RANGE)
         for name in ("alpha", "min_sim", "trgm_limit", "diversify_strength")
@@ -81,7 +84,6 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
     ),
     ("max_candidates 0", hybrid(max_candidates=0), "hybrid.max_candidates", RANGE),
     ("max_candidates too great", hybrid(max_candidates=100_001), "hybrid.max_candidates", RANGE),
-    ("max_candidates below the default limits", hybrid(max_candidates=149), "hybrid.max_candidates", RANGE),
     (
         "max_candidates below vec_limit",
         hybrid(max_candidates=499, vec_limit=500, lex_limit=1),
@@ -108,14 +110,14 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
     ),
     ("budget_tokens 0", query(budget_tokens=0), "budget_tokens", RANGE),
     ("budget_tokens too great", query(budget_tokens=10_000_001), "budget_tokens", RANGE),
-    ("rrf_k 0", query(rrf_k=0), "rrf_k", RANGE),
-    ("rrf_k too great", query(rrf_k=1_000_001), "rrf_k", RANGE),
+    ("rrf_k 0", query(fusion=FusionMode.RRF, rrf_k=0), "rrf_k", RANGE),
+    ("rrf_k too great", query(fusion=FusionMode.RRF, rrf_k=1_000_001), "rrf_k", RANGE),
     *(
-        (f"half-life {days}", query(freshness=Freshness(half_life_days=days)), "freshness_half_life_days", RANGE)
-        for days in (0.0, -0.0, -1.0, 36_500.01, math.nan, math.inf)
+        (f"half-life {days}", query(freshness_half_life_days=days), "freshness_half_life_days", RANGE)
+        for days in (-1e-9, -1.0, 36_500.01, math.nan, math.inf)
     ),
     *(
-        (f"weight {weight}", query(freshness=Freshness(weight=weight)), "freshness_weight", RANGE)
+        (f"weight {weight}", query(freshness_weight=weight), "freshness_weight", RANGE)
         for weight in (-1e-9, 1.0000001, math.nan, math.inf)
     ),
     ("a source twice", query(sources=(Source.DENSE, Source.TRIGRAM, Source.DENSE)), "sources[2]", CONFLICT),
@@ -151,7 +153,8 @@ KEPT: list[tuple[str, QueryRequest]] = [
     ("greatest top_k", query(top_k=200)),
     ("least limits", hybrid(vec_limit=1, lex_limit=1)),
     ("greatest limits", hybrid(vec_limit=10_000, lex_limit=10_000)),
-    ("max_candidates of the default limits", hybrid(max_candidates=150)),
+    ("max_candidates below the limits by default", hybrid(max_candidates=1)),
+    ("max_candidates of the one limit that is given", hybrid(max_candidates=7, lex_limit=7)),
     ("max_candidates of the limits", hybrid(max_candidates=500, vec_limit=500, lex_limit=500)),
     ("max_candidates of top_k", hybrid(top_k=50, max_candidates=50, vec_limit=1, lex_limit=1)),
     (
@@ -161,12 +164,16 @@ KEPT: list[tuple[str, QueryRequest]] = [
     ("greatest max_candidates", hybrid(max_candidates=100_000)),
     ("least budget_tokens", query(budget_tokens=1)),
     ("greatest budget_tokens", query(budget_tokens=10_000_000)),
-    ("least rrf_k", query(rrf_k=1)),
-    ("greatest rrf_k", query(rrf_k=1_000_000)),
-    ("least half-life", query(freshness=Freshness(half_life_days=5e-324))),
-    ("greatest half-life", query(freshness=Freshness(half_life_days=36_500.0))),
-    ("no weight", query(freshness=Freshness(weight=0.0))),
-    ("all weight", query(freshness=Freshness(weight=1.0))),
+    ("least rrf_k", query(fusion=FusionMode.RRF, rrf_k=1)),
+    ("greatest rrf_k", query(fusion=FusionMode.RRF, rrf_k=1_000_000)),
+    *(
+        (f"rrf_k {rrf_k} without effect on {fusion.name}", query(fusion=fusion, rrf_k=rrf_k))
+        for fusion in (FusionMode.ADAPTIVE, FusionMode.WEIGHTED)
+        for rrf_k in (0, -1, 1_000_001)
+    ),
+    *((f"half-life {days}", query(freshness_half_life_days=days)) for days in (0.0, -0.0, 5e-324, 36_500.0)),
+    ("no weight", query(freshness_weight=0.0)),
+    ("all weight", query(freshness_weight=1.0)),
     ("every source", query(sources=tuple(Source))),
     ("a vector for every source", query(query_vector=VECTOR)),
     ("a vector for the dense source", query(query_vector=VECTOR, sources=(Source.TRIGRAM, Source.DENSE))),
@@ -186,8 +193,13 @@ def test_a_broken_rule_is_told_by_field_and_reason(request_: QueryRequest, field
 
 
 @pytest.mark.parametrize("request_", [row[1] for row in KEPT], ids=[row[0] for row in KEPT])
-def test_a_query_within_the_bounds_passes_and_gives_its_parameters(request_: QueryRequest) -> None:
-    assert check_query(request_, LIMITS) is request_.hybrid
+def test_a_query_within_the_bounds_passes(request_: QueryRequest) -> None:
+    checked(request_)
+
+
+def test_the_constant_is_checked_where_the_server_chooses_reciprocal_ranks() -> None:
+    with pytest.raises(InvalidRequestError, match="rrf_k: is 0; give 1 to 1000000"):
+        check_query(query(rrf_k=0), FusionMode.RRF, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -201,13 +213,8 @@ def test_filter_rules(name: str) -> None:
     def filtered(*values: str) -> QueryRequest:
         return query(filter=replace(Filter(), **{name: values}))  # type: ignore[arg-type]
 
-    check_query(
-        filtered(
-            *(f"x{number}" for number in range(256)),
-        ),
-        LIMITS,
-    )
-    check_query(filtered(LONGEST), LIMITS)
+    checked(filtered(*(f"x{number}" for number in range(256))))
+    checked(filtered(LONGEST))
     assert violations_of(filtered(*["x"] * 257)) == [(f"filter.{name}", RANGE)]
     assert violations_of(filtered("a", LONGEST + "v")) == [(f"filter.{name}[1]", RANGE)]
     assert violations_of(filtered("a", "b", "")) == [(f"filter.{name}[2]", REQUIRED)]
@@ -215,12 +222,19 @@ def test_filter_rules(name: str) -> None:
 
 def test_several_broken_rules_are_told_at_once_in_the_order_of_the_fields() -> None:
     request = replace(
-        QUERY, scope=Scope("", "main"), query="", hybrid=None, top_k=0, rrf_k=0, sources=(Source.DENSE,) * 2
+        QUERY,
+        scope=Scope("", "main"),
+        query="",
+        hybrid=HybridParameters(alpha=2.0),
+        top_k=0,
+        fusion=FusionMode.RRF,
+        rrf_k=0,
+        sources=(Source.DENSE,) * 2,
     )
     assert [field for field, _ in violations_of(request)] == [
         "scope.repository",
         "query",
-        "hybrid",
+        "hybrid.alpha",
         "top_k",
         "sources[1]",
         "rrf_k",
@@ -229,9 +243,8 @@ def test_several_broken_rules_are_told_at_once_in_the_order_of_the_fields() -> N
 
 def test_a_short_max_candidates_is_told_what_it_must_hold() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        check_query(hybrid(top_k=50, max_candidates=120, lex_limit=130), LIMITS)
-    assert "is 120; give at least 150" in caught.value.message
-    assert "top_k (50), vec_limit (150) and lex_limit (130)" in caught.value.message
+        checked(hybrid(top_k=50, max_candidates=120, lex_limit=130))
+    assert "is 120; give at least 130, the greatest of top_k (50), lex_limit (130)" in caught.value.message
 
 
 @pytest.mark.parametrize("key", ["k" * 1_025, "k" * 100_000])
@@ -245,8 +258,8 @@ def test_a_key_too_long_is_refused_and_not_sent_back_whole(key: str) -> None:
 def test_the_operators_limits_are_the_bounds() -> None:
     wide = Limits(max_top_k=1_001, max_query_chars=10_000)
     long_query = "q" * 8_193
-    check_query(query(top_k=1_000, query="q" * 8_192), Limits())
-    check_query(query(top_k=1_001, query=long_query), wide)
+    checked(query(top_k=1_000, query="q" * 8_192), Limits())
+    checked(query(top_k=1_001, query=long_query), wide)
     for request in (query(top_k=1_001), query(hybrid=HybridParameters(top_k=1_001)), query(query=long_query)):
         with pytest.raises(InvalidRequestError):
-            check_query(request, Limits())
+            checked(request, Limits())

@@ -146,7 +146,6 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
     ("top_k above the maximum", search(top_k=101), "top_k", RANGE),
     ("rrf_k 0", search(search_type=SearchType.HYBRID, rrf_k=0), "rrf_k", RANGE),
     ("rrf_k above the maximum", search(search_type=SearchType.HYBRID, rrf_k=1_000_001), "rrf_k", RANGE),
-    ("rrf_k is checked where it has no effect", search(search_type=SearchType.BM25, rrf_k=0), "rrf_k", RANGE),
     ("query empty", search(query=""), "query", REQUIRED),
     ("query blank", search(query=" \t\n\u2003"), "query", REQUIRED),
     ("query too long", search(query="q" * 51), "query", RANGE),
@@ -232,8 +231,13 @@ KEPT: list[tuple[str, Request]] = [
     *((f"{kind.value} search", search(search_type=kind)) for kind in SearchType),
     ("top_k 1", search(top_k=1)),
     ("greatest top_k", search(top_k=100)),
-    ("rrf_k 1", search(rrf_k=1)),
-    ("greatest rrf_k", search(rrf_k=1_000_000)),
+    ("rrf_k 1", search(search_type=SearchType.HYBRID, rrf_k=1)),
+    ("greatest rrf_k", search(search_type=SearchType.HYBRID, rrf_k=1_000_000)),
+    *(
+        (f"rrf_k {rrf_k} without effect on {search_type.name}", search(search_type=search_type, rrf_k=rrf_k))
+        for search_type in (SearchType.SEMANTIC, SearchType.BM25)
+        for rrf_k in (0, -1, 1_000_001)
+    ),
     ("longest query", search(query="q" * 50)),
     ("vector instead of a query", search(query="", query_vector=VECTOR)),
     ("vector beside a query", search(query_vector=VECTOR)),
@@ -286,11 +290,10 @@ def test_the_checks_return_what_is_then_known_to_be_given() -> None:
 
 
 def test_several_broken_rules_are_told_at_once() -> None:
-    request = replace(SEARCH, scope=Scope("", ""), search_type=None, query="", top_k=0, rrf_k=0)
+    request = replace(SEARCH, scope=Scope("", ""), search_type=SearchType.HYBRID, query="", top_k=0, rrf_k=0)
     assert violations_of(request) == [
         ("scope.repository", REQUIRED),
         ("scope.branch", REQUIRED),
-        ("search_type", REQUIRED),
         ("top_k", RANGE),
         ("rrf_k", RANGE),
         ("query", REQUIRED),
@@ -299,7 +302,7 @@ def test_several_broken_rules_are_told_at_once() -> None:
 
 def test_the_error_names_the_first_field_and_every_rule() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        check_search(search(top_k=0, rrf_k=0), LIMITS)
+        check_search(search(search_type=SearchType.HYBRID, top_k=0, rrf_k=0), LIMITS)
     error = caught.value
     assert error.reason is RANGE
     assert error.metadata == {"field": "top_k"}

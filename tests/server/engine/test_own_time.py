@@ -16,7 +16,7 @@ from groundwire_server.backends.embedded.trigram import TrigramSource
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query import HybridParameters, QueryRequest
+from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.scope import Scope
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.query import QuerySettings, run_query
@@ -97,7 +97,6 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
         Scope("shop", "main"),
         AccessContext(),
         "get user",
-        HybridParameters(),
         datetime(2026, 1, 1, tzinfo=UTC),
         rerank=True,
     )

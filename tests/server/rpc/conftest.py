@@ -16,26 +16,25 @@ from grpc_status import rpc_status
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
+from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.expansion import ExpandReason, Expansion
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.paths import Paths, PathsReason
-from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryClass
-from groundwire_server.domain.query_parameters import effective_parameters
+from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
-from groundwire_server.domain.ranking import BY_WORDS
 from groundwire_server.domain.search import SearchHit, SearchResult
 from groundwire_server.domain.texts import FetchResult
 from groundwire_server.rpc.server import Engine, GroundwireServer
 
 QUERY_META = RetrieveMeta(
-    routing=Routing("", "", "", "", (), ""),
+    routing=Routing("", "", "", "", "", (), ""),
     took_ms=0.0,
     query_class=QueryClass.NATURAL_LANGUAGE,
     fusion=FusionMode.ADAPTIVE,
     weights=(),
-    parameters=effective_parameters(HybridParameters(), None, 60, Freshness()),
-    ranking=BY_WORDS,
+    parameters=ActingParameters(top_k=5),
+    ranking=RankingParameters(),
     matches_returned=0,
     list_lengths=(),
     lexical_candidates=0,

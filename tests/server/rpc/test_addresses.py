@@ -4,8 +4,9 @@ import socket
 
 import pytest
 
-from groundwire_server.config import SettingsError, split_address
+from groundwire_server.config import SettingsError
 from groundwire_server.rpc.addresses import check_free, held
+from groundwire_server.setting_values import split_address
 
 
 def listener(address: str, *, shares: bool) -> socket.socket:

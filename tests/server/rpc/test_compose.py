@@ -1,11 +1,14 @@
 """Parts that cannot be put together are told as settings that cannot be used."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.query import Freshness
+from groundwire_server.domain.query_parameters import QueryDefaults
 from groundwire_server.embedding.int8.record import EncoderRecord
 from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.engine.http_reranker import HttpReranker
@@ -103,3 +106,35 @@ def test_boost_rules_of_the_operator_replace_the_packaged_ones(tmp_path: Path) -
     assert [rule.name for rule in engine.query_settings.boosts.called("deploy vat")] == ["ops"]
     engine, _ = compose(Settings(data=tmp_path, embedders=()))
     assert [rule.name for rule in engine.query_settings.boosts.called("deploy vat")] == ["deployment"]
+
+
+def test_routing_and_defaults_are_those_of_the_settings(tmp_path: Path) -> None:
+    file = tmp_path / "routing.yaml"
+    file.write_text("rules: [{name: help, when: {process: help}}]", encoding="utf-8")
+    settings = Settings(data=tmp_path, embedders=(), routing=file, default_top_k=7, default_freshness_weight=0)
+    engine, _ = compose(settings)
+    assert [rule.name for rule in engine.query_settings.routing] == ["help"]
+    assert engine.query_settings.defaults == replace(QueryDefaults(), top_k=7, freshness=Freshness(90.0, 0.0))
+    engine, _ = compose(Settings(data=tmp_path, embedders=()))
+    assert (engine.query_settings.routing, engine.query_settings.defaults) == ((), QueryDefaults())
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "No such file or directory"),
+        ("rules: [", "is not YAML"),
+        ("rules: [{name: a, when: {process: b}, parameters: {top_k: 9}}]", "top_k: is 9; give 1 to 8"),
+    ],
+)
+def test_routing_rules_that_cannot_be_used_are_told_in_one_line(
+    tmp_path: Path, content: str | None, problem: str
+) -> None:
+    file = tmp_path / "routing.yaml"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        compose(Settings(data=tmp_path, embedders=(), routing=file, max_top_k=8))
+    assert str(caught.value).startswith(f"routing: {file}: ")
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)

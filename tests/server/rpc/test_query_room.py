@@ -12,7 +12,7 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidate
 from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.nodes import Location, Node
-from groundwire_server.domain.query import HybridParameters, QueryRequest
+from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.texts import SkipReason
@@ -25,7 +25,7 @@ from support.query_meta import META
 
 NODE = Node("a", "md", "a", "", 1, Location("a.md", 1, 2, "0" * 64))
 REQUEST = QueryRequest(
-    Scope("shop", "main"), AccessContext(), "q", HybridParameters(), NOW,
+    Scope("shop", "main"), AccessContext(), "q", NOW,
     include_parents=True, include_neighbors=True, expand_graph=True,
 )  # fmt: skip
 

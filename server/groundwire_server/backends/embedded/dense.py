@@ -15,18 +15,22 @@ from groundwire_server.index.vectors import VectorTable
 
 @dataclass(frozen=True, slots=True)
 class DenseSource:
-    """`query` is a unit vector [dimension]; the list holds at most `limit` rows of at least `min_similarity`."""
+    """`query` is a unit vector [dimension]; the list holds at most `limit` rows.
+
+    They are of at least `min_similarity`, of any for None.
+    """
 
     vectors: VectorTable
     query: NDArray[np.float64]
     limit: int
-    min_similarity: float
+    min_similarity: float | None
 
     def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
         """See `CandidateSource.propose`. A row without a vector cannot be scored."""
         with stage(Source.DENSE.value):
             nearest = rank_by_similarity(self.vectors, self.query, allowed, self.limit)
-        hits = [hit for hit in nearest.hits if hit.score >= self.min_similarity]
+        least = self.min_similarity
+        hits = [hit for hit in nearest.hits if least is None or hit.score >= least]
         return Proposal(Source.DENSE, hits, self._scores, nearest.exact)
 
     def _scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:

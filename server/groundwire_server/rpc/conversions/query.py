@@ -7,7 +7,6 @@ from groundwire.v1 import query_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import (
-    Freshness,
     FusionMode,
     HybridParameters,
     QueryRequest,
@@ -27,8 +26,8 @@ _SOURCES: Mapping[int, Source | None] = {
     query_pb2.SOURCE_BM25_NLP: Source.BM25_NLP,
     query_pb2.SOURCE_TRIGRAM: Source.TRIGRAM,
 }
-_FUSION_MODES: Mapping[int, FusionMode] = {
-    query_pb2.FUSION_MODE_UNSPECIFIED: FusionMode.ADAPTIVE,
+_FUSION_MODES: Mapping[int, FusionMode | None] = {
+    query_pb2.FUSION_MODE_UNSPECIFIED: None,
     query_pb2.FUSION_MODE_ADAPTIVE: FusionMode.ADAPTIVE,
     query_pb2.FUSION_MODE_RRF: FusionMode.RRF,
     query_pb2.FUSION_MODE_WEIGHTED: FusionMode.WEIGHTED,
@@ -39,7 +38,6 @@ _VISIBILITIES: Mapping[int, Lifecycle] = {
     query_pb2.VISIBILITY_ALL: Lifecycle.ALL,
     query_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
 }
-_DEFAULT_FRESHNESS = Freshness()
 
 
 def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: datetime) -> QueryRequest:
@@ -52,7 +50,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
         access=access,
         query=request.query,
-        hybrid=_decode_hybrid(request.hybrid) if request.HasField("hybrid") else None,
+        hybrid=_decode_hybrid(request.hybrid),
         now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         filter=decode_filter(request.filter, violations),
         top_k=request.top_k if request.HasField("top_k") else None,
@@ -67,9 +65,12 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
         ranking=_decode_ranking(request.ranking),
-        freshness=_decode_freshness(request),
+        freshness_half_life_days=(
+            request.freshness_half_life_days if request.HasField("freshness_half_life_days") else None
+        ),
+        freshness_weight=request.freshness_weight if request.HasField("freshness_weight") else None,
         query_vector=tuple(request.query_vector),
-        include_parents=request.include_parents,
+        include_parents=request.include_parents if request.HasField("include_parents") else True,
         include_neighbors=request.include_neighbors,
         expand_graph=request.expand_graph,
         not_found_when_empty=request.not_found_when_empty,
@@ -101,14 +102,6 @@ def _decode_ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
         fragment_factor=ranking.fragment_factor if ranking.HasField("fragment_factor") else None,
         graph_weight=ranking.graph_weight if ranking.HasField("graph_weight") else None,
         repeat_factor=ranking.repeat_factor if ranking.HasField("repeat_factor") else None,
-    )
-
-
-def _decode_freshness(request: query_pb2.QueryRequest) -> Freshness:
-    half_life, weight = _DEFAULT_FRESHNESS.half_life_days, _DEFAULT_FRESHNESS.weight
-    return Freshness(
-        half_life_days=request.freshness_half_life_days if request.HasField("freshness_half_life_days") else half_life,
-        weight=request.freshness_weight if request.HasField("freshness_weight") else weight,
     )
 
 

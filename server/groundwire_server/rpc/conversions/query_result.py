@@ -187,8 +187,8 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
             _SOURCES[source] for source, length in meta.list_lengths if length and source is not Source.DENSE
         ],
         boosts=meta.boost_rules,
-        freshness_half_life_days=parameters.freshness.half_life_days,
-        freshness_weight=parameters.freshness.weight,
+        freshness_half_life_days=parameters.freshness.half_life_days if parameters.freshness else None,
+        freshness_weight=parameters.freshness.weight if parameters.freshness else None,
         now=encode_timestamp(meta.now),
         exact=meta.exact,
         truncated=meta.truncated,
@@ -200,6 +200,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
 def _encode_routing(routing: Routing) -> query_pb2.Routing:
     return query_pb2.Routing(
         profile=routing.profile,
+        embedder=routing.embedder,
         vector_space_id=routing.vector_space_id,
         process=routing.process,
         doc_class=routing.doc_class,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundwire.v1 import query_pb2
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Source
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.query import decode_query
 from support.conversions import (
@@ -50,9 +50,7 @@ def timestamp(moment: datetime) -> Timestamp:
     return message
 
 
-def hybrid_message(hybrid: HybridParameters | None) -> query_pb2.HybridParameters | None:
-    if hybrid is None:
-        return None
+def hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
     return query_pb2.HybridParameters(**{field.name: getattr(hybrid, field.name) for field in fields(hybrid)})
 
 
@@ -62,7 +60,7 @@ def hybrid_message(hybrid: HybridParameters | None) -> query_pb2.HybridParameter
         scope=scopes,
         access=st.just(ACCESS),
         query=names,
-        hybrid=st.none() | hybrids,
+        hybrid=hybrids,
         now=moments,
         top_k=optional_int32,
         lifecycle=st.sampled_from(Lifecycle),
@@ -70,10 +68,11 @@ def hybrid_message(hybrid: HybridParameters | None) -> query_pb2.HybridParameter
         doc_class=names,
         workflow_id=names,
         sources=st.lists(st.sampled_from(Source), max_size=4).map(tuple),
-        fusion=st.sampled_from(FusionMode),
+        fusion=st.none() | st.sampled_from(FusionMode),
         rrf_k=int32,
         rerank=st.booleans(),
-        freshness=st.builds(Freshness, doubles, doubles),
+        freshness_half_life_days=optional_double,
+        freshness_weight=optional_double,
         query_vector=st.lists(float32, max_size=4).map(tuple),
         include_parents=st.booleans(),
         include_neighbors=st.booleans(),
@@ -93,11 +92,11 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
         sources=[query_pb2.Source.Value(f"SOURCE_{source.name}") for source in request.sources],
-        fusion=query_pb2.FusionMode.Value(f"FUSION_MODE_{request.fusion.name}"),
+        fusion=query_pb2.FusionMode.Value(f"FUSION_MODE_{request.fusion.name if request.fusion else 'UNSPECIFIED'}"),
         rrf_k=request.rrf_k,
         rerank=request.rerank,
-        freshness_half_life_days=request.freshness.half_life_days,
-        freshness_weight=request.freshness.weight,
+        freshness_half_life_days=request.freshness_half_life_days,
+        freshness_weight=request.freshness_weight,
         now=timestamp(request.now),
         include_parents=request.include_parents,
         include_neighbors=request.include_neighbors,
@@ -111,14 +110,16 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
 
 def test_what_is_absent_takes_the_default_of_the_contract() -> None:
     decoded = decode_query(query_pb2.QueryRequest(scope=SCOPE), ACCESS, NOW)
-    assert decoded == QueryRequest(decoded.scope, ACCESS, "", None, NOW, Filter())
-    assert (decoded.rrf_k, decoded.freshness) == (60, Freshness(90.0, 0.1))
-    assert (decoded.fusion, decoded.lifecycle) == (FusionMode.ADAPTIVE, Lifecycle.ACTIVE)
+    assert decoded == QueryRequest(decoded.scope, ACCESS, "", NOW, HybridParameters(), Filter())
+    assert (decoded.rrf_k, decoded.freshness_half_life_days, decoded.freshness_weight) == (60, None, None)
+    assert (decoded.fusion, decoded.lifecycle) == (None, Lifecycle.ACTIVE)
+    assert decoded.include_parents
 
 
-def test_an_empty_message_of_parameters_is_not_an_absent_one() -> None:
+def test_an_empty_message_of_parameters_is_an_absent_one() -> None:
     message = query_pb2.QueryRequest(scope=SCOPE, hybrid=query_pb2.HybridParameters())
-    assert decode_query(over_the_wire(message), ACCESS, NOW).hybrid == HybridParameters()
+    absent = decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE)), ACCESS, NOW)
+    assert decode_query(over_the_wire(message), ACCESS, NOW) == absent
 
 
 def test_zero_is_not_absent() -> None:
@@ -128,7 +129,7 @@ def test_zero_is_not_absent() -> None:
     )
     decoded = decode_query(over_the_wire(message), ACCESS, NOW)
     assert (decoded.hybrid, decoded.top_k, decoded.rrf_k) == (hybrid, 0, 0)
-    assert decoded.freshness == Freshness(0.0, 0.0)
+    assert (decoded.freshness_half_life_days, decoded.freshness_weight) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2
+from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import JsonValue, Location, Node
-from groundwire_server.domain.query import FusionMode, QueryClass, Source
+from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
 from groundwire_server.domain.query_result import (
     Match,
     ParentText,
@@ -192,6 +193,12 @@ def test_metadata_is_json_with_sorted_keys(metadata: Mapping[str, JsonValue], wr
     assert json.loads(written) == metadata
 
 
+PARAMETER_FIELDS = (
+    "alpha min_sim max_candidates_effective vec_limit lex_limit trgm_limit diversify_strength rrf_k "
+    "freshness_half_life_days freshness_weight"
+).split()
+
+
 def test_the_services_are_told_with_their_edges() -> None:
     (service,) = encoded().service_context
     assert (service.service_name, list(service.calls), list(service.called_by)) == (
@@ -212,7 +219,8 @@ def test_the_meta_tells_how_the_answer_was_made() -> None:
     response = encoded()
     meta = response.meta
     assert meta.routing == query_pb2.Routing(
-        profile="minilm",
+        profile="support",
+        embedder="minilm",
         vector_space_id="f" * 64,
         process="billing",
         doc_class="manual",
@@ -238,6 +246,16 @@ def test_the_meta_tells_the_parameters_in_effect() -> None:
     assert (meta.alpha, meta.min_sim, meta.trgm_limit, meta.diversify_strength) == (0.7, 0.15, 0.3, 0.2)
     assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit, meta.max_candidates_effective) == (5, 100, 101, 102)
     assert (meta.rrf_k, meta.freshness_half_life_days, meta.freshness_weight) == (60, 90.0, 0.1)
+
+
+def test_a_parameter_without_effect_is_absent() -> None:
+    meta = replace(META, parameters=ActingParameters(top_k=5), ranking=RankingParameters())
+    message = encoded(replace(RESULT, meta=meta)).meta
+    told = {field.name for field, _ in message.ListFields()}
+    assert message.top_k_effective == 5
+    assert not told & set(PARAMETER_FIELDS)
+    assert message.ranking == query_pb2.RankingParameters()
+    assert set(PARAMETER_FIELDS) <= {field.name for field, _ in encoded().meta.ListFields()}
 
 
 def test_without_the_dense_source_there_are_no_vector_candidates() -> None:

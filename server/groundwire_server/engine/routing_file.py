@@ -1,0 +1,150 @@
+"""The file of an operator's routing rules, read when the server starts; `docs/routing.md` tells its form."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from groundwire_server.domain.errors import InvalidRequestError
+from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH, Limits
+from groundwire_server.domain.query import FusionMode, HybridParameters, RankingParameters
+from groundwire_server.domain.query_parameters import given_limits
+from groundwire_server.domain.query_validation import check_hybrid, check_max_candidates, check_ranking
+from groundwire_server.domain.routing import RoutingRule
+from groundwire_server.domain.scope import version_problem
+from groundwire_server.domain.validation import Violations
+from groundwire_server.engine.rules_file import STRICT, read_rules
+
+_ASKED = ("process", "doc_class", "workflow_id")
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_Values: TypeAlias = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_ROUTING_LENGTH)]],
+    Field(min_length=1),
+    BeforeValidator(_one_or_several),
+]
+_Collections: TypeAlias = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_FILTER_VALUE_LENGTH)]],
+    Field(min_length=1, max_length=MAX_FILTER_VALUES),
+    BeforeValidator(_one_or_several),
+]
+
+
+class _When(BaseModel):
+    model_config = STRICT
+
+    process: _Values | None = None
+    doc_class: _Values | None = None
+    workflow_id: _Values | None = None
+    repository: _Values | None = None
+    branch: _Values | None = None
+
+    @property
+    def given(self) -> Mapping[str, list[str]]:
+        """The values of each field that is given."""
+        return self.model_dump(exclude_none=True)
+
+
+class _Hybrid(BaseModel):
+    model_config = STRICT
+
+    alpha: float | None = None
+    min_sim: float | None = None
+    top_k: int | None = None
+    vec_limit: int | None = None
+    lex_limit: int | None = None
+    trgm_limit: float | None = None
+    max_candidates: int | None = None
+    diversify_strength: float | None = None
+
+
+class _Parameters(_Hybrid):
+    file_weight: float | None = None
+    test_factor: float | None = None
+    generated_factor: float | None = None
+    prose_factor: float | None = None
+    fragment_factor: float | None = None
+    graph_weight: float | None = None
+    repeat_factor: float | None = None
+
+
+class _Rule(BaseModel):
+    model_config = STRICT
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_ROUTING_LENGTH)]
+    when: _When
+    collections: _Collections | None = None
+    parameters: _Parameters = _Parameters()
+    fusion: Literal["adaptive", "rrf", "weighted"] | None = None
+    index: str | None = None
+
+    @property
+    def rule(self) -> RoutingRule:
+        """The rule as a query is held against it."""
+        names = set(_Hybrid.model_fields)
+        return RoutingRule(
+            name=self.name,
+            when={field: frozenset(values) for field, values in self.when.given.items()},
+            collections=tuple(self.collections or ()),
+            hybrid=HybridParameters(**self.parameters.model_dump(include=names)),
+            ranking=RankingParameters(**self.parameters.model_dump(exclude=names)),
+            fusion=None if self.fusion is None else FusionMode(self.fusion),
+            index=self.index or "",
+        )
+
+
+class _File(BaseModel):
+    model_config = STRICT
+
+    rules: list[_Rule]
+
+
+def load_routing(path: Path, bounds: Limits) -> tuple[RoutingRule, ...]:
+    """Reads the rules, in their order.
+
+    Raises OSError when the file cannot be read, and ValueError naming every problem: no YAML, an unknown or absent key,
+    a wrong type, a parameter that breaks the rule of its field in `groundwire.v1`, a rule for every query, two rules of
+    one name, an `index` without the one scope that it belongs to.
+    """
+    rules = read_rules(path, _File, "docs/routing.md").rules
+    problems = [
+        f"rules[{place}].{problem}"
+        for place, rule in enumerate(rules)
+        for problem in _problems(rule, {earlier.name for earlier in rules[:place]}, bounds)
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
+    return tuple(rule.rule for rule in rules)
+
+
+def _problems(rule: _Rule, earlier: set[str], bounds: Limits) -> Iterator[str]:
+    if rule.name in earlier:
+        yield f"name: {rule.name!r}: names an earlier rule; give each its own name"
+    if not any(field in rule.when.given for field in _ASKED):
+        yield f"when: must hold {', '.join(_ASKED[:-1])} or {_ASKED[-1]}, so that other queries stay as they are"
+    if rule.index is not None:
+        problem = version_problem(rule.index)
+        if problem:
+            yield f"index: {rule.index!r}: {problem}"
+        for field in ("repository", "branch"):
+            if len(rule.when.given.get(field, ())) != 1:
+                yield f"when.{field}: must be one name where index is given, as a version belongs to one scope"
+    yield from _parameter_problems(rule.rule, bounds)
+
+
+def _parameter_problems(rule: RoutingRule, bounds: Limits) -> Iterator[str]:
+    """What the rules of a query's fields say of a rule's parameters."""
+    violations = Violations()
+    check_hybrid(rule.hybrid, bounds, violations)
+    check_max_candidates(rule.hybrid.max_candidates, given_limits(rule.hybrid), violations)
+    check_ranking(rule.ranking, violations)
+    try:
+        violations.raise_any()
+    except InvalidRequestError as error:
+        for violation in error.violations:
+            yield f"parameters.{violation.field.rpartition('.')[2]}: {violation.description}"

@@ -1,0 +1,73 @@
+"""The rules of single settings: each gives the value in its final form or raises ValueError with what it must be."""
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+NO_NAMES = "none"
+_NO_TOKEN = re.compile(r"[^\x21-\x7e]")
+_ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """The host (an IPv6 address without its brackets) and port of HOST:PORT. Raises ValueError."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None or int(match[3]) > 65_535:
+        raise ValueError("must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets")
+    return match[1] or match[2], int(match[3])
+
+
+def check_address(address: str) -> str:
+    """HOST:PORT."""
+    split_address(address)
+    return address
+
+
+def check_optional_address(address: str) -> str:
+    """HOST:PORT, or nothing."""
+    return check_address(address) if address else address
+
+
+def split_names(value: object) -> object:
+    """Lets the environment and flags give a list as `a,b`, and none of it as `none`."""
+    if not isinstance(value, str):
+        return value
+    return () if value == NO_NAMES else tuple(name.strip() for name in value.split(","))
+
+
+def check_source(source: str) -> str:
+    """A path or name, or a URL that nobody on the way can read or answer in its place."""
+    if not is_url(source):
+        return source
+    url = urlsplit(source)
+    loopback = url.hostname in ("localhost", "127.0.0.1", "::1")
+    secure = url.scheme == "https" or (url.scheme == "http" and loopback)
+    if not (secure and url.hostname and url.port != 0) or url.username is not None:
+        raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
+    return source
+
+
+def is_url(source: str) -> bool:
+    """Whether a setting that may be a path or a URL is a URL."""
+    return "://" in source
+
+
+def check_token(token: SecretStr) -> SecretStr:
+    """One word of printable ASCII, or nothing."""
+    if _NO_TOKEN.search(token.get_secret_value()):
+        raise ValueError("must be one word of printable ASCII")
+    return token
+
+
+SigningAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+Address = Annotated[str, AfterValidator(check_address)]
+OptionalAddress = Annotated[str, AfterValidator(check_optional_address)]
+PathOrUrl = Annotated[str, AfterValidator(check_source)]
+Token = Annotated[SecretStr, AfterValidator(check_token)]
+Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+DeadlineSeconds = Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(split_names)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
