@@ -170,7 +170,7 @@ class Settings(BaseSettings):
     visibility_override_acl_tags: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...], NoDecode, BeforeValidator(_split_names)
     ] = ()
-    """ACL tags whose holders may query deleted nodes; `*` lets everyone."""
+    """ACL tags whose holders may ask for deleted nodes; `*` lets everyone."""
 
     max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k
     """The largest `top_k` admitted."""

@@ -68,7 +68,7 @@ def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer
         scope=SCOPE_MESSAGE,
         query="vat",
         hybrid=query_pb2.HybridParameters(),
-        visibility=query_pb2.VISIBILITY_ACTIVE,
+        visibility=scope_pb2.VISIBILITY_ACTIVE,
         fusion=query_pb2.FUSION_MODE_ADAPTIVE,
     )
 

@@ -4,8 +4,14 @@ import json
 
 import pytest
 
-from groundwire.v1.query_pb2 import VISIBILITY_ACTIVE, VISIBILITY_ALL, VISIBILITY_DELETED, VISIBILITY_UNSPECIFIED
-from groundwire.v1.scope_pb2 import AccessContext, Filter
+from groundwire.v1.scope_pb2 import (
+    VISIBILITY_ACTIVE,
+    VISIBILITY_ALL,
+    VISIBILITY_DELETED,
+    VISIBILITY_UNSPECIFIED,
+    AccessContext,
+    Filter,
+)
 from support.platform import EVERYTHING, Platform, keys, match_of
 from support.platform_corpus import AUDITOR_TAG, AUTH, BILLING, FINANCE_TAG, PLATFORM, TENANT
 

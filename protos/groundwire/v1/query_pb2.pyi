@@ -86,34 +86,6 @@ FUSION_MODE_WEIGHTED: FusionMode.ValueType  # 3
 """A weighted sum of normalised scores: `alpha` for the dense source, the rest shared by the others."""
 Global___FusionMode: _TypeAlias = FusionMode  # noqa: Y015
 
-class _Visibility:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
-    """The same as ACTIVE."""
-    VISIBILITY_ACTIVE: _Visibility.ValueType  # 1
-    """What the source has not deleted."""
-    VISIBILITY_ALL: _Visibility.ValueType  # 2
-    """Deleted nodes as well."""
-    VISIBILITY_DELETED: _Visibility.ValueType  # 3
-    """Deleted nodes alone."""
-
-class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
-    """Which nodes a query is about."""
-
-VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
-"""The same as ACTIVE."""
-VISIBILITY_ACTIVE: Visibility.ValueType  # 1
-"""What the source has not deleted."""
-VISIBILITY_ALL: Visibility.ValueType  # 2
-"""Deleted nodes as well."""
-VISIBILITY_DELETED: Visibility.ValueType  # 3
-"""Deleted nodes alone."""
-Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
-
 class _QueryClass:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -355,7 +327,7 @@ class QueryRequest(_message.Message):
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
     """Overrides `hybrid.top_k`. Same bounds."""
-    visibility: Global___Visibility.ValueType
+    visibility: _scope_pb2.Visibility.ValueType
     """Which nodes the query is about. Anything but ACTIVE needs the server's leave for this caller."""
     process: _builtins.str
     """Narrows to nodes whose metadata has this value under `process`. At most 1,024 characters; empty does not filter."""
@@ -439,7 +411,7 @@ class QueryRequest(_message.Message):
         filter: _scope_pb2.Filter | None = ...,
         hybrid: Global___HybridParameters | None = ...,
         top_k: _builtins.int | None = ...,
-        visibility: Global___Visibility.ValueType = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
         process: _builtins.str = ...,
         doc_class: _builtins.str = ...,
         workflow_id: _builtins.str = ...,
@@ -1053,7 +1025,7 @@ class RetrieveMeta(_message.Message):
     """Candidates after the fusion."""
     deleted_matches_blocked: _builtins.int
     """Deleted nodes that would have been candidates had they been active; 0 unless `visibility_effective` is ACTIVE."""
-    visibility_effective: Global___Visibility.ValueType
+    visibility_effective: _scope_pb2.Visibility.ValueType
     """Which nodes the query was about."""
     freshness_half_life_days: _builtins.float
     """The half-life in effect, in days."""
@@ -1113,7 +1085,7 @@ class RetrieveMeta(_message.Message):
         lexical_candidates: _builtins.int = ...,
         fused_candidates: _builtins.int = ...,
         deleted_matches_blocked: _builtins.int = ...,
-        visibility_effective: Global___Visibility.ValueType = ...,
+        visibility_effective: _scope_pb2.Visibility.ValueType = ...,
         lexical_index_used: _abc.Iterable[Global___Source.ValueType] | None = ...,
         boosts: _abc.Iterable[_builtins.str] | None = ...,
         freshness_half_life_days: _builtins.float = ...,

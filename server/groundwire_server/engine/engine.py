@@ -1,8 +1,8 @@
-"""The engine: the actions and the query over a backend and a graph. Thread-safe; knows no transport."""
+"""The engine: the actions and the query over indexes. Thread-safe; knows no transport."""
 
 from dataclasses import dataclass
 
-from groundwire_server.backends.interface import GraphProvider, PathSearch, RetrievalBackend, Walk
+from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
@@ -18,6 +18,7 @@ from groundwire_server.domain.query_result import QueryResult
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
@@ -30,12 +31,11 @@ _HEADROOM_BYTES = 4 * 1024
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
-    Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises; those that
-    rerank also RerankerUnavailableError.
+    Every method raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the
+    checkpoint raises; those that rerank also RerankerUnavailableError.
     """
 
-    backend: RetrievalBackend
-    graph: GraphProvider
+    indexes: Indexes
     rerankers: Rerankers
     query_settings: QuerySettings
     limits: Limits
@@ -43,7 +43,7 @@ class RetrievalEngine:
     @holding_interpreter()
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
-        return search_nodes(request, self.backend, self.rerankers, self.limits, checkpoint)
+        return search_nodes(request, self.indexes, self.rerankers, self.limits, checkpoint)
 
     @holding_interpreter()
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
@@ -58,8 +58,7 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        with stage("open"):
-            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
+        graph = self.indexes.open_graph(request).narrowed(request.filter)
         with stage("walk"):
             return graph.expand(walk, checkpoint)
 
@@ -78,8 +77,7 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        with stage("open"):
-            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
+        graph = self.indexes.open_graph(request).narrowed(request.filter)
         with stage("paths"):
             return graph.find_paths(search, checkpoint)
 
@@ -87,8 +85,7 @@ class RetrievalEngine:
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        with stage("open"):
-            snapshot = self.backend.open(request.scope, request.access).narrowed(request.filter)
+        snapshot = self.indexes.open(request).narrowed(request.filter)
         with stage("pack"):
             candidates = prioritize(request.seed_ids, request.nodes, request.mode)
             sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
@@ -106,8 +103,8 @@ class RetrievalEngine:
 
     @holding_interpreter()
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
-        """Runs the whole flow and returns matches with texts. Raises PermissionDeniedError besides."""
-        return run_query(request, self.backend, self.query_settings, self.limits, checkpoint)
+        """Runs the whole flow and returns matches with texts."""
+        return run_query(request, self.indexes, self.query_settings, self.limits, checkpoint)
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from groundwire_server.backends.interface import RetrievalBackend, RetrievalSnapshot
+from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.corpus_boost import BoostRule
-from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, Reason
-from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import LEXICAL_SOURCES, FusionMode, QueryClass, QueryRequest, Source
@@ -18,6 +17,7 @@ from groundwire_server.domain.query_validation import check_query
 from groundwire_server.domain.ranking import Ranking, Traits, effective_ranking
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.query_ranking import asked_traits, ranked_by_surroundings, spread_over_files
@@ -32,19 +32,13 @@ from groundwire_server.engine.query_stages import (
 )
 from groundwire_server.engine.rerank import Reranker, configured
 
-ANY_CALLER = "*"
-
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """What a server brings to a query besides its backend.
-
-    Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
-    """
+    """What a server brings to a query besides its indexes."""
 
     reranker: Reranker | None
     boosts: CorpusBoosts
-    visibility_override_acl_tags: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +66,7 @@ class _Outcome:
 
 
 def run_query(
-    request: QueryRequest, backend: RetrievalBackend, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
+    request: QueryRequest, indexes: Indexes, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
 ) -> QueryResult:
     """Answers a query.
 
@@ -81,8 +75,7 @@ def run_query(
     """
     plan = _plan(request, settings, limits)
     time = OwnTime()
-    with stage("open"):
-        snapshot = backend.open(request.scope, request.access, request.lifecycle)
+    snapshot = indexes.open(request)
     outcome = _ranked(plan, snapshot, time, checkpoint)
     if request.not_found_when_empty and not outcome.ranked:
         names = replace(request.scope, active_index=snapshot.index).names
@@ -95,7 +88,6 @@ def run_query(
 
 def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
     hybrid = check_query(request, limits)
-    _check_visibility(request, settings.visibility_override_acl_tags)
     reranker = configured(settings.reranker) if request.rerank else None
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     return _Plan(
@@ -108,16 +100,6 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
         rules=rules,
         reranker=reranker,
     )
-
-
-def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> None:
-    allowed = ANY_CALLER in override_tags or not override_tags.isdisjoint(request.access.acl_tags_any)
-    if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
-        raise PermissionDeniedError(
-            Reason.VISIBILITY_OVERRIDE_DENIED,
-            f"visibility {request.lifecycle.name} is not granted to you; ask for ACTIVE",
-            {"field": "visibility"},
-        )
 
 
 def _narrowed(request: QueryRequest) -> Filter:

@@ -9,6 +9,7 @@ from groundwire_server.embedding.embedder import Embedder, EmbedderError
 from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 
@@ -26,8 +27,9 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     backend = EmbeddedBackend(settings.data, _load_embedders(settings))
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
-    query_settings = QuerySettings(reranker, _load_boosts(settings), frozenset(settings.visibility_override_acl_tags))
-    return RetrievalEngine(backend, backend, rerankers, query_settings, settings.limits), backend
+    query_settings = QuerySettings(reranker, _load_boosts(settings))
+    indexes = Indexes(backend, backend, frozenset(settings.visibility_override_acl_tags))
+    return RetrievalEngine(indexes, rerankers, query_settings, settings.limits), backend
 
 
 def _load_boosts(settings: Settings) -> CorpusBoosts:

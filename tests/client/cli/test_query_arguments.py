@@ -49,7 +49,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             max_candidates=400,
             diversify_strength=0.25,
         ),
-        visibility=query_pb2.VISIBILITY_DELETED,
+        visibility=scope_pb2.VISIBILITY_DELETED,
         sources=[query_pb2.SOURCE_DENSE, query_pb2.SOURCE_TRIGRAM],
         fusion=query_pb2.FUSION_MODE_RRF,
         rrf_k=9,
@@ -71,7 +71,7 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     assert set_fields(request) == {"scope", "query", "filter", "hybrid", "visibility", "fusion"}
     assert set_fields(request.hybrid) == set()
     assert request.fusion == query_pb2.FUSION_MODE_ADAPTIVE
-    assert request.visibility == query_pb2.VISIBILITY_ACTIVE
+    assert request.visibility == scope_pb2.VISIBILITY_ACTIVE
 
 
 @pytest.mark.parametrize("moment", ["2025-01-01", "2025-01-01T00:00:00Z", "2025-01-01 01:00+01:00"])

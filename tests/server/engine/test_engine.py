@@ -27,6 +27,7 @@ from groundwire_server.domain.texts import FetchRequest, GraphNode, Prioritizati
 from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.rpc.conversions.expansion import encode_expansion
@@ -57,7 +58,8 @@ KEYWORD_ONLY = Rerankers(KeywordReranker())
 
 
 def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = KEYWORD_ONLY) -> RetrievalEngine:
-    return RetrievalEngine(backend, backend, rerankers, QuerySettings(None, CorpusBoosts(()), frozenset()), Limits())
+    indexes = Indexes(backend, backend, frozenset())
+    return RetrievalEngine(indexes, rerankers, QuerySettings(None, CorpusBoosts(())), Limits())
 
 
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)

@@ -57,7 +57,7 @@ def test_zero_is_not_absent() -> None:
         ),
         (
             lambda: decode_query(
-                query_pb2.QueryRequest(scope=SCOPE, visibility=query_pb2.Visibility.ValueType(9)), ACCESS, NOW
+                query_pb2.QueryRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS, NOW
             ),
             "visibility",
         ),
