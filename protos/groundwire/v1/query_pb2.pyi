@@ -362,8 +362,9 @@ class QueryRequest(_message.Message):
     budget_tokens: _builtins.int
     """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
     taken whole, first those of the matches by rank, then of their parents, then of the neighbours; one that does not fit
-    what is left is omitted, and those after it may still fit. A text that the response holds several times counts once.
-    Absent: as many texts as the response has room for.
+    what is left is omitted, and those after it may still fit. One that only the response has no room for takes its part
+    of the budget nevertheless, so that what is left of it can fetch such texts. A text that the response holds several
+    times counts once. Absent: as many texts as the response has room for.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
