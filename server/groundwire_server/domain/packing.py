@@ -3,13 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.prioritization import Candidate
+from groundwire_server.domain.scope import MAX_ID_LENGTH
 from groundwire_server.domain.texts import SkippedNode, SkipReason, TextSize
 
 SKIPPED_OVERHEAD_BYTES = 16
 """An upper bound on what a skipped entry adds to a response besides its id."""
 TEXT_OVERHEAD_BYTES = 160
 """An upper bound on what a text adds besides its strings: field tags, lengths, numbers, the content hash."""
+HEADROOM_BYTES = 4 * 1024
+"""What a response holds besides its repeated fields."""
+MAX_TEXT_BYTES = RESPONSE_BYTES - HEADROOM_BYTES - TEXT_OVERHEAD_BYTES - SKIPPED_OVERHEAD_BYTES - 2 * MAX_ID_LENGTH
+"""The most UTF-8 bytes that a text may have with its path and symbol, so that a response can hold it with its id and
+its parent's. Such a text has fewer tokens than the largest budget.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,6 @@ def pack(candidates: Sequence[Candidate], sizes: Mapping[str, TextSize], budget:
         spent = TextSize(tokens, chars, response)
     used = [sizes[candidate.id] for candidate in chosen]
     return Packing(tuple(chosen), tuple(skipped), sum(size.tokens for size in used), sum(size.chars for size in used))
-
-
-def fits_alone(id_: str, size: TextSize, response_bytes: int) -> bool:
-    """Whether a response of at most so many bytes has room for a text when nothing else is asked for."""
-    alone = Candidate(id_, is_seed=True, depth=0, parent_id="")
-    return _skipped_bytes(alone) + _text_bytes(size, alone.parent_id) <= response_bytes
 
 
 def _exceeds(spent: int, limit: int | None) -> bool:

@@ -9,7 +9,7 @@ from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.packing import Budget, pack
+from groundwire_server.domain.packing import HEADROOM_BYTES, Budget, pack
 from groundwire_server.domain.paths import Paths, PathsRequest
 from groundwire_server.domain.paths_validation import check_paths
 from groundwire_server.domain.prioritization import prioritize
@@ -22,9 +22,6 @@ from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
-
-_HEADROOM_BYTES = 4 * 1024
-"""What a response holds besides its repeated fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
         graph = self.indexes.open_graph(request).narrowed(request.filter)
@@ -74,7 +71,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
         graph = self.indexes.open_graph(request).narrowed(request.filter)
@@ -90,7 +87,7 @@ class RetrievalEngine:
             candidates = prioritize(request.seed_ids, request.nodes, request.mode)
             sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
             checkpoint()
-            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - _HEADROOM_BYTES)
+            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
             packing = pack(candidates, sizes, budget)
         with stage("texts"):
             texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_server.domain.limits import MAX_BUDGET_TOKENS, RESPONSE_BYTES
 from groundwire_server.domain.nodes import Location
 from groundwire_server.domain.packing import (
+    HEADROOM_BYTES,
+    MAX_TEXT_BYTES,
     SKIPPED_OVERHEAD_BYTES,
     TEXT_OVERHEAD_BYTES,
     Budget,
     Packing,
-    fits_alone,
     pack,
 )
 from groundwire_server.domain.prioritization import Candidate
@@ -187,11 +189,12 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
     assert encoded.ByteSize() <= 2 * (strings + TEXT_OVERHEAD_BYTES)
 
 
-def test_what_fits_alone_is_returned_when_it_is_asked_for_alone() -> None:
-    for room in range(700, 760):
-        available = {"é": TextSize(1, 1, 560)}
-        packing = pack([seed("é")], available, Budget(1, None, room))
-        assert fits_alone("é", available["é"], room) is bool(packing.chosen)
+def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
+    candidate = Candidate("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
+    for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
+        available = {candidate.id: TextSize(size, size, size)}
+        budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - HEADROOM_BYTES)
+        assert bool(pack([candidate], available, budget).chosen) is fits
 
 
 def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:
