@@ -101,9 +101,9 @@ def everyone(channel: grpc.Channel) -> Caller:
     return Caller(channel, AccessContext(), Filter())
 
 
-@pytest.fixture(params=RESTRICTIONS.values(), ids=RESTRICTIONS)
+@pytest.fixture(params=list(RESTRICTIONS))
 def red(channel: grpc.Channel, request: pytest.FixtureRequest) -> Caller:
-    return Caller(channel, *request.param)
+    return Caller(channel, *RESTRICTIONS[request.param])
 
 
 SEARCH_TYPES = [retrieval_pb2.SEARCH_TYPE_SEMANTIC, retrieval_pb2.SEARCH_TYPE_BM25, retrieval_pb2.SEARCH_TYPE_HYBRID]

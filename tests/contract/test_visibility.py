@@ -1,6 +1,7 @@
 """Deleted nodes at every method: who may ask for them, and that what a query announces can be fetched."""
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import grpc
 import pytest
@@ -19,7 +20,7 @@ LEGACY, CHARGE, WITHDRAWN = (
     PREFIX + key for key in ("go::auth/GetUserLegacy", "go::payment/ChargeCard", "md::refund/withdrawn")
 )
 SECRET = f"{PREFIX}md::refund/secret"
-Visibility = scope_pb2.Visibility.ValueType
+Visibility: TypeAlias = scope_pb2.Visibility.ValueType
 
 
 @pytest.fixture(scope="module")

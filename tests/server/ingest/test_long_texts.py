@@ -12,7 +12,7 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
-from groundwire_server.domain.nodes import CONTAINS
+from groundwire_server.domain.nodes import CONTAINS, JsonValue
 from groundwire_server.domain.packing import MAX_TEXT_BYTES
 from groundwire_server.domain.scope import Scope, canonical_id
 from groundwire_server.domain.texts import FetchRequest
@@ -85,7 +85,8 @@ def test_the_format_states_the_limit() -> None:
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_producer_of_jsonl_is_told_its_line(extra: int) -> None:
-    record = {"type": "node", "kind": "cs", "local_id": "a", "text": "é" * (MAX_TEXT_BYTES // 2 - 1), "path": "pp"}
+    text = "é" * (MAX_TEXT_BYTES // 2 - 1)
+    record: dict[str, JsonValue] = {"type": "node", "kind": "cs", "local_id": "a", "text": text, "path": "pp"}
     if not extra:
         assert isinstance(jsonl_record(record, "f:3"), SourceNode)
         return
