@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -123,8 +123,17 @@ class CallOptions:
         """None without any of its options, which narrows nothing where a token or certificate says who calls."""
         if not (self.tenant or self.acl_tag or self.label or self.clearance or self.bind):
             return None
-        access = Access(self.tenant, tuple(self.acl_tag or ()), tuple(self.label or ()), self.clearance)
-        return replace(access, **self._bounds())
+        bounds = self._bounds()
+        return Access(
+            self.tenant,
+            tuple(self.acl_tag or ()),
+            tuple(self.label or ()),
+            self.clearance,
+            collections=bounds.get("collections"),
+            cases=bounds.get("cases"),
+            documents=bounds.get("documents"),
+            workflows=bounds.get("workflows"),
+        )
 
     def _bounds(self) -> dict[str, tuple[str, ...]]:
         """The values by bound. Raises ValueError for one that is no bound."""

@@ -34,6 +34,12 @@ def _bound(names: Names | None) -> scope_pb2.Bound | None:
     return None if names is None else scope_pb2.Bound(values=sorted(names.listed))
 
 
+def _bound_to(name: str, values: list[str]) -> scope_pb2.AccessContext:
+    access = scope_pb2.AccessContext()
+    getattr(access, name).values[:] = values
+    return access
+
+
 @pytest.mark.parametrize(
     ("access", "field", "reason"),
     [
@@ -54,7 +60,7 @@ def _bound(names: Names | None) -> scope_pb2.Bound | None:
         ),
         *(
             (
-                scope_pb2.AccessContext(**{bound: scope_pb2.Bound(values=values)}),
+                _bound_to(bound, values),
                 f"access.{bound}.values{place}",
                 reason,
             )
