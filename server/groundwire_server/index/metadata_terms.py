@@ -14,6 +14,8 @@ from groundwire_server.index.segment import Parts, Segment
 from groundwire_server.index.term_runs import TermRun, write_merged_postings
 
 _NAME = "metadata_terms"
+METADATA_FILES = tuple(f"{_NAME}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin"))
+"""Terms, and the rows that have each."""
 
 
 class MetadataRun:

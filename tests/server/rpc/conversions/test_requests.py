@@ -62,6 +62,18 @@ def test_zero_is_not_absent() -> None:
             "visibility",
         ),
         (
+            lambda: decode_search(
+                retrieval_pb2.SearchNodesRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
+            ),
+            "visibility",
+        ),
+        (
+            lambda: decode_fetch(
+                retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
+            ),
+            "visibility",
+        ),
+        (
             lambda: decode_query(
                 query_pb2.QueryRequest(scope=SCOPE, sources=[query_pb2.SOURCE_DENSE, query_pb2.Source.ValueType(9)]),
                 ACCESS,
