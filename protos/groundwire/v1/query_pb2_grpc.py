@@ -81,8 +81,8 @@ class QueryServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller; with
-        `not_found_when_empty`, nothing matches.
+        - NOT_FOUND: the scope or the index that the request or its routing rule pins does not exist, or nothing of it is
+        visible to the caller; with `not_found_when_empty`, nothing matches.
         - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
         - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
         or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
