@@ -84,6 +84,7 @@ class AsyncGroundwireClient(BaseClient):
         rrf_k: int | None = None,
         rerank: Rerank = Rerank.NONE,
         explain: bool = False,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> SearchResult:
@@ -99,6 +100,7 @@ class AsyncGroundwireClient(BaseClient):
             rrf_k=rrf_k,
             rerank=rerank,
             explain=explain,
+            visibility=visibility,
         )
         return convert.search_result(await self._call(self._retrieval.SearchNodes, request, timeout))
 
@@ -113,6 +115,7 @@ class AsyncGroundwireClient(BaseClient):
         direction: Direction = Direction.OUTGOING,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Expansion:
@@ -127,6 +130,7 @@ class AsyncGroundwireClient(BaseClient):
             direction=direction,
             filter=filter,
             min_confidence=min_confidence,
+            visibility=visibility,
         )
         return graph.expansion(await self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
@@ -143,6 +147,7 @@ class AsyncGroundwireClient(BaseClient):
         direction: Direction = Direction.OUTGOING,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Paths:
@@ -159,6 +164,7 @@ class AsyncGroundwireClient(BaseClient):
             direction=direction,
             filter=filter,
             min_confidence=min_confidence,
+            visibility=visibility,
         )
         return graph.paths(await self._call(self._retrieval.FindPaths, request, timeout))
 
@@ -172,6 +178,7 @@ class AsyncGroundwireClient(BaseClient):
         max_chars: int | None = None,
         mode: PrioritizationMode = PrioritizationMode.BALANCED,
         filter: Filter | None = None,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> FetchResult:
@@ -185,6 +192,7 @@ class AsyncGroundwireClient(BaseClient):
             max_chars=max_chars,
             mode=mode,
             filter=filter,
+            visibility=visibility,
         )
         return convert.fetch_result(await self._call(self._retrieval.FetchNodeTexts, request, timeout))
 

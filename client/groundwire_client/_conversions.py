@@ -15,12 +15,13 @@ from groundwire_client._enums import (
     SearchPath,
     SearchType,
     SkipReason,
+    Visibility,
 )
 from groundwire_client._filters import Filter
 from groundwire_client._graph_types import (
     ExpandedNode,
 )
-from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
+from groundwire_client._scope_conversions import VISIBILITIES, access_message, filter_message, scope_message, strings
 from groundwire_client._types import (
     Access,
     FetchResult,
@@ -79,6 +80,7 @@ def search_request(
     rrf_k: int | None,
     rerank: Rerank,
     explain: bool,
+    visibility: Visibility,
 ) -> retrieval_pb2.SearchNodesRequest:
     """A search; None and empty values are left off."""
     return retrieval_pb2.SearchNodesRequest(
@@ -92,6 +94,7 @@ def search_request(
         rrf_k=rrf_k,
         rerank=_RERANKS[rerank],
         explain=explain,
+        visibility=VISIBILITIES[visibility],
     )
 
 
@@ -105,6 +108,7 @@ def fetch_request(
     max_chars: int | None,
     mode: PrioritizationMode,
     filter: Filter | None,
+    visibility: Visibility,
 ) -> retrieval_pb2.FetchNodeTextsRequest:
     """A request for texts. Raises ValueError unless exactly one budget is given: protobuf would keep one of two."""
     if (budget_tokens is None) == (max_chars is None):
@@ -116,6 +120,7 @@ def fetch_request(
         nodes=(retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
         prioritization_mode=_MODES[mode],
         filter=filter_message(filter),
+        visibility=VISIBILITIES[visibility],
     )
     if budget_tokens is not None:
         request.budget_tokens = budget_tokens

@@ -81,7 +81,7 @@ class SkipReason(StrEnum):
     UNAVAILABLE = "unavailable"
     """There is no such node, or the caller may not see it: the two look the same."""
     RESPONSE_LIMIT = "response_limit"
-    """It fits the budget, but not the size of one response (4 MiB): ask for it in another call."""
+    """It fits the budget, of which it has taken its part, but not one response (4 MiB): ask for it in another call."""
     UNKNOWN = "unknown"
 
 
@@ -110,7 +110,7 @@ class FusionMode(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Which nodes a query is about. Anything but ACTIVE needs the server's leave."""
+    """Which nodes a call is about. Anything but ACTIVE needs the server's leave."""
 
     ACTIVE = "active"
     """What the source has not deleted."""

@@ -6,7 +6,7 @@ As in `_conversions`, what protobuf cannot carry raises `ValueError`, and other 
 from collections.abc import Mapping, Sequence
 
 from groundwire.v1 import retrieval_pb2
-from groundwire_client._enums import Direction
+from groundwire_client._enums import Direction, Visibility
 from groundwire_client._filters import Filter
 from groundwire_client._graph_types import (
     DependencyEdge,
@@ -18,7 +18,7 @@ from groundwire_client._graph_types import (
     Paths,
     PathsDebug,
 )
-from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
+from groundwire_client._scope_conversions import VISIBILITIES, access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
 
 _DIRECTIONS: Mapping[Direction, retrieval_pb2.Direction.ValueType] = {
@@ -39,6 +39,7 @@ def expand_request(
     direction: Direction,
     filter: Filter | None,
     min_confidence: float,
+    visibility: Visibility,
 ) -> retrieval_pb2.ExpandDependencyTreeRequest:
     """A walk of the dependency graph."""
     return retrieval_pb2.ExpandDependencyTreeRequest(
@@ -51,6 +52,7 @@ def expand_request(
         direction=_DIRECTIONS[direction],
         filter=filter_message(filter),
         min_confidence=min_confidence,
+        visibility=VISIBILITIES[visibility],
     )
 
 
@@ -67,6 +69,7 @@ def paths_request(
     direction: Direction,
     filter: Filter | None,
     min_confidence: float,
+    visibility: Visibility,
 ) -> retrieval_pb2.FindPathsRequest:
     """A search for paths."""
     return retrieval_pb2.FindPathsRequest(
@@ -81,6 +84,7 @@ def paths_request(
         direction=_DIRECTIONS[direction],
         filter=filter_message(filter),
         min_confidence=min_confidence,
+        visibility=VISIBILITIES[visibility],
     )
 
 

@@ -38,9 +38,10 @@ class DependencyEdge:
 
 @dataclass(frozen=True, slots=True)
 class ExpandDebug:
-    """How a walk went: visible seeds, nodes and edges returned, and whether a limit kept something out.
+    """How a walk went: visible seeds, nodes and edges returned, and whether a limit kept out what it had come to.
 
-    `reason` is `ok`, `no_seeds`, `limit_reached` or `response_limit`.
+    `reason` is `ok`, `no_seeds`, `limit_reached`, `response_limit`, or `depth_reached` when nothing was cut but edges
+    lead on from nodes at `max_depth`.
     """
 
     seed_count: int

@@ -13,7 +13,7 @@ from groundwire.v1 import query_pb2
 from groundwire_client._enums import FusionMode, Source, Visibility
 from groundwire_client._filters import Filter
 from groundwire_client._query_parameters import DEFAULT_HYBRID, DEFAULT_RANKING, HybridParameters, RankingParameters
-from groundwire_client._scope_conversions import access_message, filter_message, scope_message, strings
+from groundwire_client._scope_conversions import VISIBILITIES, access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
 
 SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
@@ -22,19 +22,10 @@ SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
     Source.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
     Source.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
 }
-
-
 FUSIONS: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
     FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
     FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
-}
-
-
-VISIBILITIES: Mapping[Visibility, query_pb2.Visibility.ValueType] = {
-    Visibility.ACTIVE: query_pb2.VISIBILITY_ACTIVE,
-    Visibility.ALL: query_pb2.VISIBILITY_ALL,
-    Visibility.DELETED: query_pb2.VISIBILITY_DELETED,
 }
 
 

@@ -14,7 +14,7 @@ from groundwire_client._conversions import SKIP_REASONS, location
 from groundwire_client._enums import QueryClass, SkipReason
 from groundwire_client._errors import InternalError
 from groundwire_client._query_parameters import RankingParameters
-from groundwire_client._query_request import FUSIONS, SOURCES, VISIBILITIES
+from groundwire_client._query_request import FUSIONS, SOURCES
 from groundwire_client._query_types import (
     JsonValue,
     MatchMeta,
@@ -28,6 +28,7 @@ from groundwire_client._query_types import (
     SourceUse,
     StageScores,
 )
+from groundwire_client._scope_conversions import VISIBILITIES
 
 _CLASSES: Mapping[query_pb2.QueryClass.ValueType, QueryClass] = {
     query_pb2.QUERY_CLASS_IDENTIFIER: QueryClass.IDENTIFIER,

@@ -5,8 +5,15 @@ from collections.abc import Mapping, Sequence
 from google.protobuf import struct_pb2
 
 from groundwire.v1 import scope_pb2
+from groundwire_client._enums import Visibility
 from groundwire_client._filters import Filter, MetadataValue
 from groundwire_client._types import Access, Scope
+
+VISIBILITIES: Mapping[Visibility, scope_pb2.Visibility.ValueType] = {
+    Visibility.ACTIVE: scope_pb2.VISIBILITY_ACTIVE,
+    Visibility.ALL: scope_pb2.VISIBILITY_ALL,
+    Visibility.DELETED: scope_pb2.VISIBILITY_DELETED,
+}
 
 
 def scope_message(scope: Scope) -> scope_pb2.Scope:
@@ -23,7 +30,16 @@ def access_message(access: Access | None) -> scope_pb2.AccessContext | None:
         acl_tags_any=strings("acl_tags_any", access.acl_tags_any),
         classification_labels_all=strings("classification_labels_all", access.classification_labels_all),
         clearance_level=access.clearance_level,
+        collections=_bound("collections", access.collections),
+        cases=_bound("cases", access.cases),
+        documents=_bound("documents", access.documents),
+        workflows=_bound("workflows", access.workflows),
     )
+
+
+def _bound(field: str, values: Sequence[str] | None) -> scope_pb2.Bound | None:
+    """What the caller is bound to; None leaves it off, and no values are sent as none."""
+    return None if values is None else scope_pb2.Bound(values=strings(field, values))
 
 
 def filter_message(narrowing: Filter | None) -> scope_pb2.Filter | None:

@@ -98,6 +98,7 @@ class GroundwireClient(BaseClient):
         rrf_k: int | None = None,
         rerank: Rerank = Rerank.NONE,
         explain: bool = False,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> SearchResult:
@@ -113,6 +114,7 @@ class GroundwireClient(BaseClient):
             rrf_k: The constant of reciprocal rank fusion of a hybrid search; None is the server's default, 60.
             rerank: Reorders a semantic search.
             explain: Fills the result's `debug`, and each hit's `legs` and `matched_tokens`.
+            visibility: Which nodes the call is about; anything but ACTIVE needs the server's leave.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -127,6 +129,7 @@ class GroundwireClient(BaseClient):
             rrf_k=rrf_k,
             rerank=rerank,
             explain=explain,
+            visibility=visibility,
         )
         return convert.search_result(self._call(self._retrieval.SearchNodes, request, timeout))
 
@@ -141,6 +144,7 @@ class GroundwireClient(BaseClient):
         direction: Direction = Direction.OUTGOING,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Expansion:
@@ -155,6 +159,7 @@ class GroundwireClient(BaseClient):
             direction: Which way to follow edges.
             filter: Which nodes there are: others are neither reached nor passed through.
             min_confidence: The least confidence, 0 to 1, of an edge to follow and return.
+            visibility: Which nodes the call is about; anything but ACTIVE needs the server's leave.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -168,6 +173,7 @@ class GroundwireClient(BaseClient):
             direction=direction,
             filter=filter,
             min_confidence=min_confidence,
+            visibility=visibility,
         )
         return graph.expansion(self._call(self._retrieval.ExpandDependencyTree, request, timeout))
 
@@ -184,6 +190,7 @@ class GroundwireClient(BaseClient):
         direction: Direction = Direction.OUTGOING,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> Paths:
@@ -200,6 +207,7 @@ class GroundwireClient(BaseClient):
             direction: Which way a path follows edges from `from_ids` on.
             filter: Which nodes there are: others are not passed through.
             min_confidence: The least confidence, 0 to 1, of an edge to follow.
+            visibility: Which nodes the call is about; anything but ACTIVE needs the server's leave.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -215,6 +223,7 @@ class GroundwireClient(BaseClient):
             direction=direction,
             filter=filter,
             min_confidence=min_confidence,
+            visibility=visibility,
         )
         return graph.paths(self._call(self._retrieval.FindPaths, request, timeout))
 
@@ -228,6 +237,7 @@ class GroundwireClient(BaseClient):
         max_chars: int | None = None,
         mode: PrioritizationMode = PrioritizationMode.BALANCED,
         filter: Filter | None = None,
+        visibility: Visibility = Visibility.ACTIVE,
         access: Access | None = None,
         timeout: float | None = None,
     ) -> FetchResult:
@@ -241,6 +251,7 @@ class GroundwireClient(BaseClient):
             max_chars: The most characters (Unicode code points) in all.
             mode: In which order nodes compete for the budget.
             filter: Which nodes may have their texts returned; others are skipped as unavailable.
+            visibility: Which nodes the call is about; anything but ACTIVE needs the server's leave.
             access: What the caller may see; None is the client's default.
             timeout: Seconds until the call gives up; None is the client's default.
         """
@@ -253,6 +264,7 @@ class GroundwireClient(BaseClient):
             max_chars=max_chars,
             mode=mode,
             filter=filter,
+            visibility=visibility,
         )
         return convert.fetch_result(self._call(self._retrieval.FetchNodeTexts, request, timeout))
 

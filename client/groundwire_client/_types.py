@@ -28,12 +28,18 @@ class Access:
 
     A node is visible when its tenant is empty or `tenant_id`; it has no ACL tags or one of `acl_tags_any`; all
     its classification labels are among `classification_labels_all`; its level is at most `clearance_level`.
+    `collections`, `cases`, `documents` and `workflows` bind besides: a node that has none of the values is hidden, and
+    one without a value; None does not bind, and an empty tuple hides every node.
     """
 
     tenant_id: str = ""
     acl_tags_any: tuple[str, ...] = ()
     classification_labels_all: tuple[str, ...] = ()
     clearance_level: int = 0
+    collections: tuple[str, ...] | None = None
+    cases: tuple[str, ...] | None = None
+    documents: tuple[str, ...] | None = None
+    workflows: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from groundwire_client import (
     SearchPath,
     SearchType,
     SkipReason,
+    Visibility,
 )
 from groundwire_client import _conversions as convert
 from groundwire_client import _graph_conversions as graph
@@ -29,9 +30,25 @@ from support.messages import all_fields, assert_same, fill, set_fields, short_na
 
 SCOPE = Scope("shop", "main", "v1")
 SCOPE_MESSAGE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
-ACCESS = Access("acme", ("finance", "audit"), ("secret",), 3)
+ACCESS = Access(
+    "acme",
+    ("finance", "audit"),
+    ("secret",),
+    3,
+    collections=("handbooks", "policies"),
+    cases=(),
+    documents=("d1",),
+    workflows=("w1",),
+)
 ACCESS_MESSAGE = scope_pb2.AccessContext(
-    tenant_id="acme", acl_tags_any=["finance", "audit"], classification_labels_all=["secret"], clearance_level=3
+    tenant_id="acme",
+    acl_tags_any=["finance", "audit"],
+    classification_labels_all=["secret"],
+    clearance_level=3,
+    collections=scope_pb2.Bound(values=["handbooks", "policies"]),
+    cases=scope_pb2.Bound(),
+    documents=scope_pb2.Bound(values=["d1"]),
+    workflows=scope_pb2.Bound(values=["w1"]),
 )
 FILTER = Filter(
     kinds=("cs",),
@@ -140,6 +157,7 @@ def test_a_search_request_carries_every_argument() -> None:
         rrf_k=11,
         rerank=Rerank.CODEBERT,
         explain=True,
+        visibility=Visibility.ALL,
     )
     assert request == retrieval_pb2.SearchNodesRequest(
         scope=SCOPE_MESSAGE,
@@ -152,7 +170,9 @@ def test_a_search_request_carries_every_argument() -> None:
         rrf_k=11,
         rerank=retrieval_pb2.RERANK_CODEBERT,
         explain=True,
+        visibility=scope_pb2.VISIBILITY_ALL,
     )
+    assert set_fields(request.access) == all_fields(request.access)
     assert set_fields(request) == all_fields(request)
     assert set_fields(request.filter) == all_fields(request.filter)
 
@@ -172,6 +192,7 @@ def test_an_expand_request_carries_every_argument() -> None:
         direction=Direction.INCOMING,
         filter=FILTER,
         min_confidence=0.7,
+        visibility=Visibility.DELETED,
     )
     assert request == retrieval_pb2.ExpandDependencyTreeRequest(
         scope=SCOPE_MESSAGE,
@@ -183,6 +204,7 @@ def test_an_expand_request_carries_every_argument() -> None:
         direction=retrieval_pb2.DIRECTION_INCOMING,
         filter=FILTER_MESSAGE,
         min_confidence=0.7,
+        visibility=scope_pb2.VISIBILITY_DELETED,
     )
     assert set_fields(request) == all_fields(request)
 
@@ -200,6 +222,7 @@ def test_a_paths_request_carries_every_argument() -> None:
         direction=Direction.INCOMING,
         filter=FILTER,
         min_confidence=0.7,
+        visibility=Visibility.DELETED,
     )
     assert request == retrieval_pb2.FindPathsRequest(
         scope=SCOPE_MESSAGE,
@@ -213,6 +236,7 @@ def test_a_paths_request_carries_every_argument() -> None:
         direction=retrieval_pb2.DIRECTION_INCOMING,
         filter=FILTER_MESSAGE,
         min_confidence=0.7,
+        visibility=scope_pb2.VISIBILITY_DELETED,
     )
     assert set_fields(request) == all_fields(request)
 
@@ -228,8 +252,10 @@ def test_a_fetch_request_carries_every_argument(budget_tokens: int | None, max_c
         max_chars=max_chars,
         mode=PrioritizationMode.GRAPH_FIRST,
         filter=FILTER,
+        visibility=Visibility.ALL,
     )
     assert request.filter == FILTER_MESSAGE
+    assert request.visibility == scope_pb2.VISIBILITY_ALL
     assert list(request.nodes) == [
         retrieval_pb2.GraphNode(id="a", depth=0, parent_id=""),
         retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a"),
@@ -253,7 +279,14 @@ def test_a_fetch_needs_exactly_one_budget(budget_tokens: int | None, max_chars: 
             max_chars=max_chars,
             mode=PrioritizationMode.BALANCED,
             filter=None,
+            visibility=Visibility.ACTIVE,
         )
+
+
+def test_no_bound_and_an_empty_one_are_told_apart() -> None:
+    access = convert.get_index_request(SCOPE, Access(collections=())).access
+    assert access.HasField("collections")
+    assert not access.HasField("cases")
 
 
 def test_no_access_and_empty_access_are_told_apart() -> None:
@@ -268,7 +301,9 @@ def test_a_string_in_place_of_another_type_is_refused(field: str) -> None:
         _search_with(Filter(**values))
 
 
-@pytest.mark.parametrize("field", ["acl_tags_any", "classification_labels_all"])
+@pytest.mark.parametrize(
+    "field", ["acl_tags_any", "classification_labels_all", "collections", "cases", "documents", "workflows"]
+)
 def test_a_string_in_place_of_access_lists_is_refused(field: str) -> None:
     values: dict[str, Any] = {field: "finance"}
     with pytest.raises(TypeError, match=field):
@@ -288,6 +323,7 @@ def test_a_string_in_place_of_ids_is_refused(seed_ids: Sequence[str], edges: Seq
             direction=Direction.BOTH,
             filter=None,
             min_confidence=0.0,
+            visibility=Visibility.ACTIVE,
         )
 
 
@@ -303,4 +339,5 @@ def _search_with(narrowing: Filter) -> retrieval_pb2.SearchNodesRequest:
         rrf_k=None,
         rerank=Rerank.NONE,
         explain=False,
+        visibility=Visibility.ACTIVE,
     )

@@ -67,7 +67,7 @@ def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer
     assert server.attempts[0].request == query_pb2.QueryRequest(
         scope=SCOPE_MESSAGE,
         query="vat",
-        visibility=query_pb2.VISIBILITY_ACTIVE,
+        visibility=scope_pb2.VISIBILITY_ACTIVE,
         include_parents=True,
     )
 

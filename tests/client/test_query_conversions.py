@@ -67,7 +67,8 @@ def test_a_result_holds_every_field_of_its_response(seed: int) -> None:
 
 @pytest.mark.parametrize("ours", [Source, FusionMode, Visibility, QueryClass])
 def test_enums_have_the_values_of_the_contract(ours: type[StrEnum]) -> None:
-    names = set(short_names(query_pb2.DESCRIPTOR.enum_types_by_name[ours.__name__]).values())
+    contract = scope_pb2 if ours is Visibility else query_pb2
+    names = set(short_names(contract.DESCRIPTOR.enum_types_by_name[ours.__name__]).values())
     assert {member.name for member in ours} - {"UNKNOWN"} == names - {"UNSPECIFIED"}
 
 
@@ -125,7 +126,7 @@ def test_a_request_carries_every_argument() -> None:
             diversify_strength=0.125,
         ),
         top_k=9,
-        visibility=query_pb2.VISIBILITY_ALL,
+        visibility=scope_pb2.VISIBILITY_ALL,
         process="review",
         doc_class="contract",
         workflow_id="w1",

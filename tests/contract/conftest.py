@@ -7,9 +7,13 @@ import grpc
 import pytest
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
+from groundwire_server.domain.scope import Scope
+from groundwire_server.ingest.build import BuildOptions, build_index
+from groundwire_server.ingest.jsonl import JsonlSource
+from support.builds import Stages
 from support.jsonl import edge, node
 from support.platform import Platform
-from support.platform_corpus import AUDITOR_TAG, BULK, PLATFORM, REFUNDS
+from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REFUNDS
 from support.program import Server, run_ok, write_jsonl
 
 SHOP = [
@@ -86,13 +90,18 @@ def indexes(channel: grpc.Channel) -> index_pb2_grpc.IndexServiceStub:
 
 @pytest.fixture(scope="session")
 def platform_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder: `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts."""
+    """A data folder: `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts;
+    `platform collections` of two collections.
+    """
     folder = tmp_path_factory.mktemp("platform")
     plain = [{name: value for name, value in record.items() if name != "vector"} for record in PLATFORM]
     for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK), ("ranking", REFUNDS)):
         source = write_jsonl(folder / f"{branch}.jsonl", records)
         where = ("--repository", "platform", "--branch", branch, "--version", "v1", "--data", folder / "data")
         run_ok("index", source, *where, "--embedder", "none")
+    collections = JsonlSource(write_jsonl(folder / "collections.jsonl", COLLECTIONS))
+    scope = Scope("platform", "collections", "v1")
+    build_index(collections, BuildOptions(folder / "data", scope, embedder=None), Stages())
     return folder / "data"
 
 

@@ -11,12 +11,10 @@ from groundwire.v1.query_pb2 import (
     SOURCE_DENSE,
     SOURCE_TRIGRAM,
     SOURCE_UNSPECIFIED,
-    VISIBILITY_ALL,
-    VISIBILITY_DELETED,
     HybridParameters,
     QueryRequest,
 )
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import VISIBILITY_ALL, VISIBILITY_DELETED, AccessContext, Filter, Scope
 from support.platform import MAIN, PLAIN, Platform
 from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 

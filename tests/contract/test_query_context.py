@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from groundwire.v1.query_pb2 import VISIBILITY_ALL, HybridParameters, QueryMatch, QueryResponse, ServiceContext
+from groundwire.v1.query_pb2 import HybridParameters, QueryMatch, QueryResponse, ServiceContext
 from groundwire.v1.retrieval_pb2 import SKIP_REASON_OVER_BUDGET
-from groundwire.v1.scope_pb2 import AccessContext, Filter
+from groundwire.v1.scope_pb2 import VISIBILITY_ALL, AccessContext, Filter
 from support.platform import BULK, CODE_WORDS, EVERYTHING, MAIN, Platform, keys, match_of, timestamp
 from support.platform_corpus import (
     AUDITOR_TAG,

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from groundwire.v1.query_pb2 import (
+from groundwire.v1.query_pb2 import HybridParameters
+from groundwire.v1.scope_pb2 import (
     VISIBILITY_ACTIVE,
     VISIBILITY_ALL,
     VISIBILITY_DELETED,
     VISIBILITY_UNSPECIFIED,
-    HybridParameters,
+    AccessContext,
+    Filter,
 )
-from groundwire.v1.scope_pb2 import AccessContext, Filter
 from support.platform import DENSE, EVERYTHING, Platform, keys, match_of
 from support.platform_corpus import AUDITOR_TAG, AUTH, BILLING, DEPLOY, FINANCE_TAG, PLATFORM, TENANT
 

@@ -7,13 +7,12 @@ from groundwire.v1.query_pb2 import (
     FUSION_MODE_RRF,
     FUSION_MODE_UNSPECIFIED,
     FUSION_MODE_WEIGHTED,
-    VISIBILITY_ACTIVE,
     FusionMode,
     HybridParameters,
     RetrieveMeta,
     Source,
 )
-from groundwire.v1.scope_pb2 import Filter
+from groundwire.v1.scope_pb2 import VISIBILITY_ACTIVE, Filter
 from support.platform import (
     AS_FUSED,
     CODE_WORDS,

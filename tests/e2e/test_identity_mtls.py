@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import AccessContext, Scope
+from groundwire.v1.scope_pb2 import AccessContext, Bound, Scope
 from groundwire_client import TLS, GroundwireClient, SearchType, UnavailableError
 from groundwire_client import Scope as ClientScope
 from groundwire_server.domain.access import NodeAccess
@@ -23,6 +23,7 @@ from support.tiny_index import publish_tiny_index
 
 CHECKOUT, REPORTS = "spiffe://mesh/ns/shop/sa/checkout", "spiffe://mesh/ns/shop/sa/reports"
 PROXY, GATEWAY = "spiffe://mesh/ns/edge/sa/envoy", "spiffe://mesh/ns/edge/sa/gateway"
+CLERK = "spiffe://mesh/ns/cases/sa/clerk"
 STRANGER = "spiffe://mesh/ns/elsewhere/sa/stranger"
 MAPPING = f"""
 callers:
@@ -33,6 +34,10 @@ callers:
     administration: ["shop::*"]
   - certificate: {{uri: "spiffe://mesh/ns/shop/*"}}
     acl_tags: [finance]
+    scopes: ["shop::main"]
+  - certificate: {{uri: "{CLERK}"}}
+    acl_tags: [finance]
+    cases: [public, "tag*"]
     scopes: ["shop::main"]
   - certificate: {{uri: "{GATEWAY}"}}
     scopes: ["shop::*"]
@@ -61,6 +66,7 @@ class Certificates:
     legacy: Certificate
     proxy: Certificate
     gateway: Certificate
+    clerk: Certificate
     stranger: Certificate
     nameless: Certificate
     two_uris: Certificate
@@ -80,6 +86,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
         legacy=mesh.issue("legacy", dns=["Batch.Legacy.example"]),
         proxy=mesh.issue("proxy", uris=[PROXY]),
         gateway=mesh.issue("gateway", uris=[GATEWAY]),
+        clerk=mesh.issue("clerk", uris=[CLERK]),
         stranger=mesh.issue("stranger", uris=[STRANGER], dns=["batch.legacy.example.evil"]),
         nameless=mesh.issue(CHECKOUT.rpartition("/")[2] + "-by-common-name"),
         two_uris=mesh.issue("two-uris", uris=[STRANGER, CHECKOUT]),
@@ -242,6 +249,23 @@ def test_a_request_narrows_and_may_name_what_an_open_grant_admits(
         grpc.StatusCode.PERMISSION_DENIED,
         "TENANT_NOT_GRANTED",
     )
+
+
+def test_a_request_narrows_the_bounds_of_its_certificate_and_cannot_leave_them(
+    connect: Callable[[Certificate | None], grpc.Channel], certificates: Certificates
+) -> None:
+    clerk = connect(certificates.clerk)
+
+    def cases(*values: str) -> AccessContext:
+        return AccessContext(acl_tags_any=["finance"], cases=Bound(values=values))
+
+    assert seen(search(clerk)) == {"public", "tagged"}
+    assert seen(search(clerk, access=AccessContext())) == {"public"}
+    assert seen(search(clerk, access=cases("tagged", "owned", "tag*"))) == {"tagged"}
+    for access in (cases("owned"), cases(), AccessContext(documents=Bound(values=["*"]))):
+        assert reason_of(search(clerk, access=access))[:2] == (grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND")
+    listing = index_pb2_grpc.IndexServiceStub(clerk).ListIndexes(index_pb2.ListIndexesRequest(), timeout=30)
+    assert [index.node_count for index in listing.indexes] == [2]
 
 
 def test_scopes_and_administration_are_granted_by_certificate(

@@ -38,6 +38,7 @@ _branch_numbers = count()
 @dataclass(frozen=True)
 class Corpus:
     nodes: tuple[tuple[str, str, NodeAccess, tuple[int, ...]], ...]
+    collections: tuple[str, ...]
     edges: frozenset[tuple[int, int, str]]
 
 
@@ -47,10 +48,12 @@ class Caller:
     tags: frozenset[str]
     labels: frozenset[str]
     level: int
+    collections: tuple[str, ...] | None
 
-    def sees(self, access: NodeAccess) -> bool:
+    def sees(self, access: NodeAccess, collection: str) -> bool:
         return (
-            access.tenant_id in ("", self.tenant)
+            (self.collections is None or collection in self.collections)
+            and access.tenant_id in ("", self.tenant)
             and (access.acl_tags == () or any(tag in self.tags for tag in access.acl_tags))
             and all(label in self.labels for label in access.classification_labels)
             and access.clearance_level <= self.level
@@ -69,7 +72,12 @@ accesses = st.builds(
     clearance_level=st.sampled_from((0, 0, 1, 3)),
 )
 callers = st.builds(
-    Caller, st.sampled_from(("", *TENANTS)), subsets(TAGS), subsets(LABELS), st.integers(min_value=0, max_value=3)
+    Caller,
+    st.sampled_from(("", *TENANTS)),
+    subsets(TAGS),
+    subsets(LABELS),
+    st.integers(min_value=0, max_value=3),
+    st.none() | st.sampled_from((("red",), ("red", "blue"), ("absent",), ())),
 )
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 # Few distinct vectors, so that ties are common.
@@ -82,13 +90,14 @@ def corpora(draw: st.DrawFn) -> Corpus:
     nodes = tuple((f"N{place:02}", draw(texts), draw(accesses), draw(vectors)) for place in range(size))
     places = st.integers(min_value=0, max_value=size - 1)
     edges = draw(st.frozensets(st.tuples(places, places, st.sampled_from(EDGE_TYPES)), max_size=3 * size))
-    return Corpus(nodes, edges)
+    collections = tuple(draw(st.sampled_from(("red", "red", "blue", ""))) for _ in nodes)
+    return Corpus(nodes, collections, edges)
 
 
 def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
     """Writes and activates an index of the corpus's kept nodes and the edges between them."""
     places = sorted(kept)
-    nodes = [_node(scope, *corpus.nodes[place][:3]) for place in places]
+    nodes = [_node(scope, *corpus.nodes[place][:3], corpus.collections[place]) for place in places]
     ids = {place: node.id for place, node in zip(places, nodes, strict=True)}
     rows = np.asarray([corpus.nodes[place][3] for place in places], dtype=np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -109,7 +118,7 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
     store.activate(scope)
 
 
-def _node(scope: Scope, name: str, text: str, access: NodeAccess) -> Node:
+def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: str) -> Node:
     return Node(
         id=canonical_id(scope, "cs", name),
         kind="cs",
@@ -118,6 +127,7 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess) -> Node:
         token_count=len(text.split()),
         location=Location(f"{name}.cs", 1, 1, content_hash(text)),
         access=access,
+        collection_id=collection,
     )
 
 
@@ -152,6 +162,7 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         acl_tags_any=sorted(caller.tags),
         classification_labels_all=sorted(caller.labels),
         clearance_level=caller.level,
+        collections=None if caller.collections is None else scope_pb2.Bound(values=caller.collections),
     )
     common = {"scope": scope_pb2.Scope(repository=scope.repository, branch=scope.branch), "access": access}
     query, vector = draw(st.sampled_from(WORDS)) + " " + draw(texts), draw(vectors)
@@ -215,7 +226,7 @@ def test_hidden_nodes_change_no_byte(
 ) -> None:
     scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
     everything = frozenset(range(len(corpus.nodes)))
-    visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place][2]))
+    visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place][2], corpus.collections[place]))
     publish(folders[0], scope, corpus, everything)
     if visible:  # an index that never held a node is no index
         publish(folders[1], scope, corpus, visible)

@@ -37,8 +37,13 @@ class Caller:
     tenant: str
     tags: frozenset[str]
     level: int
+    workflows: tuple[str, ...] | None
 
     def sees(self, node: dict[str, object]) -> bool:
+        metadata = node["metadata"]
+        assert isinstance(metadata, dict)
+        if self.workflows is not None and metadata.get("workflow_id") not in self.workflows:
+            return False
         tags = node["acl_tags"]
         assert isinstance(tags, list)
         level = node["clearance_level"]
@@ -49,7 +54,10 @@ class Caller:
 
     def message(self) -> scope_pb2.AccessContext:
         return scope_pb2.AccessContext(
-            tenant_id=self.tenant, acl_tags_any=sorted(self.tags), clearance_level=self.level
+            tenant_id=self.tenant,
+            acl_tags_any=sorted(self.tags),
+            clearance_level=self.level,
+            workflows=None if self.workflows is None else scope_pb2.Bound(values=self.workflows),
         )
 
 
@@ -106,7 +114,9 @@ def _node(draw: st.DrawFn, place: int) -> dict[str, object]:
         "is_test": one_of(False, False, True),
         "is_generated": one_of(False, False, True),
         "deleted": one_of(False, False, True),
-        "metadata": one_of({}, {"team": "a"}, {"team": ["a", "b"], "process": "p"}),
+        "metadata": one_of(
+            {"workflow_id": "w"}, {"team": "a"}, {"team": ["a", "b"], "process": "p", "workflow_id": "w"}
+        ),
         "tenant_id": one_of("", "", "acme"),
         "acl_tags": one_of([], [], ["fin"], ["sec", "fin"]),
         "clearance_level": one_of(0, 0, 2),
@@ -119,6 +129,7 @@ callers = st.builds(
     st.sampled_from(("", "acme")),
     st.frozensets(st.sampled_from(("fin", "sec", OVERRIDE_TAG))),
     st.integers(min_value=0, max_value=2),
+    st.none() | st.sampled_from((("w",), ("absent",))),
 )
 
 
@@ -228,7 +239,7 @@ def test_hidden_nodes_change_no_byte(
     request.scope.MergeFrom(scope_pb2.Scope(repository=scope.repository, branch=scope.branch))
     request.access.MergeFrom(caller.message())
     if OVERRIDE_TAG in caller.tags:
-        request.MergeFrom(query_pb2.QueryRequest(visibility=query_pb2.Visibility.Name(visibility)))
+        request.MergeFrom(query_pb2.QueryRequest(visibility=scope_pb2.Visibility.Name(visibility)))
     whole, trimmed = (answer(stub, request) for stub in stubs)
     assert whole == trimmed
     assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
@@ -244,7 +255,7 @@ def test_deleted_nodes_change_nothing_but_their_count(
     stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
 ) -> None:
     scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
-    caller = Caller("acme", frozenset(("fin", "sec")), 2)
+    caller = Caller("acme", frozenset(("fin", "sec")), 2, None)
     everything = frozenset(range(len(corpus.nodes)))
     active = frozenset(place for place in everything if not corpus.nodes[place]["deleted"])
     if not active:

@@ -165,3 +165,30 @@ BULK = [
     *(edge("md::bulk", f"md::bulk/{number}", "Contains") for number in (1, 2, 3)),
 ]
 """Texts two of which fill a response."""
+
+
+def _of(collection: str, name: str, *words: str, **fields: object) -> dict[str, object]:
+    """A node of a collection about refunds, chunk of a document that two collections share."""
+    text = " ".join(("refund", collection, *words))
+    return _document(
+        f"{collection}/{name}", text, BILLING, collection_id=collection, case_id=f"{collection} case",
+        metadata={"workflow_id": [collection, "shared"]}, **fields,
+    )  # fmt: skip
+
+
+COLLECTIONS = [
+    _of("red", "first", "stamp", service_name="auth-service", document_id="manual", chunk_index=1),
+    _of("blue", "second", "receipt", service_name="pay-service", document_id="manual", chunk_index=2),
+    _of("red", "third", service_name="order-service", document_id="manual", chunk_index=3),
+    _of("red", "whole"),
+    _of("blue", "whole"),
+    _of("blue", "withdrawn", deleted=True),
+    _document("nowhere", "refund of no collection", BILLING, document_id="manual", chunk_index=4),
+    edge("md::red/first", "md::blue/second", "CallsService"),
+    edge("md::blue/second", "md::red/third", "CallsService"),
+    edge("md::red/first", "md::red/third", "CallsService", confidence=0.5),
+    edge("md::red/third", "md::nowhere", "Calls"),
+    edge("md::red/whole", "md::red/first", "Contains"),
+    edge("md::blue/whole", "md::red/first", "Contains"),
+]
+"""Two collections that lie across each other: in documents, edges, services and wholes."""

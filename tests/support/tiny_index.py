@@ -13,7 +13,7 @@ from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokeniz
 
 
 def publish_tiny_index(data: Path, scope: Scope, nodes: Mapping[str, NodeAccess]) -> None:
-    """Publishes and activates a version of nodes `invoice of NAME`, by name."""
+    """Publishes and activates a version of nodes `invoice of NAME`, by name; each is a case of its own, by its name."""
     content = IndexContent(
         scope=scope,
         created=datetime(2026, 1, 1, tzinfo=UTC),
@@ -41,6 +41,7 @@ def _node(scope: Scope, name: str, access: NodeAccess) -> Node:
         text=text,
         token_count=len(text.split()),
         location=Location(f"{name}.cs", 1, 1, content_hash(text)),
+        case_id=name,
         access=access,
     )
 

@@ -37,6 +37,7 @@ def search(
             search_type=search_type,
             top_k=top_k,
             filter=narrowing.filter,
+            visibility=narrowing.visibility,
             rrf_k=rrf_k,
             rerank=rerank,
             explain=explain,
@@ -71,6 +72,7 @@ def expand(
             edge_allowlist=edge_type or ["*"],
             direction=direction,
             filter=narrowing.filter,
+            visibility=narrowing.visibility,
             min_confidence=min_confidence,
         )
     )
@@ -107,6 +109,7 @@ def paths(
             edge_allowlist=edge_type or ["*"],
             direction=direction,
             filter=narrowing.filter,
+            visibility=narrowing.visibility,
             min_confidence=min_confidence,
         )
     )
@@ -141,6 +144,7 @@ def fetch(
             max_chars=max_chars,
             mode=mode,
             filter=narrowing.filter,
+            visibility=narrowing.visibility,
         )
     )
     if options.as_json:

@@ -1,4 +1,4 @@
-"""The options that narrow what is asked."""
+"""The options that say which nodes a call is about."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from groundwire_client._enums import Visibility
 from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, Filter
 
 _FILTER = "Filter"
@@ -14,7 +15,7 @@ _FILTER = "Filter"
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """The options of a filter as typer parses them."""
+    """The options of a filter, and `visibility`, as typer parses them."""
 
     kind: Annotated[
         list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
@@ -65,6 +66,10 @@ class FilterOptions:
             rich_help_panel=_FILTER,
         ),
     ] = None
+    visibility: Annotated[
+        Visibility,
+        typer.Option(help="Deleted nodes as well, or alone, where the server lets you.", rich_help_panel=_FILTER),
+    ] = Visibility.ACTIVE
 
     @property
     def filter(self) -> Filter:

@@ -21,6 +21,7 @@ _Result = TypeVar("_Result")
 
 _ACCESS = "Access"
 _CONNECTION = "Connection"
+_BOUNDS = ("collections", "cases", "documents", "workflows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class CallOptions:
         typer.Option(help="A classification label of the caller; repeatable.", rich_help_panel=_ACCESS),
     ] = None
     clearance: Annotated[int, typer.Option(help="The caller's clearance level.", rich_help_panel=_ACCESS)] = 0
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BOUND=VALUE",
+            help="What the caller is bound to: collections, cases, documents or workflows, and a value; repeatable.",
+            rich_help_panel=_ACCESS,
+        ),
+    ] = None
     timeout: Annotated[float, typer.Option(help="Seconds until the call gives up.", rich_help_panel=_CONNECTION)] = (
         DEFAULT_TIMEOUT
     )
@@ -112,9 +121,29 @@ class CallOptions:
 
     def _access(self) -> Access | None:
         """None without any of its options, which narrows nothing where a token or certificate says who calls."""
-        if not (self.tenant or self.acl_tag or self.label or self.clearance):
+        if not (self.tenant or self.acl_tag or self.label or self.clearance or self.bind):
             return None
-        return Access(self.tenant, tuple(self.acl_tag or ()), tuple(self.label or ()), self.clearance)
+        bounds = self._bounds()
+        return Access(
+            self.tenant,
+            tuple(self.acl_tag or ()),
+            tuple(self.label or ()),
+            self.clearance,
+            collections=bounds.get("collections"),
+            cases=bounds.get("cases"),
+            documents=bounds.get("documents"),
+            workflows=bounds.get("workflows"),
+        )
+
+    def _bounds(self) -> dict[str, tuple[str, ...]]:
+        """The values by bound. Raises ValueError for one that is no bound."""
+        bounds: dict[str, tuple[str, ...]] = {}
+        for pair in self.bind or ():
+            bound, separator, value = pair.partition("=")
+            if bound not in _BOUNDS or not separator:
+                raise ValueError(f"--bind {pair}: give one of {', '.join(_BOUNDS)}, then = and a value")
+            bounds[bound] = (*bounds.get(bound, ()), value)
+        return bounds
 
 
 def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

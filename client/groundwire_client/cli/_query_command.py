@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client._enums import FusionMode, Source, Visibility
+from groundwire_client._enums import FusionMode, Source
 from groundwire_client._query_parameters import HybridParameters, RankingParameters
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
@@ -190,7 +190,6 @@ def query(
     ] = "",
     workflow_id: Annotated[str, typer.Option(help="The workflow that asks, for the same.", show_default=False)] = "",
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
-    visibility: Annotated[Visibility, typer.Option(help="Which nodes the question is about.")] = Visibility.ACTIVE,
     parents: Annotated[bool, typer.Option("--parents/--no-parents", help="Show what contains each match.")] = True,
     neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,
     graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
@@ -238,7 +237,7 @@ def query(
             question,
             hybrid=hybrid.parameters,
             filter=narrowing.filter,
-            visibility=visibility,
+            visibility=narrowing.visibility,
             process=process,
             doc_class=doc_class,
             workflow_id=workflow_id,

@@ -13,7 +13,15 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from groundwire_client._graph_types import DependencyEdge, DependencyPath, ExpandedNode, Expansion, PathNode, Paths
+from groundwire_client._graph_types import (
+    DependencyEdge,
+    DependencyPath,
+    ExpandDebug,
+    ExpandedNode,
+    Expansion,
+    PathNode,
+    Paths,
+)
 from groundwire_client._query_types import QueryResult
 from groundwire_client._types import FetchResult, Hit, NodeText, Scope, SearchDebug, SearchResult, SkippedNode
 from groundwire_client.cli._parts import footer, node_id, origin, show, text_panel
@@ -43,7 +51,7 @@ def print_expansion(scope: Scope, result: Expansion) -> None:
         parts.append(_edges_table(scope, result.edges))
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
-    parts.append(footer(counts, result.index, f"truncated: {debug.reason}" if debug.truncated else ""))
+    parts.append(footer(counts, result.index, _walk_remark(debug)))
     show(parts)
 
 
@@ -108,6 +116,12 @@ def _score_bar(score: float, best: float) -> RenderableType:
 
 def _legs(hit: Hit) -> str:
     return "\n".join(f"{leg.leg} #{leg.rank} {leg.score:.4f}" for leg in hit.legs)
+
+
+def _walk_remark(debug: ExpandDebug) -> str:
+    if debug.truncated:
+        return f"truncated: {debug.reason}"
+    return "more lies beyond the depth" if debug.reason == "depth_reached" else ""
 
 
 def _search_summary(debug: SearchDebug) -> Text:

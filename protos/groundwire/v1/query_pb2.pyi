@@ -86,34 +86,6 @@ FUSION_MODE_WEIGHTED: FusionMode.ValueType  # 3
 """A weighted sum of normalised scores: `alpha` for the dense source, the rest shared by the others."""
 Global___FusionMode: _TypeAlias = FusionMode  # noqa: Y015
 
-class _Visibility:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
-    """The same as ACTIVE."""
-    VISIBILITY_ACTIVE: _Visibility.ValueType  # 1
-    """What the source has not deleted."""
-    VISIBILITY_ALL: _Visibility.ValueType  # 2
-    """Deleted nodes as well."""
-    VISIBILITY_DELETED: _Visibility.ValueType  # 3
-    """Deleted nodes alone."""
-
-class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
-    """Which nodes a query is about."""
-
-VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
-"""The same as ACTIVE."""
-VISIBILITY_ACTIVE: Visibility.ValueType  # 1
-"""What the source has not deleted."""
-VISIBILITY_ALL: Visibility.ValueType  # 2
-"""Deleted nodes as well."""
-VISIBILITY_DELETED: Visibility.ValueType  # 3
-"""Deleted nodes alone."""
-Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
-
 class _QueryClass:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -373,7 +345,7 @@ class QueryRequest(_message.Message):
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
     """Overrides `hybrid.top_k`. Same bounds."""
-    visibility: Global___Visibility.ValueType
+    visibility: _scope_pb2.Visibility.ValueType
     """Which nodes the query is about. Anything but ACTIVE needs the server's leave for this caller."""
     process: _builtins.str
     """The process that asks. With `doc_class` and `workflow_id` it chooses a rule of the server's routing, if the operator
@@ -414,9 +386,9 @@ class QueryRequest(_message.Message):
     budget_tokens: _builtins.int
     """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
     taken whole, first those of the matches by rank, then of their parents, then of the neighbours, then of the parents
-    of these; one that does not fit what is left is omitted, and those after it may still fit. A text that the response
-    holds several times counts once.
-    Absent: as many texts as the response has room for.
+    of these; one that does not fit what is left is omitted, and those after it may still fit. One that only the response
+    has no room for takes its part of the budget nevertheless, so that what is left of it can fetch such texts. A text
+    that the response holds several times counts once. Absent: as many texts as the response has room for.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
@@ -464,7 +436,7 @@ class QueryRequest(_message.Message):
         filter: _scope_pb2.Filter | None = ...,
         hybrid: Global___HybridParameters | None = ...,
         top_k: _builtins.int | None = ...,
-        visibility: Global___Visibility.ValueType = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
         process: _builtins.str = ...,
         doc_class: _builtins.str = ...,
         workflow_id: _builtins.str = ...,
@@ -1090,7 +1062,7 @@ class RetrieveMeta(_message.Message):
     """Candidates after the fusion."""
     deleted_matches_blocked: _builtins.int
     """Deleted nodes that would have been candidates had they been active; 0 unless `visibility_effective` is ACTIVE."""
-    visibility_effective: Global___Visibility.ValueType
+    visibility_effective: _scope_pb2.Visibility.ValueType
     """Which nodes the query was about."""
     freshness_half_life_days: _builtins.float
     """The half-life in effect, in days: where freshness is not switched off and a conversation with a timestamp was among
@@ -1154,7 +1126,7 @@ class RetrieveMeta(_message.Message):
         lexical_candidates: _builtins.int = ...,
         fused_candidates: _builtins.int = ...,
         deleted_matches_blocked: _builtins.int = ...,
-        visibility_effective: Global___Visibility.ValueType = ...,
+        visibility_effective: _scope_pb2.Visibility.ValueType = ...,
         lexical_index_used: _abc.Iterable[Global___Source.ValueType] | None = ...,
         boosts: _abc.Iterable[_builtins.str] | None = ...,
         freshness_half_life_days: _builtins.float | None = ...,

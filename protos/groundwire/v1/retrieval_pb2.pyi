@@ -210,7 +210,8 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
     SKIP_REASON_RESPONSE_LIMIT: _SkipReason.ValueType  # 3
     """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-    for it in another call.
+    for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both calls
+    together return what one larger response would have held.
     """
 
 class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
@@ -224,7 +225,8 @@ SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2
 """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
 SKIP_REASON_RESPONSE_LIMIT: SkipReason.ValueType  # 3
 """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-for it in another call.
+for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both calls
+together return what one larger response would have held.
 """
 Global___SkipReason: _TypeAlias = SkipReason  # noqa: Y015
 
@@ -244,6 +246,7 @@ class SearchNodesRequest(_message.Message):
     RRF_K_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
     search_type: Global___SearchType.ValueType
     """How to search. Required."""
     query: _builtins.str
@@ -260,6 +263,8 @@ class SearchNodesRequest(_message.Message):
     """Reorders a semantic search; refused for the others. It reads top_k times 6 candidates (a server setting)."""
     explain: _builtins.bool
     """Fills `debug` and each hit's `legs`."""
+    visibility: _scope_pb2.Visibility.ValueType
+    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where to search. Required."""
@@ -292,10 +297,11 @@ class SearchNodesRequest(_message.Message):
         rrf_k: _builtins.int | None = ...,
         rerank: Global___Rerank.ValueType = ...,
         explain: _builtins.bool = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "filter", b"filter", "rrf_k", b"rrf_k", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "search_type", b"search_type", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "search_type", b"search_type", "top_k", b"top_k", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
     _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
@@ -492,6 +498,7 @@ class ExpandDependencyTreeRequest(_message.Message):
     DIRECTION_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
     """How many edges a node may lie away from a seed: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
@@ -502,6 +509,8 @@ class ExpandDependencyTreeRequest(_message.Message):
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are neither followed nor
     returned. 0, the default, admits every edge.
     """
+    visibility: _scope_pb2.Visibility.ValueType
+    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where to walk. Required."""
@@ -538,10 +547,11 @@ class ExpandDependencyTreeRequest(_message.Message):
         direction: Global___Direction.ValueType = ...,
         filter: _scope_pb2.Filter | None = ...,
         min_confidence: _builtins.float = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "filter", b"filter", "max_depth", b"max_depth", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_depth: _TypeAlias = _typing.Literal["max_depth"]  # noqa: Y015
     _WhichOneofArgType__max_depth: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth"]  # noqa: Y015
@@ -659,10 +669,12 @@ class ExpandDebug(_message.Message):
     edges_count: _builtins.int
     """Edges returned."""
     truncated: _builtins.bool
-    """True when a limit kept out a node or an edge that access, filter and confidence admit."""
+    """True when `max_nodes` or the size of the response kept out a node or an edge that the walk had come to."""
     reason: _builtins.str
-    """`ok`; `no_seeds` when no seed is visible and passes the filter; `limit_reached` when `max_nodes` cut the walk;
-    `response_limit` when edges were left out to keep the response below 4 MiB.
+    """`ok` when nothing is left to reach; `no_seeds` when no seed is visible and passes the filter; `limit_reached` when
+    `max_nodes` cut the walk; `response_limit` when edges were left out to keep the response below 4 MiB;
+    `depth_reached` when neither did, but an admitted edge leads on from a node at `max_depth` to a node that is not in
+    the response.
     """
     def __init__(
         self,
@@ -752,6 +764,7 @@ class FindPathsRequest(_message.Message):
     DIRECTION_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
     """The most hops of a path: 1 to 16. Required."""
     max_paths: _builtins.int
@@ -766,6 +779,8 @@ class FindPathsRequest(_message.Message):
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are not followed. 0, the
     default, admits every edge.
     """
+    visibility: _scope_pb2.Visibility.ValueType
+    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where to look. Required."""
@@ -808,10 +823,11 @@ class FindPathsRequest(_message.Message):
         direction: Global___Direction.ValueType = ...,
         filter: _scope_pb2.Filter | None = ...,
         min_confidence: _builtins.float = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1017,12 +1033,17 @@ class FetchNodeTextsRequest(_message.Message):
     MAX_CHARS_FIELD_NUMBER: _builtins.int
     PRIORITIZATION_MODE_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
     budget_tokens: _builtins.int
     """The most tokens in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000."""
     max_chars: _builtins.int
     """The most characters (Unicode code points) in all: 1 to 100,000,000."""
     prioritization_mode: Global___PrioritizationMode.ValueType
     """In which order nodes compete for the budget. Unspecified: balanced."""
+    visibility: _scope_pb2.Visibility.ValueType
+    """Which nodes the call is about; others are skipped as UNAVAILABLE. Anything but ACTIVE needs the server's leave for this
+    caller.
+    """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
         """Where the ids belong. Required."""
@@ -1056,10 +1077,11 @@ class FetchNodeTextsRequest(_message.Message):
         max_chars: _builtins.int = ...,
         prioritization_mode: Global___PrioritizationMode.ValueType = ...,
         filter: _scope_pb2.Filter | None = ...,
+        visibility: _scope_pb2.Visibility.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_budget: _TypeAlias = _typing.Literal["budget_tokens", "max_chars"]  # noqa: Y015
     _WhichOneofArgType_budget: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015

@@ -8,6 +8,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -18,6 +19,36 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Visibility:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
+    """The same as ACTIVE."""
+    VISIBILITY_ACTIVE: _Visibility.ValueType  # 1
+    """What the source has not deleted."""
+    VISIBILITY_ALL: _Visibility.ValueType  # 2
+    """Deleted nodes as well."""
+    VISIBILITY_DELETED: _Visibility.ValueType  # 3
+    """Deleted nodes alone."""
+
+class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
+    """Which nodes a call is about. Anything but ACTIVE needs the server's leave for this caller (the setting
+    `visibility_override_acl_tags`), else it is PERMISSION_DENIED.
+    """
+
+VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
+"""The same as ACTIVE."""
+VISIBILITY_ACTIVE: Visibility.ValueType  # 1
+"""What the source has not deleted."""
+VISIBILITY_ALL: Visibility.ValueType  # 2
+"""Deleted nodes as well."""
+VISIBILITY_DELETED: Visibility.ValueType  # 3
+"""Deleted nodes alone."""
+Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
 
 @_typing.final
 class Scope(_message.Message):
@@ -58,7 +89,8 @@ Global___Scope: _TypeAlias = Scope  # noqa: Y015
 
 @_typing.final
 class AccessContext(_message.Message):
-    """What the caller may see. A node is visible when all four rules hold.
+    """What the caller may see. A node is visible when the four rules of tenant, tags, labels and level hold, and it is
+    within each of the four bounds that are there.
 
     Where a caller's access comes from is the server's configuration. In the access mode `trusted`
     it is this message, set by a mesh that has authenticated the caller; an absent one holds nothing and
@@ -66,8 +98,9 @@ class AccessContext(_message.Message):
 
     In the modes `jwt` and `mtls` it comes from the caller's identity, and this message may only narrow it:
     of tags, labels and level the caller holds what both grant, and a tenant that the identity does not
-    grant is PERMISSION_DENIED. An absent AccessContext narrows nothing; one without fields leaves public
-    nodes only.
+    grant is PERMISSION_DENIED. A bound of the identity holds whatever the request says; where both have it, the values
+    that stand in both count. An absent AccessContext narrows nothing; one without fields leaves public nodes only, within
+    the bounds of the identity.
 
     What a caller may not see has no influence on any response: not on hits, ranks, scores, edges,
     counts, `truncated`, error texts or NOT_FOUND.
@@ -79,6 +112,10 @@ class AccessContext(_message.Message):
     ACL_TAGS_ANY_FIELD_NUMBER: _builtins.int
     CLASSIFICATION_LABELS_ALL_FIELD_NUMBER: _builtins.int
     CLEARANCE_LEVEL_FIELD_NUMBER: _builtins.int
+    COLLECTIONS_FIELD_NUMBER: _builtins.int
+    CASES_FIELD_NUMBER: _builtins.int
+    DOCUMENTS_FIELD_NUMBER: _builtins.int
+    WORKFLOWS_FIELD_NUMBER: _builtins.int
     tenant_id: _builtins.str
     """The tenant the caller belongs to. A node of a tenant is visible to that tenant alone; a node
     without one to all. At most 256 characters.
@@ -99,6 +136,24 @@ class AccessContext(_message.Message):
         its labels is among them. At most 1,024 labels of 1 to 256 characters.
         """
 
+    @_builtins.property
+    def collections(self) -> Global___Bound:
+        """The collections that the caller is bound to, by the node's `collection_id`. Absent: not bound."""
+
+    @_builtins.property
+    def cases(self) -> Global___Bound:
+        """The cases that the caller is bound to, by the node's `case_id`. Absent: not bound."""
+
+    @_builtins.property
+    def documents(self) -> Global___Bound:
+        """The documents that the caller is bound to, by the node's `document_id`. Absent: not bound."""
+
+    @_builtins.property
+    def workflows(self) -> Global___Bound:
+        """The workflows that the caller is bound to, by `workflow_id` in the node's metadata: a string, or a list that holds
+        some. Absent: not bound.
+        """
+
     def __init__(
         self,
         *,
@@ -106,14 +161,44 @@ class AccessContext(_message.Message):
         acl_tags_any: _abc.Iterable[_builtins.str] | None = ...,
         classification_labels_all: _abc.Iterable[_builtins.str] | None = ...,
         clearance_level: _builtins.int = ...,
+        collections: Global___Bound | None = ...,
+        cases: Global___Bound | None = ...,
+        documents: Global___Bound | None = ...,
+        workflows: Global___Bound | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cases", b"cases", "collections", b"collections", "documents", b"documents", "workflows", b"workflows"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acl_tags_any", b"acl_tags_any", "classification_labels_all", b"classification_labels_all", "clearance_level", b"clearance_level", "tenant_id", b"tenant_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acl_tags_any", b"acl_tags_any", "cases", b"cases", "classification_labels_all", b"classification_labels_all", "clearance_level", b"clearance_level", "collections", b"collections", "documents", b"documents", "tenant_id", b"tenant_id", "workflows", b"workflows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AccessContext: _TypeAlias = AccessContext  # noqa: Y015
+
+@_typing.final
+class Bound(_message.Message):
+    """Values that a caller is bound to. A node that has none of them is hidden, one that has no value at all among them. A
+    bound that is there and holds no values hides every node, so that a list which came out empty opens nothing.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Exact, case-sensitive. At most 1,024 values of 1 to 256 characters."""
+
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Bound: _TypeAlias = Bound  # noqa: Y015
 
 @_typing.final
 class Filter(_message.Message):

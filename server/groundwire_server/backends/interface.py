@@ -164,7 +164,7 @@ class GraphSnapshot(Protocol):
 class GraphProvider(Protocol):
     """The unified dependency graph."""
 
-    def open_graph(self, scope: Scope, access: AccessContext) -> GraphSnapshot:
+    def open_graph(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> GraphSnapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
         ...
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
@@ -24,6 +25,7 @@ class ExpandReason(StrEnum):
     NO_SEEDS = "no_seeds"
     LIMIT_REACHED = "limit_reached"
     RESPONSE_LIMIT = "response_limit"
+    DEPTH_REACHED = "depth_reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class ExpandRequest:
     direction: Direction = Direction.OUTGOING
     filter: Filter = field(default_factory=Filter)
     min_confidence: float = 0.0
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,10 @@ class ExpandedNode:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The neighbourhood of the visible seeds. `truncated` exactly when `reason` names a limit."""
+    """The neighbourhood of the visible seeds.
+
+    DEPTH_REACHED is no limit that cut something off: the walk went as far as it was to go, and edges lead on.
+    """
 
     seed_ids: tuple[str, ...]
     nodes: tuple[ExpandedNode, ...]
@@ -72,5 +78,5 @@ class Expansion:
 
     @property
     def truncated(self) -> bool:
-        """True when a limit kept a visible node or an edge out."""
+        """True when a limit kept out a visible node or an edge that the walk had come to."""
         return self.reason in (ExpandReason.LIMIT_REACHED, ExpandReason.RESPONSE_LIMIT)

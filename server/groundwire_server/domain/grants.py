@@ -4,40 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access import UNBOUND, AccessContext, Bounds
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
+from groundwire_server.domain.names import NO_NAMES, Names
 from groundwire_server.domain.scope import SEPARATOR
 
-ANY = "*"
 MAX_CLEARANCE_LEVEL = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """A set of names: those listed, and all that start with one of `prefixes`."""
-
-    listed: frozenset[str] = frozenset()
-    prefixes: tuple[str, ...] = ()
-
-    @classmethod
-    def parse(cls, patterns: Iterable[str]) -> Self:
-        """Names as an operator writes them: a trailing `*` stands for any ending, elsewhere it is a character."""
-        texts = set(patterns)
-        starts = sorted(text.removesuffix(ANY) for text in texts if text.endswith(ANY))
-        return cls(frozenset(text for text in texts if not text.endswith(ANY)), tuple(starts))
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.listed or name.startswith(self.prefixes)
-
-    def among(self, names: frozenset[str]) -> frozenset[str]:
-        """Those of `names` that are in this set."""
-        if not self.prefixes:
-            return names & self.listed
-        return frozenset(name for name in names if name in self)
-
-    def united(self, other: Self) -> Self:
-        """The names of both."""
-        return type(self)(self.listed | other.listed, (*self.prefixes, *other.prefixes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +52,18 @@ def split_scope(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The most that one identity may see, name and do. The default grants public nodes of no scope."""
+    """The most that one identity may see, name and do. The default grants public nodes of no scope.
 
-    tenants: Names = Names()
-    acl_tags: Names = Names()
-    classification_labels: Names = Names()
+    `bounds` hold its caller to collections, cases, documents and workflows; the default binds to none.
+    """
+
+    tenants: Names = NO_NAMES
+    acl_tags: Names = NO_NAMES
+    classification_labels: Names = NO_NAMES
     clearance_level: int = 0
     scopes: Scopes = Scopes()
     administration: Scopes = Scopes()
+    bounds: Bounds = UNBOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +91,8 @@ ANYBODY = Caller("", UNLIMITED)
 def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:
     """What a caller holds that asks with `requested`: never more than is granted, and never more than it asks for.
 
-    A tag, label or level counts as far as both have it. Raises PermissionDeniedError for a tenant that is not granted.
+    A tag, label or level counts as far as both have it; so does a value of a bound, and a bound that one of them does
+    not have is that of the other. Raises PermissionDeniedError for a tenant that is not granted.
     """
     if requested is None:
         return _held(grant)
@@ -130,6 +107,7 @@ def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:
         acl_tags_any=grant.acl_tags.among(requested.acl_tags_any),
         classification_labels_all=grant.classification_labels.among(requested.classification_labels_all),
         clearance_level=min(grant.clearance_level, requested.clearance_level),
+        bounds=grant.bounds.narrowed(requested.bounds),
     )
 
 
@@ -137,7 +115,7 @@ def _held(grant: Grant) -> AccessContext:
     """What the caller of a request without an access context holds.
 
     Endings left open are not held: they bound what a request may name, and this one names nothing. For the same reason
-    no tenant is chosen among several, and no level where any is granted.
+    no tenant is chosen among several, and no level where any is granted. Bounds open nothing: they stand as they are.
     """
     only_tenant = len(grant.tenants.listed) == 1 and not grant.tenants.prefixes
     return AccessContext(
@@ -145,4 +123,5 @@ def _held(grant: Grant) -> AccessContext:
         acl_tags_any=grant.acl_tags.listed,
         classification_labels_all=grant.classification_labels.listed,
         clearance_level=0 if grant.clearance_level == MAX_CLEARANCE_LEVEL else grant.clearance_level,
+        bounds=grant.bounds,
     )

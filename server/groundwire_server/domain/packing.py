@@ -3,13 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.prioritization import Candidate
+from groundwire_server.domain.scope import MAX_ID_LENGTH
 from groundwire_server.domain.texts import SkippedNode, SkipReason, TextSize
 
 SKIPPED_OVERHEAD_BYTES = 16
 """An upper bound on what a skipped entry adds to a response besides its id."""
 TEXT_OVERHEAD_BYTES = 160
 """An upper bound on what a text adds besides its strings: field tags, lengths, numbers, the content hash."""
+HEADROOM_BYTES = 4 * 1024
+"""What a response holds besides its repeated fields."""
+MAX_TEXT_BYTES = RESPONSE_BYTES - HEADROOM_BYTES - TEXT_OVERHEAD_BYTES - SKIPPED_OVERHEAD_BYTES - 2 * MAX_ID_LENGTH
+"""The most UTF-8 bytes that a text may have with its path and symbol, so that a response can hold it with its id and
+its parent's. Such a text has fewer tokens than the largest budget.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,40 +42,40 @@ class Packing:
 def pack(candidates: Sequence[Candidate], sizes: Mapping[str, TextSize], budget: Budget) -> Packing:
     """Takes candidates in order as long as each fits what is left; one that does not fit is skipped, never cut.
 
-    `sizes` holds the available candidates. Every candidate's id counts towards `response_bytes`, chosen or skipped,
-    so that the encoded answer stays within it.
+    One that fits the budget but not the response has its part of the budget kept for another call: so this call and one
+    for what it left out, with the rest of the budget, take what a larger response would have held. `sizes` holds the
+    available candidates. Every candidate's id counts towards `response_bytes`, chosen or skipped, so that the encoded
+    answer stays within it.
     """
     chosen: list[Candidate] = []
     skipped: list[SkippedNode] = []
-    used = TextSize(0, 0, sum(map(_skipped_bytes, candidates)))
+    spent = TextSize(0, 0, sum(map(_skipped_bytes, candidates)))
     for candidate in candidates:
         size = sizes.get(candidate.id)
         if size is None:
             skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
             continue
-        total = _add(used, size, candidate)
-        misfit = _misfit(total, budget)
-        if misfit is None:
-            chosen.append(candidate)
-            used = total
+        tokens, chars = spent.tokens + size.tokens, spent.chars + size.chars
+        if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
+            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+            continue
+        response = spent.bytes + _text_bytes(size, candidate.parent_id)
+        if response > budget.response_bytes:
+            skipped.append(SkippedNode(candidate.id, SkipReason.RESPONSE_LIMIT))
+            response = spent.bytes
         else:
-            skipped.append(SkippedNode(candidate.id, misfit))
-    return Packing(tuple(chosen), tuple(skipped), used.tokens, used.chars)
+            chosen.append(candidate)
+        spent = TextSize(tokens, chars, response)
+    used = [sizes[candidate.id] for candidate in chosen]
+    return Packing(tuple(chosen), tuple(skipped), sum(size.tokens for size in used), sum(size.chars for size in used))
 
 
-def _add(used: TextSize, size: TextSize, candidate: Candidate) -> TextSize:
-    entry_bytes = size.bytes + len(candidate.parent_id.encode()) + TEXT_OVERHEAD_BYTES
-    return TextSize(used.tokens + size.tokens, used.chars + size.chars, used.bytes + entry_bytes)
+def _exceeds(spent: int, limit: int | None) -> bool:
+    return limit is not None and spent > limit
 
 
-def _misfit(total: TextSize, budget: Budget) -> SkipReason | None:
-    if budget.tokens is not None and total.tokens > budget.tokens:
-        return SkipReason.OVER_BUDGET
-    if budget.chars is not None and total.chars > budget.chars:
-        return SkipReason.OVER_BUDGET
-    if total.bytes > budget.response_bytes:
-        return SkipReason.RESPONSE_LIMIT
-    return None
+def _text_bytes(size: TextSize, parent_id: str) -> int:
+    return size.bytes + len(parent_id.encode()) + TEXT_OVERHEAD_BYTES
 
 
 def _skipped_bytes(candidate: Candidate) -> int:

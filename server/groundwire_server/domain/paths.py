@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
@@ -38,6 +39,7 @@ class PathsRequest:
     direction: Direction = Direction.OUTGOING
     filter: Filter = field(default_factory=Filter)
     min_confidence: float = 0.0
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

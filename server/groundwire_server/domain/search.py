@@ -5,6 +5,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.scope import Scope
 
 DEFAULT_RRF_K = 60
@@ -103,6 +104,7 @@ class SearchRequest:
     rrf_k: int = DEFAULT_RRF_K
     rerank: Rerank = Rerank.NONE
     explain: bool = False
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import Location
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
@@ -49,6 +50,7 @@ class FetchRequest:
     max_chars: int | None = None
     mode: PrioritizationMode = PrioritizationMode.BALANCED
     filter: Filter = field(default_factory=Filter)
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

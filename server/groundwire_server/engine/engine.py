@@ -1,15 +1,15 @@
-"""The engine: the actions and the query over a backend and a graph. Thread-safe; knows no transport."""
+"""The engine: the actions and the query over indexes. Thread-safe; knows no transport."""
 
 from dataclasses import dataclass
 
-from groundwire_server.backends.interface import GraphProvider, PathSearch, RetrievalBackend, Walk
+from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.packing import Budget, pack
+from groundwire_server.domain.packing import HEADROOM_BYTES, Budget, pack
 from groundwire_server.domain.paths import Paths, PathsRequest
 from groundwire_server.domain.paths_validation import check_paths
 from groundwire_server.domain.prioritization import prioritize
@@ -18,24 +18,21 @@ from groundwire_server.domain.query_result import QueryResult
 from groundwire_server.domain.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
-
-_HEADROOM_BYTES = 4 * 1024
-"""What a response holds besides its repeated fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
-    Every method raises InvalidRequestError, NotFoundError, PreconditionError, or what the checkpoint raises; those that
-    rerank also RerankerUnavailableError.
+    Every method raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the
+    checkpoint raises; those that rerank also RerankerUnavailableError.
     """
 
-    backend: RetrievalBackend
-    graph: GraphProvider
+    indexes: Indexes
     rerankers: Rerankers
     query_settings: QuerySettings
     limits: Limits
@@ -43,7 +40,7 @@ class RetrievalEngine:
     @holding_interpreter()
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
-        return search_nodes(request, self.backend, self.rerankers, self.limits, checkpoint)
+        return search_nodes(request, self.indexes, self.rerankers, self.limits, checkpoint)
 
     @holding_interpreter()
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
@@ -55,11 +52,10 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        with stage("open"):
-            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
+        graph = self.indexes.open_graph(request).narrowed(request.filter)
         with stage("walk"):
             return graph.expand(walk, checkpoint)
 
@@ -75,11 +71,10 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - _HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        with stage("open"):
-            graph = self.graph.open_graph(request.scope, request.access).narrowed(request.filter)
+        graph = self.indexes.open_graph(request).narrowed(request.filter)
         with stage("paths"):
             return graph.find_paths(search, checkpoint)
 
@@ -87,13 +82,12 @@ class RetrievalEngine:
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        with stage("open"):
-            snapshot = self.backend.open(request.scope, request.access).narrowed(request.filter)
+        snapshot = self.indexes.open(request).narrowed(request.filter)
         with stage("pack"):
             candidates = prioritize(request.seed_ids, request.nodes, request.mode)
             sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
             checkpoint()
-            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - _HEADROOM_BYTES)
+            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
             packing = pack(candidates, sizes, budget)
         with stage("texts"):
             texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])
@@ -106,8 +100,8 @@ class RetrievalEngine:
 
     @holding_interpreter()
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
-        """Runs the whole flow and returns matches with texts. Raises PermissionDeniedError besides."""
-        return run_query(request, self.backend, self.query_settings, self.limits, checkpoint)
+        """Runs the whole flow and returns matches with texts."""
+        return run_query(request, self.indexes, self.query_settings, self.limits, checkpoint)
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

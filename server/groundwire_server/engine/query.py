@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from groundwire_server.backends.interface import RetrievalBackend, RetrievalSnapshot
+from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.acting_parameters import acting_parameters, acting_ranking
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.corpus_boost import BoostRule
-from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, Reason
-from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import LEXICAL_SOURCES, FusionMode, QueryClass, QueryRequest, Source
@@ -19,6 +18,7 @@ from groundwire_server.domain.query_validation import check_query
 from groundwire_server.domain.ranking import Ranking, Traits, effective_ranking
 from groundwire_server.domain.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.query_ranking import asked_traits, ranked_by_surroundings, spread_over_files
@@ -33,21 +33,18 @@ from groundwire_server.engine.query_stages import (
 )
 from groundwire_server.engine.rerank import Reranker, configured
 
-ANY_CALLER = "*"
 _PACKAGED = QueryDefaults()
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """What a server brings to a query besides its backend.
+    """What a server brings to a query besides its indexes.
 
-    Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them means everyone. Of
-    the rules of `routing` the first that matches counts. `defaults` are what absent parameters take.
+    Of the rules of `routing` the first that matches counts. `defaults` are what absent parameters take.
     """
 
     reranker: Reranker | None
     boosts: CorpusBoosts
-    visibility_override_acl_tags: frozenset[str]
     routing: tuple[RoutingRule, ...] = ()
     defaults: QueryDefaults = _PACKAGED
 
@@ -79,7 +76,7 @@ class _Outcome:
 
 
 def run_query(
-    request: QueryRequest, backend: RetrievalBackend, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
+    request: QueryRequest, indexes: Indexes, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
 ) -> QueryResult:
     """Answers a query.
 
@@ -88,8 +85,7 @@ def run_query(
     """
     plan = _plan(request, settings, limits)
     time = OwnTime()
-    with stage("open"):
-        snapshot = backend.open(plan.request.scope, request.access, request.lifecycle)
+    snapshot = indexes.open(plan.request)
     outcome = _ranked(plan, snapshot, time, checkpoint)
     if request.not_found_when_empty and not outcome.ranked:
         names = replace(plan.request.scope, active_index=snapshot.index).names
@@ -104,7 +100,6 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
     rule = rule_for(request, settings.routing)
     fusion = settled_fusion(request, rule)
     check_query(request, fusion, limits)
-    _check_visibility(request, settings.visibility_override_acl_tags)
     reranker = configured(settings.reranker) if request.rerank else None
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     request = routed(request, rule)
@@ -119,16 +114,6 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
         rules=rules,
         reranker=reranker,
     )
-
-
-def _check_visibility(request: QueryRequest, override_tags: frozenset[str]) -> None:
-    allowed = ANY_CALLER in override_tags or not override_tags.isdisjoint(request.access.acl_tags_any)
-    if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
-        raise PermissionDeniedError(
-            Reason.VISIBILITY_OVERRIDE_DENIED,
-            f"visibility {request.lifecycle.name} is not granted to you; ask for ACTIVE",
-            {"field": "visibility"},
-        )
 
 
 def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:

@@ -33,8 +33,9 @@ class QueryContext:
         self._request = request
         self._room = ResponseRoom()
         self._truncated = False
-        self._with_text: set[str] = set()
-        self._used_tokens = 0
+        self._returned: dict[str, int] = {}
+        self._charged: set[str] = set()
+        self._spent_tokens = 0
 
     def surround(self, ranked: Sequence[Ranked]) -> Surroundings:
         """The matches for the final list, in its order."""
@@ -56,21 +57,25 @@ class QueryContext:
             for rank, entry in enumerate(kept, start=1)
         ]
         neighbors = self._neighbors([entry.id for entry in kept], parent_ids) if self._request.include_neighbors else []
-        return Surroundings((*matches, *neighbors), services, self._truncated, self._used_tokens)
+        return Surroundings((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
     def _fits(self, node: Node, parent_ids: Sequence[str]) -> bool:
         return self._take(node_bytes(node) + sum(map(string_bytes, parent_ids)))
 
     def _text(self, node: Node) -> str | SkipReason:
-        """The text if budget and room hold it; one that is there already takes no more of the budget."""
+        """The text if budget and room hold it; one that is there already takes no more of the budget.
+
+        One that only the response has no room for keeps its part of the budget, so that it can be fetched with it.
+        """
         budget = self._request.budget_tokens
-        used = self._used_tokens + (0 if node.id in self._with_text else node.token_count)
-        if budget is not None and used > budget:
+        spent = self._spent_tokens + (0 if node.id in self._charged else node.token_count)
+        if budget is not None and spent > budget:
             return SkipReason.OVER_BUDGET
+        self._charged.add(node.id)
+        self._spent_tokens = spent
         if not self._room.take(string_bytes(node.text)):
             return SkipReason.RESPONSE_LIMIT
-        self._with_text.add(node.id)
-        self._used_tokens = used
+        self._returned[node.id] = node.token_count
         return node.text
 
     def _take(self, size: int) -> bool:

@@ -2,26 +2,26 @@
 
 from dataclasses import replace
 
-from groundwire_server.backends.interface import BackendSearch, RetrievalBackend, RetrievalSnapshot
+from groundwire_server.backends.interface import BackendSearch, RetrievalSnapshot
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
 from groundwire_server.domain.search_validation import check_search
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers, configured
 
 
 def search_nodes(
-    request: SearchRequest, backend: RetrievalBackend, rerankers: Rerankers, limits: Limits, checkpoint: Checkpoint
+    request: SearchRequest, indexes: Indexes, rerankers: Rerankers, limits: Limits, checkpoint: Checkpoint
 ) -> SearchResult:
     """Selects nodes.
 
-    Raises InvalidRequestError, NotFoundError, PreconditionError, RerankerUnavailableError, or what the
-    checkpoint raises.
+    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
+    what the checkpoint raises.
     """
     search_type = check_search(request, limits)
-    with stage("open"):
-        snapshot = backend.open(request.scope, request.access)
+    snapshot = indexes.open(request)
     reranker = _reranker(request.rerank, rerankers)
     backend_search = BackendSearch(
         search_type=search_type,

@@ -38,6 +38,14 @@ CATEGORIES = (
     "channel",
 )
 
+CATEGORY_FILES = (
+    "categories.bin",
+    "categories.starts.bin",
+    "categories.values.utf8",
+    "categories.values.offsets.bin",
+)
+"""Codes, the parts of the values that belong to each column, and the values."""
+
 _COMPARED_RANGES = 4
 """Up to so many ranges of values, comparing every row's is faster than looking it up in a table."""
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from groundwire_server.domain.scope import Scope
 from groundwire_server.index.adjacency import Adjacency
+from groundwire_server.index.categories import CATEGORY_FILES
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import sha256
 from groundwire_server.index.lexical import CODE, PROSE, LexicalTable
 from groundwire_server.index.manifest import FileEntry, LexicalSpace, Manifest
-from groundwire_server.index.metadata_terms import MetadataTerms
+from groundwire_server.index.metadata_terms import METADATA_FILES, MetadataTerms
 from groundwire_server.index.names import NameTable
 from groundwire_server.index.node_table import FLAGS_FILE, NodeTable
 from groundwire_server.index.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
@@ -20,8 +21,8 @@ from groundwire_server.index.reading_order import ReadingOrder
 from groundwire_server.index.service_edges import ServiceEdges
 from groundwire_server.index.vectors import VectorTable
 
-ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE)
-"""On what visibility rests; the flags tell which nodes are deleted."""
+ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE, *CATEGORY_FILES, *METADATA_FILES)
+"""On what visibility rests: the flags tell which nodes are deleted, categories and metadata what is within bounds."""
 
 
 class LoadedIndex:

@@ -14,6 +14,8 @@ from groundwire_server.index.segment import Parts, Segment
 from groundwire_server.index.term_runs import TermRun, write_merged_postings
 
 _NAME = "metadata_terms"
+METADATA_FILES = tuple(f"{_NAME}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin"))
+"""Terms, and the rows that have each."""
 
 
 class MetadataRun:
@@ -49,6 +51,19 @@ class MetadataTerms:
         1 and 1.0 are equal, 1 and true are not.
         """
         return self._postings.rows_with(_term(key, value))
+
+    def rows_with_prefix(self, key: str, prefix: str) -> NDArray[np.int32]:
+        """The rows whose metadata has `key` with a string that starts so and is not empty, or a list that holds one.
+
+        A row stands there once for each such string.
+        """
+        # JSON writes each character by itself, so without its closing quote a prefix begins what it is a prefix of.
+        found = self._postings.terms.prefix_range(_term(key, prefix).removesuffix('"'))
+        empty = self._postings.terms.find(_term(key, ""))
+        if empty is None or empty not in found:
+            return self._postings.rows_of(found)
+        around = (range(found.start, empty), range(empty + 1, found.stop))
+        return np.concatenate([self._postings.rows_of(positions) for positions in around])
 
 
 def _scalars(value: JsonValue) -> list[MetadataScalar]:

@@ -30,3 +30,7 @@ class Postings:
     def rows_with(self, term: str) -> NDArray[np.int32]:
         """The rows that hold the term, ascending; none for an unknown term."""
         return self.rows[self.span(term)]
+
+    def rows_of(self, positions: range) -> NDArray[np.int32]:
+        """The rows of all terms at some positions, those of one after those of the other."""
+        return self.rows[int(self.starts[positions.start]) : int(self.starts[positions.stop])]

@@ -1,7 +1,7 @@
 """From a source's records to the nodes and edges of one index, with every rule that all sources share.
 
-Refused: a node named twice, an id that is malformed or too long, access data stated on some nodes only, an edge to a
-node that is not there. Nothing has been written when a rule is broken.
+A text that no response could hold is cut. Refused: a node named twice, an id that is malformed or too long, access data
+stated on some nodes only, an edge to a node that is not there. Nothing has been written when a rule is broken.
 """
 
 from array import array
@@ -13,9 +13,11 @@ import numpy as np
 
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
+from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_server.index.adjacency import EdgeTable
 from groundwire_server.ingest.edge_columns import EdgeColumns
+from groundwire_server.ingest.long_texts import in_parts
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_server.ingest.spool import NodeSpool, SpooledNodes
 
@@ -70,7 +72,11 @@ class _Reading:
         elif isinstance(record, SkippedFile):
             self._skipped.append(record)
         else:
-            self._add_node(record)
+            whole, *others = in_parts(record)
+            self._add_node(whole)
+            for part in others:
+                self._add_node(part)
+                self.add(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
 
     def finish(self, *, skip_dangling_edges: bool) -> Collected:
         """Checks what only the whole source shows."""

@@ -7,8 +7,10 @@ import numpy as np
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_server.domain.nodes import JsonValue
+from groundwire_server.domain.packing import MAX_TEXT_BYTES
 from groundwire_server.domain.scope import MAX_ID_LENGTH, SEPARATOR, kind_problem
 from groundwire_server.ingest.json_fields import JsonFields
+from groundwire_server.ingest.long_texts import text_bytes
 from groundwire_server.ingest.records import SourceEdge, SourceNode, StatedAccess
 
 _TEXT_FIELDS = (
@@ -63,7 +65,7 @@ def _node(fields: JsonFields) -> SourceNode:
     start_line, end_line = fields.whole_number("start_line"), fields.whole_number("end_line")
     if start_line > end_line or (start_line == 0) != (end_line == 0):
         raise fields.refused("end_line", f"not come before start_line ({start_line}); both are 0 when unknown")
-    return SourceNode(
+    node = SourceNode(
         kind=kind,
         local_id=fields.bounded_text("local_id", MAX_ID_LENGTH),
         text=fields.required_text("text"),
@@ -81,6 +83,12 @@ def _node(fields: JsonFields) -> SourceNode:
         metadata=_metadata(fields),
         **{name: fields.text(name) for name in _TEXT_FIELDS},
     )
+    if (size := text_bytes(node)) > MAX_TEXT_BYTES:
+        raise IngestError(
+            f"{fields.place}: field 'text' takes {size} bytes with path and symbol; at most {MAX_TEXT_BYTES} fit a "
+            "response, cut it into several nodes"
+        )
+    return node
 
 
 def _access(fields: JsonFields) -> StatedAccess:

@@ -22,6 +22,7 @@ from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import AuditUnavailableError
+from groundwire_server.domain.names import ANY, Names
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 
@@ -193,7 +194,19 @@ def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]
         "classification_labels": sorted(access.classification_labels_all)[:_MOST_NAMES],
         "classification_labels_count": len(access.classification_labels_all),
         "clearance_level": access.clearance_level,
+        **_of_bound("collections", access.bounds.collections),
+        **_of_bound("cases", access.bounds.cases),
+        **_of_bound("documents", access.bounds.documents),
+        **_of_bound("workflows", access.bounds.workflows),
     }
+
+
+def _of_bound(name: str, names: Names | None) -> Mapping[str, int | Sequence[str]]:
+    """What the caller was held to, as an operator writes it; nothing where it was not bound."""
+    if names is None:
+        return {}
+    patterns = sorted((*names.listed, *(f"{prefix}{ANY}" for prefix in names.prefixes)))
+    return {name: patterns[:_MOST_NAMES], f"{name}_count": len(patterns)}
 
 
 def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:

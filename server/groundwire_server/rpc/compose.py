@@ -10,6 +10,7 @@ from groundwire_server.embedding.embedder import Embedder, EmbedderError
 from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 from groundwire_server.engine.routing_file import load_routing
@@ -32,11 +33,11 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     query_settings = QuerySettings(
         reranker=reranker,
         boosts=_load_boosts(settings),
-        visibility_override_acl_tags=frozenset(settings.visibility_override_acl_tags),
         routing=_load_routing(settings),
         defaults=settings.query_defaults,
     )
-    return RetrievalEngine(backend, backend, rerankers, query_settings, settings.limits), backend
+    indexes = Indexes(backend, backend, frozenset(settings.visibility_override_acl_tags))
+    return RetrievalEngine(indexes, rerankers, query_settings, settings.limits), backend
 
 
 def _load_boosts(settings: Settings) -> CorpusBoosts:

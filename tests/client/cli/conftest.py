@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from typer.testing import CliRunner
 
-from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_client.cli import app
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         lexical_candidates=12,
         fused_candidates=105,
         deleted_matches_blocked=4,
-        visibility_effective=query_pb2.VISIBILITY_ALL,
+        visibility_effective=scope_pb2.VISIBILITY_ALL,
         boosts=["incident"],
         freshness_half_life_days=90,
         freshness_weight=0.1,

@@ -31,7 +31,7 @@ ALL_COMMANDS = [
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = "--type semantic --top-k 3 --rerank keyword_rerank --rrf-k 9 --explain --kind cs --kind sql --data-type d"
     filters = "--corpus-type c --language l --path src/ --collection k --document m"
-    access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7"
+    access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --visibility deleted"
     assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0
     assert server.attempts[0].request == retrieval_pb2.SearchNodesRequest(
         scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v7"),
@@ -53,12 +53,30 @@ def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
         rrf_k=9,
         rerank=retrieval_pb2.RERANK_KEYWORD,
         explain=True,
+        visibility=scope_pb2.VISIBILITY_DELETED,
     )
+
+
+def test_bounds_are_sent_by_name(server: FakeServer, run: Run) -> None:
+    assert run("search", "q", "--bind", "cases=7", "--bind", "cases=8", "--bind", "workflows=a=b").code == 0
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.SearchNodesRequest)
+    assert request.access == scope_pb2.AccessContext(
+        cases=scope_pb2.Bound(values=["7", "8"]), workflows=scope_pb2.Bound(values=["a=b"])
+    )
+
+
+@pytest.mark.parametrize("pair", ["tenants=acme", "cases", "=7"])
+def test_what_is_no_bound_is_refused(server: FakeServer, run: Run, pair: str) -> None:
+    result = run("search", "q", "--bind", pair)
+    assert result.code == 2
+    assert pair in result.stderr
+    assert not server.attempts
 
 
 def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = ["--depth", "0", "--max-nodes", "7", "--edge-type", "Calls", "--edge-type", "FK", "--direction", "both"]
-    run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests")
+    run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests", "--visibility", "all")
     run("expand", SEED)
     first, second = (attempt.request for attempt in server.attempts)
     assert isinstance(first, retrieval_pb2.ExpandDependencyTreeRequest)
@@ -69,6 +87,7 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     assert (second.max_depth, second.max_nodes, list(second.edge_allowlist)) == (2, 50, ["*"])
     assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
     assert (first.min_confidence, first.filter) == (0.5, scope_pb2.Filter(is_test=False))
+    assert (first.visibility, second.visibility) == (scope_pb2.VISIBILITY_ALL, scope_pb2.VISIBILITY_ACTIVE)
     assert (second.min_confidence, second.filter) == (0.0, scope_pb2.Filter())
 
 

@@ -69,6 +69,13 @@ def test_expand_prints_a_tree_and_the_edges(run: Run) -> None:
     assert lines[-1] == "seeds: 1; nodes: 2; edges: 1; index: v1; truncated: limit_reached"
 
 
+def test_expand_says_that_more_lies_beyond_its_depth(server: FakeServer, run: Run) -> None:
+    walk = retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=1, reason="depth_reached")
+    server.answer(retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], debug=walk, index="v1"))
+    printed = run("expand", SEED).stdout.splitlines()
+    assert printed[-1].rstrip() == "seeds: 1; nodes: 1; edges: 0; index: v1; more lies beyond the depth"
+
+
 @pytest.mark.usefixtures("answers")
 def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
     lines = [line.rstrip() for line in run("paths", "--from", SEED, "--to", TABLE).stdout.splitlines()]

@@ -50,7 +50,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             max_candidates=400,
             diversify_strength=0.25,
         ),
-        visibility=query_pb2.VISIBILITY_DELETED,
+        visibility=scope_pb2.VISIBILITY_DELETED,
         process="billing",
         doc_class="manual",
         workflow_id="w-1",
@@ -74,7 +74,7 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     assert isinstance(request, query_pb2.QueryRequest)
     assert set_fields(request) == {"scope", "query", "filter", "visibility", "include_parents"}
     assert request.include_parents
-    assert request.visibility == query_pb2.VISIBILITY_ACTIVE
+    assert request.visibility == scope_pb2.VISIBILITY_ACTIVE
 
 
 @pytest.mark.parametrize("moment", ["2025-01-01", "2025-01-01T00:00:00Z", "2025-01-01 01:00+01:00"])

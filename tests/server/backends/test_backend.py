@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.names import Names
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.texts import StoredText, TextSize
 from groundwire_server.index.loaded import LoadedIndex, open_version
+from groundwire_server.index.store import IndexStore
 
 UNPINNED = Scope("shop", "main")
 V1, V2, V3 = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3"))
@@ -103,6 +105,61 @@ def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedB
     never = refusal(lambda: backend.open(V3, PUBLIC))
     assert renamed(refusal(lambda: backend.open(V1, PUBLIC)), V1, V3) == never
     assert never[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+
+
+def bound(case: str) -> AccessContext:
+    return AccessContext(bounds=Bounds(cases=Names(frozenset({case}))))
+
+
+@pytest.fixture
+def put_case(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Put:
+    """`put_case(scope, case, activate=...)` publishes one public node of the case."""
+
+    def put_version(scope: Scope, case: str, *, activate: bool = False) -> None:
+        publish(tmp_path, [make_node("A", case_id=case, scope=scope)], scope=scope, activate=activate)
+
+    return put_version
+
+
+@pytest.mark.parametrize("ask", ["open", "open_graph", "get_index"])
+def test_a_scope_without_a_node_within_bounds_looks_like_one_that_never_was(
+    backend: EmbeddedBackend, put_case: Put, ask: str
+) -> None:
+    put_case(V1, "7", activate=True)
+    put_case(V2, "")
+    open_ = getattr(backend, ask)
+    for hidden in (UNPINNED, V1, V2, V3):
+        told = refusal(partial(open_, hidden, bound("8")))
+        assert told[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+        never = replace(hidden, branch="absent")
+        assert renamed(told, hidden, never) == refusal(partial(open_, never, bound("8")))
+    assert refusal(partial(open_, V2, bound("7")))[1] is Reason.INDEX_NOT_FOUND
+    assert open_(V1, bound("7")) is not None
+    assert [index.version for index in listing(backend, "", "", bound("7"))] == ["v1"]
+    assert listing(backend, "", "", bound("8")) == ()
+
+
+def test_to_a_bound_caller_a_deleted_version_was_never_there(backend: EmbeddedBackend, put_case: Put) -> None:
+    """What is left of it tells policies alone, not what was in which case."""
+    put_case(V1, "7")
+    put_case(V2, "7", activate=True)
+    backend.delete(V1)
+    assert refusal(lambda: backend.open(V1, PUBLIC))[1] is Reason.INDEX_GONE
+    assert renamed(refusal(lambda: backend.open(V1, bound("7"))), V1, V3) == refusal(
+        lambda: backend.open(V3, bound("7"))
+    )
+
+
+def test_to_a_bound_caller_a_damaged_version_was_never_there(
+    backend: EmbeddedBackend, put_case: Put, tmp_path: Path
+) -> None:
+    put_case(V1, "7")
+    put_case(V2, "7", activate=True)
+    (IndexStore(tmp_path).directory(V1) / "flags.bin").write_bytes(b"")
+    assert refusal(lambda: backend.open(V1, PUBLIC))[1] is Reason.INDEX_DAMAGED
+    assert renamed(refusal(lambda: backend.open(V1, bound("7"))), V1, V3) == refusal(
+        lambda: backend.open(V3, bound("7"))
+    )
 
 
 @pytest.mark.parametrize("ask", ["open", "open_graph", "get_index"])

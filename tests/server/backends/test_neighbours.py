@@ -1,5 +1,6 @@
 """A hub of 100,000 neighbours: what a walk reads of it, and how its edges into few rows are found."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,48 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Adjacency:
     return Adjacency(Path(directory), "outgoing", HUB_DEGREE + 1, len(edges))
 
 
-@pytest.mark.parametrize("max_nodes", [10, 200, 2_000])
-def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> None:
-    log: list[int] = []
+def counted_reads(hub: Adjacency, log: list[int]) -> Adjacency:
     counted = Adjacency.__new__(Adjacency)
     counted.starts = hub.starts
     counted.ends = CountedReads(hub.ends, log)  # type: ignore[assignment]
     counted.types = CountedReads(hub.types, log)  # type: ignore[assignment]
     counted.confidences = CountedReads(hub.confidences, log)  # type: ignore[assignment]
     counted.lines = hub.lines
+    return counted
+
+
+@pytest.mark.parametrize("seen", [[1], range(1, 10), range(1, 2_000)], ids=len)
+def test_that_a_hub_at_the_greatest_depth_leads_on_is_known_from_its_first_edges(
+    hub: Adjacency, seen: Sequence[int]
+) -> None:
+    log: list[int] = []
+    both, every_row = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
+    neighbours = Neighbours(counted_reads(hub, log), both, every_row.take, 0.0)
+    walker = Walker(neighbours, None, max_depth=0, max_nodes=2_000, checkpoint=never_stop)
+    walker.walk([0, *seen])
+    assert walker.leads_on()
+    # Two columns, in pieces that double until they hold more than the rows that were reached.
+    assert sum(log) <= 2 * (2 * 256 + 4 * len(seen))
+
+
+def test_a_hub_whose_neighbours_were_all_reached_or_are_hidden_does_not_lead_on(hub: Adjacency) -> None:
+    few = np.zeros(HUB_DEGREE + 1, dtype=np.bool_)
+    few[[0, 7, HUB_DEGREE]] = True
+    neighbours = Neighbours(hub, np.ones(2, dtype=np.bool_), few.take, 0.0)
+
+    def leads_on(*seeds: int) -> bool:
+        walker = Walker(neighbours, None, max_depth=0, max_nodes=2_000, checkpoint=never_stop)
+        walker.walk(seeds)
+        return walker.leads_on()
+
+    assert leads_on(0, 7)
+    assert not leads_on(0, 7, HUB_DEGREE)
+
+
+@pytest.mark.parametrize("max_nodes", [10, 200, 2_000])
+def test_a_hub_costs_what_the_limit_admits(hub: Adjacency, max_nodes: int) -> None:
+    log: list[int] = []
+    counted = counted_reads(hub, log)
     both, every_row = np.ones(2, dtype=np.bool_), np.ones(HUB_DEGREE + 1, dtype=np.bool_)
     walker = Walker(
         Neighbours(counted, both, every_row.take, 0.0), None, max_depth=3, max_nodes=max_nodes, checkpoint=never_stop

@@ -165,9 +165,19 @@ def expected(graph: Graph, walk: Walk) -> Expansion:
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
         nodes=tuple(told(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
         edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
-        reason=ExpandReason.LIMIT_REACHED if truncated else ExpandReason.OK,
+        reason=oracle_reason(graph, walk, nodes, truncated=truncated),
         index="v1",
     )
+
+
+def oracle_reason(graph: Graph, walk: Walk, nodes: list[Reached], *, truncated: bool) -> ExpandReason:
+    """As the proto states: the depth is named when nothing was cut and an edge leads on from there to elsewhere."""
+    if truncated:
+        return ExpandReason.LIMIT_REACHED
+    returned = {node.id for node in nodes}
+    last = [node.id for node in nodes if node.depth == walk.max_depth]
+    leads_on = any(other not in returned for id_ in last for _, other, _ in steps_from(graph, walk, id_))
+    return ExpandReason.DEPTH_REACHED if leads_on else ExpandReason.OK
 
 
 # Long, so that how often a response holds an id outweighs what else it holds of a node.

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from groundwire_server.backends.embedded import visibility as visibility_module
 from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess, may_see
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.names import Names
+from groundwire_server.domain.nodes import Edge, JsonValue, Node
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 from groundwire_server.index.loaded import LoadedIndex
@@ -23,6 +24,7 @@ from groundwire_server.index.policies import visible_classes
 from groundwire_server.index.store import IndexStore
 from groundwire_server.text.code_tokenizer import tokenize
 from groundwire_server.text.prose_tokenizer import tokenize_prose
+from support import bound_oracle
 
 SCOPE = Scope("shop", "main", "v1")
 MakeNode = Callable[..., Node]
@@ -48,6 +50,42 @@ callers = st.builds(
 def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge, ...] = ()) -> LoadedIndex:
     publish(data, nodes, edges, activate=False)
     return LoadedIndex(IndexStore(data).directory(SCOPE))
+
+
+@settings(max_examples=150)
+@given(
+    placed=st.lists(
+        st.tuples(*[st.sampled_from(bound_oracle.VALUES)] * 3, bound_oracle.workflows, st.booleans()),
+        min_size=1,
+        max_size=12,
+    ),
+    bound=bound_oracle.bounds,
+)
+def test_what_is_out_of_bounds_is_hidden_and_so_is_what_has_no_value(
+    placed: list[tuple[str, str, str, dict[str, JsonValue], bool]],
+    bound: bound_oracle.Bound,
+    make_node: MakeNode,
+    publish: Publish,
+    scratch: Scratch,
+) -> None:
+    nodes = [
+        make_node(
+            f"N{row:02}",
+            collection_id=collection,
+            case_id=case,
+            document_id=document,
+            metadata=metadata,
+            deleted=deleted,
+        )
+        for row, (collection, case, document, metadata, deleted) in enumerate(placed)
+    ]
+    within = [bound.admits_node(node) for node in nodes]
+    with scratch() as data:
+        caller = VisibilityCache(published(publish, data, nodes)).get(AccessContext(bounds=bound.bounds))
+        assert caller.sees_any == any(within)
+        for lifecycle, admits in LIFECYCLES.items():
+            seen = [inside and node.deleted in admits for inside, node in zip(within, nodes, strict=True)]
+            assert caller.of(lifecycle).mask.tolist() == seen
 
 
 @settings(max_examples=100)
@@ -141,6 +179,10 @@ def test_callers_who_see_the_same_share_their_masks(index: LoadedIndex) -> None:
     finance = cache.get(FINANCE)
     assert finance is not public
     assert cache.get(AccessContext(acl_tags_any=frozenset({"finance", "sales"}))) is finance
+    bound = cache.get(AccessContext(bounds=Bounds(cases=Names(frozenset({"7"})))))
+    assert bound is not public
+    assert cache.get(AccessContext(clearance_level=9, bounds=Bounds(cases=Names(frozenset({"7"}))))) is bound
+    assert cache.get(AccessContext(bounds=Bounds(cases=Names(frozenset({"8"}))))) is not bound
     for lifecycle in Lifecycle:
         assert public.of(lifecycle) is public.of(lifecycle)
 

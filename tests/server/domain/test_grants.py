@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess, may_see
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.domain.grants import UNLIMITED, Grant, Names, Scopes, narrowed
+from groundwire_server.domain.grants import UNLIMITED, Grant, Scopes, narrowed
+from groundwire_server.domain.names import Names
 
 NAMES = ("a", "ab", "abc", "b", "ba", "c")
 TENANTS = ("", *NAMES)
@@ -86,6 +87,39 @@ def test_what_is_seen_is_what_identity_and_request_both_admit(
     assert seen is (both and share_a_tag(node, granted, request))
     if all(any_means(granted[1], tag) for tag in request.acl_tags_any):
         assert seen is both
+
+
+bound_patterns = st.none() | some_patterns
+Patterns = list[str] | None
+FOUR = ("collections", "cases", "documents", "workflows")
+
+
+def bounds_of(patterns: tuple[Patterns, ...]) -> Bounds:
+    return Bounds(*(None if names is None else Names.parse(names) for names in patterns))
+
+
+@given(
+    granted=st.tuples(*[bound_patterns] * 4),
+    requested=st.tuples(*[st.none() | some_names] * 4),
+    name=st.sampled_from(NAMES),
+)
+def test_a_value_is_within_a_bound_when_identity_and_request_both_leave_it(
+    granted: tuple[Patterns, ...], requested: tuple[Patterns, ...], name: str
+) -> None:
+    grant = Grant(bounds=bounds_of(granted))
+    held = narrowed(grant, AccessContext(bounds=bounds_of(requested))).bounds
+    unasked = narrowed(grant, None).bounds
+    assert unasked == narrowed(grant, AccessContext()).bounds == grant.bounds
+    for field, patterns, asked in zip(FOUR, granted, requested, strict=True):
+        names: Names | None = getattr(held, field)
+        assert (names is None) is (patterns is None and asked is None)
+        left = patterns is None or any_means(patterns, name)
+        assert (names is None or name in names) is (left and (asked is None or name in asked))
+
+
+def test_a_bound_binds_without_a_name() -> None:
+    assert not Bounds().bind
+    assert all(bounds_of(tuple([] if number == place else None for number in range(4))).bind for place in range(4))
 
 
 @given(granted=granted_lists, node=nodes)

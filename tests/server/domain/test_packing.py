@@ -1,4 +1,4 @@
-"""Packing whole texts into a budget: seed 000, "Option A: atomic snippets"."""
+"""Packing whole texts into a budget: texts are atomic, and a budget is one over all calls for what it pays."""
 
 from dataclasses import replace
 
@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_server.domain.limits import MAX_BUDGET_TOKENS, RESPONSE_BYTES
 from groundwire_server.domain.nodes import Location
-from groundwire_server.domain.packing import SKIPPED_OVERHEAD_BYTES, TEXT_OVERHEAD_BYTES, Budget, Packing, pack
+from groundwire_server.domain.packing import (
+    HEADROOM_BYTES,
+    MAX_TEXT_BYTES,
+    SKIPPED_OVERHEAD_BYTES,
+    TEXT_OVERHEAD_BYTES,
+    Budget,
+    Packing,
+    pack,
+)
 from groundwire_server.domain.prioritization import Candidate
 from groundwire_server.domain.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -23,22 +32,35 @@ candidates = st.lists(st.sampled_from([f"n{number}" for number in range(10)]), u
 )
 
 
-def oracle(wanted: list[Candidate], available: dict[str, TextSize], tokens: int | None, chars: int | None) -> Packing:
-    """The seed's scan: in order, take what fits what remains, skip the rest, go on to the end."""
+def oracle(
+    wanted: list[Candidate], available: dict[str, TextSize], tokens: int | None, chars: int | None, room: int = AMPLE
+) -> Packing:
+    """The document's scan: in order, take what fits what remains of the budget, skip the rest, go on to the end.
+
+    Of what was taken, that is returned which fits what the response still has room for.
+    """
+    taken_ids: list[str] = []
     chosen: list[Candidate] = []
     skipped: list[SkippedNode] = []
+    room -= sum(len(candidate.id) + SKIPPED_OVERHEAD_BYTES for candidate in wanted)
     for candidate in wanted:
         if candidate.id not in available:
             skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
             continue
-        taken = [available[kept.id] for kept in chosen]
+        taken = [available[id_] for id_ in taken_ids]
         size = available[candidate.id]
         if (tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken)) or (
             chars is not None and size.chars > chars - sum(other.chars for other in taken)
         ):
             skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
-        else:
+            continue
+        taken_ids.append(candidate.id)
+        entry = size.bytes + len(candidate.parent_id) + TEXT_OVERHEAD_BYTES
+        if entry <= room:
             chosen.append(candidate)
+            room -= entry
+        else:
+            skipped.append(SkippedNode(candidate.id, SkipReason.RESPONSE_LIMIT))
     kept_sizes = [available[kept.id] for kept in chosen]
     return Packing(
         tuple(chosen),
@@ -49,15 +71,39 @@ def oracle(wanted: list[Candidate], available: dict[str, TextSize], tokens: int 
 
 
 @settings(max_examples=300)
-@given(wanted=candidates, available=sizes, limit=st.integers(1, 80), by_tokens=st.booleans())
-def test_packing_equals_the_seeds_scan(
-    wanted: list[Candidate], available: dict[str, TextSize], limit: int, by_tokens: bool
+@given(
+    wanted=candidates,
+    available=sizes,
+    limit=st.integers(1, 80),
+    by_tokens=st.booleans(),
+    room=st.just(AMPLE) | st.integers(0, 3_000),
+)
+def test_packing_equals_the_documents_scan(
+    wanted: list[Candidate], available: dict[str, TextSize], limit: int, by_tokens: bool, room: int
 ) -> None:
     tokens, chars = (limit, None) if by_tokens else (None, limit)
-    packing = pack(wanted, available, Budget(tokens, chars, AMPLE))
-    assert packing == oracle(wanted, available, tokens, chars)
+    packing = pack(wanted, available, Budget(tokens, chars, room))
+    assert packing == oracle(wanted, available, tokens, chars, room)
     used = packing.used_tokens if by_tokens else packing.used_chars
     assert used <= limit
+
+
+@settings(max_examples=300)
+@given(wanted=candidates, available=sizes, limit=st.integers(1, 80), room=st.integers(700, 3_000))
+def test_calls_for_what_did_not_fit_the_response_bring_what_a_larger_one_would_have_held(
+    wanted: list[Candidate], available: dict[str, TextSize], limit: int, room: int
+) -> None:
+    whole = pack(wanted, available, Budget(limit, None, AMPLE))
+    brought: set[str] = set()
+    pending, left = list(wanted), limit
+    while pending:
+        packing = pack(pending, available, Budget(left, None, room))
+        assert packing.chosen or packing.skipped
+        brought |= {candidate.id for candidate in packing.chosen}
+        left -= packing.used_tokens
+        postponed = {node.id for node in packing.skipped if node.reason is SkipReason.RESPONSE_LIMIT}
+        pending = [candidate for candidate in pending if candidate.id in postponed]
+    assert brought == {candidate.id for candidate in whole.chosen}
 
 
 def sized(tokens: int) -> TextSize:
@@ -141,6 +187,14 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
     encoded = encode_fetch(FetchResult((fetched, replace(fetched, is_seed=True)), (), 0, 0, ""))
     strings = sum(len(string.encode()) for string in (id_, parent, path, symbol, stored.text))
     assert encoded.ByteSize() <= 2 * (strings + TEXT_OVERHEAD_BYTES)
+
+
+def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
+    candidate = Candidate("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
+    for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
+        available = {candidate.id: TextSize(size, size, size)}
+        budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - HEADROOM_BYTES)
+        assert bool(pack([candidate], available, budget).chosen) is fits
 
 
 def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:

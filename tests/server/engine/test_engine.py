@@ -20,6 +20,7 @@ from groundwire_server.domain.errors import CancelledError, InvalidRequestError,
 from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.nodes import Edge, Node
+from groundwire_server.domain.packing import HEADROOM_BYTES
 from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
@@ -27,6 +28,7 @@ from groundwire_server.domain.texts import FetchRequest, GraphNode, Prioritizati
 from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.rpc.conversions.expansion import encode_expansion
@@ -57,7 +59,8 @@ KEYWORD_ONLY = Rerankers(KeywordReranker())
 
 
 def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = KEYWORD_ONLY) -> RetrievalEngine:
-    return RetrievalEngine(backend, backend, rerankers, QuerySettings(None, CorpusBoosts(()), frozenset()), Limits())
+    indexes = Indexes(backend, backend, frozenset())
+    return RetrievalEngine(indexes, rerankers, QuerySettings(None, CorpusBoosts(())), Limits())
 
 
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)
@@ -273,7 +276,7 @@ def test_encoded_responses_stay_within_the_byte_limit(
     seeds, graph = ids[:3], tuple(GraphNode(id_, 1, ids[0]) for id_ in ids[3:])
     # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
     room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
-    bound = engine_module._HEADROOM_BYTES + room_for_ids + limit
+    bound = HEADROOM_BYTES + room_for_ids + limit
     with open_backend(nodes, edges, lexical=False) as backend, pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_module, "RESPONSE_BYTES", bound)
         fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)

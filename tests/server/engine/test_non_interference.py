@@ -22,6 +22,7 @@ from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.expansion import Direction, ExpandRequest
 from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.paths import PathsRequest
@@ -30,8 +31,10 @@ from groundwire_server.domain.search import Filter, Rerank, SearchRequest, Searc
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+from support import bound_oracle
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
 
@@ -68,6 +71,24 @@ callers = st.sampled_from(
 
 
 @dataclass(frozen=True)
+class Caller:
+    """What a caller holds, and what it is bound to."""
+
+    held: AccessContext
+    bound: bound_oracle.Bound
+
+    @property
+    def access(self) -> AccessContext:
+        return replace(self.held, bounds=self.bound.bounds)
+
+    def sees(self, node: Node) -> bool:
+        return may_see(node.access, self.held) and self.bound.admits_node(node)
+
+
+bound_callers = st.builds(Caller, callers, bound_oracle.bounds)
+
+
+@dataclass(frozen=True)
 class Version:
     """The content of one index version; vectors are by node id."""
 
@@ -75,21 +96,30 @@ class Version:
     edges: list[Edge]
     vectors: dict[str, tuple[float, ...] | None]
 
-    def as_seen_by(self, caller: AccessContext) -> "Version":
+    def as_seen_by(self, caller: Caller) -> "Version":
         """The visible nodes and the edges between them."""
-        nodes = [node for node in self.nodes if may_see(node.access, caller)]
+        nodes = [node for node in self.nodes if caller.sees(node)]
         ids = {node.id for node in nodes}
         return Version(nodes, [edge for edge in self.edges if {edge.from_id, edge.to_id} <= ids], self.vectors)
 
 
 MakeNode = Callable[..., Node]
+# Mostly within what a caller may be bound to, so that something is left.
+places = st.fixed_dictionaries(
+    {
+        "collection_id": st.sampled_from(("red", "red", "", "blue")),
+        "case_id": st.sampled_from(("red", "red", "", "reed")),
+        "document_id": st.sampled_from(("red", "red", "", "blue")),
+        "metadata": st.just({"workflow_id": "red"}) | bound_oracle.workflows,
+    }
+)
 
 
 @st.composite
 def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
     nodes = [
-        make_node(f"N{number}", text, access=access, path=path, symbol=symbol, token_count=tokens, is_test=is_test)
-        for number, (text, access, path, symbol, tokens, is_test) in enumerate(
+        make_node(f"N{number}", text, access=access, path=path, symbol=symbol, token_count=tokens, **flags, **place)
+        for number, (text, access, path, symbol, tokens, flags, place) in enumerate(
             draw(
                 st.lists(
                     st.tuples(
@@ -98,7 +128,10 @@ def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
                         st.sampled_from(PATHS),
                         st.sampled_from(["", "S"]),
                         st.integers(0, 9),
-                        st.booleans(),
+                        st.fixed_dictionaries(
+                            {"is_test": st.booleans(), "deleted": st.sampled_from([False, False, True])}
+                        ),
+                        places,
                     ),
                     min_size=1,
                     max_size=8,
@@ -114,6 +147,7 @@ def versions(draw: st.DrawFn, make_node: MakeNode) -> Version:
 
 
 ids = st.sampled_from([*(f"{PREFIX}N{number}" for number in range(8)), f"{PREFIX}absent"])
+lifecycles = st.sampled_from([Lifecycle.ACTIVE, Lifecycle.ACTIVE, Lifecycle.ALL, Lifecycle.DELETED])
 scopes = st.sampled_from([SCOPE, SCOPE, *(replace(SCOPE, active_index=version) for version in [*VERSIONS, "v9"])])
 
 
@@ -121,6 +155,7 @@ filters = st.just(Filter()) | st.builds(
     Filter,
     path_prefixes=st.sampled_from([(), ("src/",), ("db", "src/b"), ("none",)]),
     is_test=st.sampled_from([None, True, False]),
+    collection_ids=st.sampled_from([(), (), ("red", "blue"), ("blue",)]),
 )
 
 
@@ -139,6 +174,7 @@ def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
         rrf_k=draw(st.sampled_from([1, 60])),
         rerank=rerank,
         explain=draw(st.booleans()),
+        lifecycle=draw(lifecycles),
     )
 
 
@@ -154,6 +190,7 @@ def walks(draw: st.DrawFn, caller: AccessContext) -> ExpandRequest:
         direction=draw(st.sampled_from(Direction)),
         filter=draw(filters),
         min_confidence=draw(st.sampled_from([0.0, 0.5, 0.75])),
+        lifecycle=draw(lifecycles),
     )
 
 
@@ -171,6 +208,7 @@ def path_searches(draw: st.DrawFn, caller: AccessContext) -> PathsRequest:
         direction=draw(st.sampled_from(Direction)),
         filter=draw(filters),
         min_confidence=draw(st.sampled_from([0.0, 0.5, 0.75])),
+        lifecycle=draw(lifecycles),
     )
 
 
@@ -188,6 +226,7 @@ def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
         max_chars=None if by_tokens else limit,
         mode=draw(st.sampled_from(PrioritizationMode)),
         filter=draw(filters),
+        lifecycle=draw(lifecycles),
     )
 
 
@@ -210,8 +249,9 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
                     publish(data, content.nodes, content.edges, vectors, scope=scope, activate=position == 0)
             backend = EmbeddedBackend(data, [])
             rerankers = Rerankers(KeywordReranker(widen_factor=2))
-            query_settings = QuerySettings(None, CorpusBoosts(()), frozenset())
-            yield RetrievalEngine(backend, backend, rerankers, query_settings, Limits()), backend
+            indexes = Indexes(backend, backend, frozenset({"*"}))
+            query_settings = QuerySettings(None, CorpusBoosts(()))
+            yield RetrievalEngine(indexes, rerankers, query_settings, Limits()), backend
 
     return served
 
@@ -258,9 +298,9 @@ def answers(
 
 
 @settings(max_examples=120)
-@given(data=st.data(), caller=callers, limits=st.sampled_from(SEMANTIC_PATHS))
+@given(data=st.data(), caller=bound_callers, limits=st.sampled_from(SEMANTIC_PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
-    data: st.DataObject, caller: AccessContext, limits: PathLimits, make_node: MakeNode, serving: Serving
+    data: st.DataObject, caller: Caller, limits: PathLimits, make_node: MakeNode, serving: Serving
 ) -> None:
     names = data.draw(st.sampled_from([VERSIONS[:1], VERSIONS[:1], VERSIONS]))
     full = {name: data.draw(versions(make_node)) for name in names}
@@ -268,15 +308,15 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     requests: list[Request] = []
     for _ in range(2):
         requests += [
-            data.draw(searches(caller)),
-            data.draw(walks(caller)),
-            data.draw(path_searches(caller)),
-            data.draw(fetches(caller)),
+            data.draw(searches(caller.access)),
+            data.draw(walks(caller.access)),
+            data.draw(path_searches(caller.access)),
+            data.draw(fetches(caller.access)),
         ]
     with taking(limits):
         with serving(full) as parts:
-            over_the_full_index = answers(*parts, requests, caller)
+            over_the_full_index = answers(*parts, requests, caller.access)
         with serving(trimmed) as parts:
-            over_the_trimmed_index = answers(*parts, requests, caller)
+            over_the_trimmed_index = answers(*parts, requests, caller.access)
     event("nothing visible" if not trimmed["v1"].nodes else "something visible")
     assert over_the_full_index == over_the_trimmed_index

@@ -19,6 +19,7 @@ from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.scope import Scope
 from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import RerankCandidate
 from groundwire_server.index.loaded import LoadedIndex, open_version
@@ -92,7 +93,8 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
 
     monkeypatch.setattr(sources_module, "TrigramSource", WorkingSource)
     backend = EmbeddedBackend(tmp_path, [WorkingEmbedder(processor)])
-    settings = QuerySettings(WorkingReranker(processor), CorpusBoosts(()), frozenset())
+    indexes = Indexes(backend, backend, frozenset())
+    settings = QuerySettings(WorkingReranker(processor), CorpusBoosts(()))
     request = QueryRequest(
         Scope("shop", "main"),
         AccessContext(),
@@ -100,6 +102,6 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
         datetime(2026, 1, 1, tzinfo=UTC),
         rerank=True,
     )
-    told = [run_query(request, backend, settings, Limits(), never_stop).meta.took_ms for _ in range(2)]
+    told = [run_query(request, indexes, settings, Limits(), never_stop).meta.took_ms for _ in range(2)]
     assert told == [(SEARCHING + RERANKING) * 1000.0] * 2
     assert processor.seconds > 2 * 3600

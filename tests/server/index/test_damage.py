@@ -178,6 +178,7 @@ def test_numbers_that_point_nowhere_are_refused_at_once(
     numbers = np.fromfile(version / name, dtype=dtype)
     numbers[0] = forged
     numbers.tofile(version / name)
+    forge_checksums(version)
     assert refused(LoadedIndex, version).startswith(told)
 
 
@@ -194,6 +195,7 @@ def test_a_last_start_that_lies_elsewhere_is_refused_at_once(version: Path, star
     starts = np.fromfile(path, dtype=np.int64)
     for forged in (-1, starts[-1] + 1, 1 << 62):
         np.asarray([*starts[:-1], forged], dtype=np.int64).tofile(path)
+        forge_checksums(version)
         assert refused(LoadedIndex, version).startswith(told)
 
 
@@ -218,7 +220,9 @@ PUBLIC, FINANCE = AccessContext(), AccessContext(acl_tags_any=frozenset({"financ
 def guarded(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
     """The directory of an index in which finance sees one node more than everybody does; active."""
     hidden = make_node("N0", "salaries", access=NodeAccess(acl_tags=("finance",)))
-    publish(tmp_path, [hidden, make_node("N1", "prices"), make_node("N2", "gone", deleted=True)])
+    bound = make_node("N1", "prices", collection_id="red", metadata={"workflow_id": "w"})
+    gone = make_node("N2", "gone", deleted=True, collection_id="blue", metadata={"workflow_id": "v"})
+    publish(tmp_path, [hidden, bound, gone])
     return IndexStore(tmp_path).directory(V1)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.errors import AuditUnavailableError
 from groundwire_server.domain.grants import Caller, Grant
+from groundwire_server.domain.names import Names
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from groundwire_server.rpc.telemetry.headers import read_headers
@@ -69,11 +70,15 @@ def test_a_file_that_somebody_else_has_locked_is_not_waited_for(tmp_path: Path, 
 def test_no_name_breaks_a_line_and_no_access_makes_it_long(tmp_path: Path, log: AuditLog) -> None:
     odd = "line\nbreak, \u2028, \0, \ud800 and \U0001f600"
     names = frozenset(f"{number:04}" + "\U0001f600" * 252 for number in range(1_024))
-    log.answered(of(odd, AccessContext("t", names, names, 1)), None)
+    bounds = Bounds(cases=Names(names), workflows=Names(frozenset({"w"}), ("a",)))
+    log.answered(of(odd, AccessContext("t", names, names, 1, bounds)), None)
     content = (tmp_path / "audit.jsonl").read_bytes()
     assert content.count(b"\n") == 1
-    assert len(content) < 100_000
+    assert len(content) < 150_000
     record = json.loads(content)
     assert record["subject"] == odd
     assert record["access"]["acl_tags"] == sorted(names)[:32]
+    assert (record["access"]["cases"], record["access"]["cases_count"]) == (sorted(names)[:32], 1_024)
+    assert (record["access"]["workflows"], record["access"]["workflows_count"]) == (["a*", "w"], 2)
+    assert not {"collections", "documents"} & set(record["access"])
     assert record["access"]["acl_tags_count"] == record["access"]["classification_labels_count"] == 1_024

@@ -26,9 +26,9 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
     assert engine.query_settings.reranker is None
-    assert engine.query_settings.visibility_override_acl_tags == {"auditor"}
-    assert engine.backend is indexes
-    assert engine.graph is indexes
+    assert engine.indexes.visibility_override_acl_tags == {"auditor"}
+    assert engine.indexes.backend is indexes
+    assert engine.indexes.graph is indexes
 
 
 def test_a_file_is_no_data_folder(tmp_path: Path) -> None:

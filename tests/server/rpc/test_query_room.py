@@ -128,6 +128,21 @@ def test_a_text_without_room_is_told_apart_from_one_over_the_budget() -> None:
     assert surroundings.used_tokens == sum(isinstance(text, str) for text in texts)
 
 
+def test_a_text_without_room_keeps_its_part_of_the_budget() -> None:
+    sizes = ((3_000_000, 60), (3_000_000, 30), (1, 20), (1, 10))
+    nodes = [
+        replace(node, text="x" * size, token_count=tokens)
+        for node, (size, tokens) in zip(many(4, "", ""), sizes, strict=True)
+    ]
+    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100, include_parents=False))
+    assert [match.text for match in surroundings.matches][1:] == [
+        SkipReason.RESPONSE_LIMIT,
+        SkipReason.OVER_BUDGET,
+        "x",
+    ]
+    assert surroundings.used_tokens == 70
+
+
 def test_matches_are_left_out_when_their_facts_do_not_fit() -> None:
     surroundings = surrounded(many(100, "text", "m" * 60_000))
     assert surroundings.truncated

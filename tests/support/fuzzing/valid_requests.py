@@ -10,13 +10,13 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import VISIBILITY_ALL, AccessContext, Bound, Filter, Scope
 from groundwire_server.domain.scope import Scope as IndexScope
 from groundwire_server.ingest.build import BuildOptions, build_index
 from groundwire_server.ingest.jsonl import JsonlSource
 from support.builds import Stages
 from support.platform import NOW, timestamp
-from support.platform_corpus import AUTH, FINANCE_TAG, ORDERS, PLATFORM, TENANT
+from support.platform_corpus import AUDITOR_TAG, AUTH, FINANCE_TAG, ORDERS, PLATFORM, TENANT
 from support.program import write_jsonl
 
 RETRIEVAL, QUERIES, INDEXES = (
@@ -26,6 +26,12 @@ MAIN = Scope(repository="platform", branch="main")
 VERSIONS = ("v1", "v2", "v3")
 SPARE = [Scope(repository="platform", branch="spare", active_index=version) for version in VERSIONS]
 ACCESS = AccessContext(tenant_id=TENANT, acl_tags_any=[FINANCE_TAG], classification_labels_all=["a"], clearance_level=3)
+BOUND = AccessContext(
+    acl_tags_any=[AUDITOR_TAG],
+    collections=Bound(values=["policies", "forms"]),
+    cases=Bound(values=["case-7", "case-8"]),
+    workflows=Bound(values=["w-1", "w-2"]),
+)
 IDS = [f"platform::main::{key}" for key in ("go::order/CreateOrder", "go::auth/GetUser", "md::runbook", "md::readme")]
 EVERY_FILTER = Filter(
     kinds=["go", "md"],
@@ -68,6 +74,7 @@ def _query(**fields: object) -> ValidRequest:
 READS: Sequence[ValidRequest] = (
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, access=ACCESS, explain=True),
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, query="user", rerank=messages.RERANK_KEYWORD),
+    _search(messages.SEARCH_TYPE_BM25, query="refund stamp", access=BOUND, visibility=VISIBILITY_ALL),
     _search(messages.SEARCH_TYPE_BM25, query="checkout latency", filter=EVERY_FILTER, explain=True),
     _search(messages.SEARCH_TYPE_HYBRID, query="refund receipt", query_vector=ORDERS, filter=METADATA_FILTER, rrf_k=9),
     ValidRequest(

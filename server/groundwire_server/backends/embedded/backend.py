@@ -153,9 +153,11 @@ class EmbeddedBackend:
         sight = Sight(view.index, view.visibility)
         return EmbeddedSnapshot(view, self._query_vectors.of(access), sight, KnownRows(sight))
 
-    def open_graph(self, scope: Scope, access: AccessContext) -> EmbeddedSnapshot:
+    def open_graph(
+        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE
+    ) -> EmbeddedSnapshot:
         """See `GraphProvider.open_graph`."""
-        return self.open(scope, access)
+        return self.open(scope, access, lifecycle)
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""

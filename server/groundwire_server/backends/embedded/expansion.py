@@ -116,4 +116,6 @@ def _edges_within(room: int, edges: Iterable[Edge]) -> tuple[tuple[Edge, ...], b
 def _reason(walker: Walker, complete: bool) -> ExpandReason:
     if not complete:
         return ExpandReason.RESPONSE_LIMIT
-    return ExpandReason.LIMIT_REACHED if walker.limit_reached else ExpandReason.OK
+    if walker.limit_reached:
+        return ExpandReason.LIMIT_REACHED
+    return ExpandReason.DEPTH_REACHED if walker.leads_on() else ExpandReason.OK

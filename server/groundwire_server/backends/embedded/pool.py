@@ -2,7 +2,8 @@
 
 A scope or version of which the caller may see no node does not exist for that caller: the answer is the same
 NOT_FOUND as for a name that never was, so that names leak nothing. Policies are judged first: for who may see nothing
-of a version it is not opened, which would take longer than to find that there is none.
+of a version it is not opened, which would take longer than to find that there is none. They do not tell what is within
+a caller's bounds: to a bound caller a version that is damaged or deleted was never there.
 """
 
 import logging
@@ -100,14 +101,20 @@ class IndexPool:
             index, visibilities = self._load(pinned, directory)
         except IndexDamagedError as error:
             # It may be deleted, or its policies lost, since they were judged.
-            if not directory.is_dir() or not self._policies.admit(directory, access):
+            if not directory.is_dir():
                 return None
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
+            if not self._surely_sees(directory, access):
+                return None
             raise PreconditionError(
                 Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", pinned.names
             ) from error
         caller = visibilities.get(access)
         return (index, caller) if caller.sees_any else None
+
+    def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
+        """Whether the policies that lie there alone tell that the caller may see a node."""
+        return not access.bounds.bind and self._policies.admit(directory, access)
 
     def _load(self, pinned: Scope, directory: Path) -> tuple[LoadedIndex, VisibilityCache]:
         with self._lock:
@@ -136,7 +143,7 @@ class IndexPool:
         if not asked.active_index or not active or self._visible(replace(asked, active_index=active), access) is None:
             message = "there is no such repository and branch, or you may not see it"
             return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        if self._policies.admit(self._store.tombstone(asked), access):
+        if self._surely_sees(self._store.tombstone(asked), access):
             message = f"index {asked.active_index!r} was deleted; ask again without a pin"
             return PreconditionError(Reason.INDEX_GONE, message, asked.names)
         message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"

@@ -83,6 +83,20 @@ class Walker:
                 told.add(identity)
                 yield edge
 
+    def leads_on(self) -> bool:
+        """Whether an edge that may be walked leads from a row of the greatest depth to one that was not reached.
+
+        Ends at the first such edge: of a hub no more is read than leads to rows that were reached.
+        """
+        last = np.asarray([row.row for row in self._reached.values() if row.depth == self.max_depth], dtype=np.int32)
+        known = np.asarray(sorted(self._reached), dtype=np.int32)
+        for neighbours in (self.outgoing, self.incoming):
+            for ends in neighbours.ends_of(last) if neighbours is not None else ():
+                self.checkpoint()
+                if not np.isin(ends, known).all():
+                    return True
+        return False
+
     def _next_level(self, level: Sequence[ReachedRow], depth: int) -> list[ReachedRow]:
         next_level: list[ReachedRow] = []
         for seed, parents in groupby(level, key=lambda reached: reached.seed):

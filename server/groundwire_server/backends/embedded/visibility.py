@@ -9,8 +9,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.bounds import within
 from groundwire_server.backends.embedded.narrowing import RowFilter
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
 from groundwire_server.index.lexical import LexicalTable, TermPostings
@@ -87,18 +88,21 @@ class Visibility:
 
 
 class CallerVisibility:
-    """What callers of the same policy classes see of an index, by lifecycle."""
+    """What callers of the same policy classes and bounds see of an index, by lifecycle."""
 
-    def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_]) -> None:
-        """`classes` [policy classes] says for each policy class whether its nodes are visible."""
+    def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_], bounds: Bounds) -> None:
+        """`classes` [policy classes] says for each policy class whether its nodes are visible within the bounds."""
         self._index = index
-        self.classes = classes
+        self._classes = classes
+        self._bounds = bounds
         self._known: dict[Lifecycle, Visibility] = {}
 
     @property
     def sees_any(self) -> bool:
-        """True when the caller sees a node, deleted or not: every policy class has one."""
-        return bool(self.classes.any())
+        """True when the caller sees a node, deleted or not."""
+        if not self._bounds.bind:
+            return bool(self._classes.any())  # every policy class has a node
+        return self.of(Lifecycle.ALL).count > 0
 
     def of(self, lifecycle: Lifecycle) -> Visibility:
         """The rows of one lifecycle; of an index without deleted nodes, ACTIVE and ALL are one object."""
@@ -113,22 +117,24 @@ class CallerVisibility:
         return bool(self._index.nodes.flags["deleted"].any())
 
     def _judged(self, lifecycle: Lifecycle) -> Visibility:
-        mask = self._index.policies.holding(self.classes)(EVERY_ROW)
+        mask = self._index.policies.holding(self._classes)(EVERY_ROW)
+        if self._bounds.bind:
+            mask &= within(self._index, self._bounds)
         if lifecycle is not Lifecycle.ALL:
             mask &= self._index.nodes.flags["deleted"] == (lifecycle is Lifecycle.DELETED)
         return Visibility(self._index, mask)
 
 
 class VisibilityCache:
-    """Visibility by caller, for one index. Callers who see the same policy classes share their masks."""
+    """Visibility by caller, for one index. Callers of the same policy classes and bounds share their masks."""
 
     def __init__(self, index: LoadedIndex) -> None:
         self._index = index
         self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
         # A mask has a byte a row; of a large index fewer callers are remembered.
         self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // max(1, index.manifest.node_count)))
-        # What the remembered callers hold, by the classes that are visible.
-        self._by_classes: WeakValueDictionary[bytes, CallerVisibility] = WeakValueDictionary()
+        # What the remembered callers hold, by the classes that are visible and the bounds.
+        self._shared: WeakValueDictionary[tuple[bytes, Bounds], CallerVisibility] = WeakValueDictionary()
         self._lock = Lock()
 
     def get(self, access: AccessContext) -> CallerVisibility:
@@ -140,7 +146,8 @@ class VisibilityCache:
                 return known
         classes = visible_classes(self._index.policies.classes, access)
         with self._lock:
-            visibility = self._by_classes.setdefault(classes.tobytes(), CallerVisibility(self._index, classes))
+            own = CallerVisibility(self._index, classes, access.bounds)
+            visibility = self._shared.setdefault((classes.tobytes(), access.bounds), own)
             self._by_caller[access] = visibility
             if len(self._by_caller) > self._most_callers:
                 self._by_caller.popitem(last=False)

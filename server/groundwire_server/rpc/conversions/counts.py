@@ -23,6 +23,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "acl_tags_any": limits.MAX_ACCESS_VALUES,
         "classification_labels_all": limits.MAX_ACCESS_VALUES,
     },
+    scope_pb2.Bound: {"values": limits.MAX_ACCESS_VALUES},
     scope_pb2.Filter: {
         field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.Filter.DESCRIPTOR.fields if field.is_repeated
     },

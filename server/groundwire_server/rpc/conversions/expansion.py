@@ -8,7 +8,7 @@ from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansi
 from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 DIRECTIONS: Mapping[int, Direction] = {
     retrieval_pb2.DIRECTION_UNSPECIFIED: Direction.OUTGOING,
@@ -33,6 +33,7 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         ),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
+        lifecycle=decode_lifecycle(request, violations),
     )
     violations.raise_any()
     return decoded

@@ -6,7 +6,7 @@ from groundwire_server.domain.paths import Paths, PathsRequest
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.expansion import DIRECTIONS, encode_edge
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 
 def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext) -> PathsRequest:
@@ -26,6 +26,7 @@ def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext)
         ),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
+        lifecycle=decode_lifecycle(request, violations),
     )
     violations.raise_any()
     return decoded

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from groundwire.v1 import query_pb2
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import (
     FusionMode,
     HybridParameters,
@@ -16,7 +15,7 @@ from groundwire_server.domain.query import (
 from groundwire_server.domain.search import DEFAULT_RRF_K
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
 _SOURCES: Mapping[int, Source | None] = {
@@ -31,12 +30,6 @@ _FUSION_MODES: Mapping[int, FusionMode | None] = {
     query_pb2.FUSION_MODE_ADAPTIVE: FusionMode.ADAPTIVE,
     query_pb2.FUSION_MODE_RRF: FusionMode.RRF,
     query_pb2.FUSION_MODE_WEIGHTED: FusionMode.WEIGHTED,
-}
-_VISIBILITIES: Mapping[int, Lifecycle] = {
-    query_pb2.VISIBILITY_UNSPECIFIED: Lifecycle.ACTIVE,
-    query_pb2.VISIBILITY_ACTIVE: Lifecycle.ACTIVE,
-    query_pb2.VISIBILITY_ALL: Lifecycle.ALL,
-    query_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
 }
 
 
@@ -54,9 +47,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         filter=decode_filter(request.filter, violations),
         top_k=request.top_k if request.HasField("top_k") else None,
-        lifecycle=decode_enum(
-            request.visibility, _VISIBILITIES, query_pb2.Visibility.DESCRIPTOR, "visibility", violations
-        ),
+        lifecycle=decode_lifecycle(request, violations),
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,

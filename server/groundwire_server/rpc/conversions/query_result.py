@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import FusionMode, QueryClass, Source
 from groundwire_server.domain.query_result import (
@@ -32,10 +32,10 @@ _FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
     FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
 }
-_VISIBILITIES: Mapping[Lifecycle, query_pb2.Visibility.ValueType] = {
-    Lifecycle.ACTIVE: query_pb2.VISIBILITY_ACTIVE,
-    Lifecycle.ALL: query_pb2.VISIBILITY_ALL,
-    Lifecycle.DELETED: query_pb2.VISIBILITY_DELETED,
+_VISIBILITIES: Mapping[Lifecycle, scope_pb2.Visibility.ValueType] = {
+    Lifecycle.ACTIVE: scope_pb2.VISIBILITY_ACTIVE,
+    Lifecycle.ALL: scope_pb2.VISIBILITY_ALL,
+    Lifecycle.DELETED: scope_pb2.VISIBILITY_DELETED,
 }
 _QUERY_CLASSES: Mapping[QueryClass, query_pb2.QueryClass.ValueType] = {
     QueryClass.IDENTIFIER: query_pb2.QUERY_CLASS_IDENTIFIER,

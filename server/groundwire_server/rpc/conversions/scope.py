@@ -1,14 +1,16 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.names import Names
 from groundwire_server.domain.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain.validation import Violations
 
@@ -23,7 +25,21 @@ Request: TypeAlias = (
     | index_pb2.DeleteIndexRequest
     | index_pb2.ListIndexesRequest
 )
+VisibleRequest: TypeAlias = (
+    retrieval_pb2.SearchNodesRequest
+    | retrieval_pb2.ExpandDependencyTreeRequest
+    | retrieval_pb2.FindPathsRequest
+    | retrieval_pb2.FetchNodeTextsRequest
+    | query_pb2.QueryRequest
+)
 Value = TypeVar("Value")
+
+_LIFECYCLES: Mapping[int, Lifecycle] = {
+    scope_pb2.VISIBILITY_UNSPECIFIED: Lifecycle.ACTIVE,
+    scope_pb2.VISIBILITY_ACTIVE: Lifecycle.ACTIVE,
+    scope_pb2.VISIBILITY_ALL: Lifecycle.ALL,
+    scope_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
+}
 
 
 def decode_scope(scope: scope_pb2.Scope | None, violations: Violations) -> Scope:
@@ -52,13 +68,25 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
         )
     _check_values("access.acl_tags_any", access.acl_tags_any, violations)
     _check_values("access.classification_labels_all", access.classification_labels_all, violations)
+    bounds = Bounds(
+        collections=_decode_bound(access, "collections", violations),
+        cases=_decode_bound(access, "cases", violations),
+        documents=_decode_bound(access, "documents", violations),
+        workflows=_decode_bound(access, "workflows", violations),
+    )
     violations.raise_any()
     return AccessContext(
         tenant_id=access.tenant_id,
         acl_tags_any=frozenset(access.acl_tags_any),
         classification_labels_all=frozenset(access.classification_labels_all),
         clearance_level=access.clearance_level,
+        bounds=bounds,
     )
+
+
+def decode_lifecycle(request: VisibleRequest, violations: Violations) -> Lifecycle:
+    """Which nodes a request is about."""
+    return decode_enum(request.visibility, _LIFECYCLES, scope_pb2.Visibility.DESCRIPTOR, "visibility", violations)
 
 
 def decode_enum(
@@ -75,6 +103,19 @@ def decode_enum(
         )
         return meanings[0]
     return meanings[number]
+
+
+def _decode_bound(
+    access: scope_pb2.AccessContext,
+    name: Literal["collections", "cases", "documents", "workflows"],
+    violations: Violations,
+) -> Names | None:
+    """The values by the letter; a `*` opens nothing."""
+    if not access.HasField(name):
+        return None
+    bound: scope_pb2.Bound = getattr(access, name)
+    _check_values(f"access.{name}.values", bound.values, violations)
+    return Names(frozenset(bound.values))
 
 
 def _check_values(field: str, values: Sequence[str], violations: Violations) -> None:

@@ -18,7 +18,7 @@ from groundwire_server.domain.search import (
 )
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 _SEARCH_TYPES: Mapping[int, SearchType | None] = {
     retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
@@ -60,6 +60,7 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=decode_enum(request.rerank, _RERANKS, retrieval_pb2.Rerank.DESCRIPTOR, "rerank", violations),
         explain=request.explain,
+        lifecycle=decode_lifecycle(request, violations),
     )
     violations.raise_any()
     return decoded

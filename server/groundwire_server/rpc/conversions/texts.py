@@ -15,7 +15,7 @@ from groundwire_server.domain.texts import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 _MODES: Mapping[int, PrioritizationMode] = {
     retrieval_pb2.PRIORITIZATION_MODE_UNSPECIFIED: PrioritizationMode.BALANCED,
@@ -48,6 +48,7 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
             violations,
         ),
         filter=decode_filter(request.filter, violations),
+        lifecycle=decode_lifecycle(request, violations),
     )
     violations.raise_any()
     return decoded

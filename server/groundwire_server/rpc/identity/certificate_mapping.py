@@ -6,7 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from groundwire_server.domain.grants import ANY, Grant, Names, Scopes
+from groundwire_server.domain.access import Bounds
+from groundwire_server.domain.grants import Grant, Scopes
+from groundwire_server.domain.names import ANY, Names
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
 from groundwire_server.rpc.identity.mapping_file import STRICT
 
@@ -64,7 +66,10 @@ class CertificatePattern(BaseModel):
 
 
 class _Caller(BaseModel):
-    """A caller, or all whose certificates match, and what they are granted."""
+    """A caller, or all whose certificates match, and what they are granted.
+
+    `collections`, `cases`, `documents` and `workflows` bind by being there, without a name as well.
+    """
 
     model_config = STRICT
 
@@ -73,6 +78,10 @@ class _Caller(BaseModel):
     acl_tags: list[Name] = []
     classification_labels: list[Name] = []
     clearance_level: Level = 0
+    collections: list[Name] = []
+    cases: list[Name] = []
+    documents: list[Name] = []
+    workflows: list[Name] = []
     scopes: Annotated[list[ScopePattern], Field(min_length=1)]
     administration: list[ScopePattern] = []
 
@@ -85,7 +94,16 @@ class _Caller(BaseModel):
             clearance_level=self.clearance_level,
             scopes=Scopes.parse(self.scopes),
             administration=Scopes.parse(self.administration),
+            bounds=Bounds(
+                collections=self._bound("collections", self.collections),
+                cases=self._bound("cases", self.cases),
+                documents=self._bound("documents", self.documents),
+                workflows=self._bound("workflows", self.workflows),
+            ),
         )
+
+    def _bound(self, name: str, patterns: list[Name]) -> Names | None:
+        return Names.parse(patterns) if name in self.model_fields_set else None
 
 
 class CertificateMapping(BaseModel):

@@ -5,9 +5,11 @@ from typing import Annotated, Self, cast
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.errors import UnauthenticatedError
-from groundwire_server.domain.grants import MAX_CLEARANCE_LEVEL, Grant, Names, Scopes, split_scope
+from groundwire_server.domain.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH, MAX_ACCESS_VALUES
+from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.authenticator import refused
 from groundwire_server.rpc.identity.mapping_file import STRICT
 
@@ -159,7 +161,10 @@ class LevelRule(BaseModel):
 
 
 class ClaimMapping(BaseModel):
-    """The file. A claim that a token lacks grants nothing; one of another form than is asked for refuses the token."""
+    """The file. A claim that a token lacks grants nothing; one of another form than is asked for refuses the token.
+
+    A rule of `collections`, `cases`, `documents` or `workflows` binds by being there, whatever it grants.
+    """
 
     model_config = STRICT
 
@@ -167,6 +172,10 @@ class ClaimMapping(BaseModel):
     acl_tags: NamesRule = NamesRule()
     classification_labels: NamesRule = NamesRule()
     clearance_level: LevelRule = LevelRule()
+    collections: NamesRule = NamesRule()
+    cases: NamesRule = NamesRule()
+    documents: NamesRule = NamesRule()
+    workflows: NamesRule = NamesRule()
     scopes: ScopesRule
     administration: ScopesRule | None = None
 
@@ -179,7 +188,16 @@ class ClaimMapping(BaseModel):
             clearance_level=self.clearance_level.granted(claims),
             scopes=self.scopes.granted(claims),
             administration=self.administration.granted(claims) if self.administration else Scopes(),
+            bounds=Bounds(
+                collections=self._bound("collections", self.collections, claims),
+                cases=self._bound("cases", self.cases, claims),
+                documents=self._bound("documents", self.documents, claims),
+                workflows=self._bound("workflows", self.workflows, claims),
+            ),
         )
+
+    def _bound(self, name: str, rule: NamesRule, claims: Claims) -> Names | None:
+        return rule.granted(claims) if name in self.model_fields_set else None
 
 
 def _chosen(values: Mapping[str, list[str]], texts: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Source
@@ -87,7 +87,7 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
         query=request.query,
         hybrid=hybrid_message(request.hybrid),
         top_k=request.top_k,
-        visibility=query_pb2.Visibility.Value(f"VISIBILITY_{request.lifecycle.name}"),
+        visibility=scope_pb2.Visibility.Value(f"VISIBILITY_{request.lifecycle.name}"),
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
@@ -187,7 +187,7 @@ def test_every_broken_rule_is_told_at_once() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         decode_query(
             query_pb2.QueryRequest(
-                visibility=query_pb2.Visibility.ValueType(9),
+                visibility=scope_pb2.Visibility.ValueType(9),
                 sources=[query_pb2.SOURCE_UNSPECIFIED],
                 fusion=query_pb2.FusionMode.ValueType(9),
                 now=Timestamp(nanos=-1),

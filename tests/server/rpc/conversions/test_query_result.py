@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.nodes import JsonValue, Location, Node
@@ -272,7 +272,7 @@ def test_every_enum_value_has_its_number(query_class: QueryClass, fusion: Fusion
     message = encoded(replace(RESULT, meta=meta)).meta
     assert query_pb2.QueryClass.Name(message.query_class) == f"QUERY_CLASS_{query_class.name}"
     assert query_pb2.FusionMode.Name(message.fusion) == f"FUSION_MODE_{fusion.name}"
-    assert query_pb2.Visibility.Name(message.visibility_effective) == f"VISIBILITY_{lifecycle.name}"
+    assert scope_pb2.Visibility.Name(message.visibility_effective) == f"VISIBILITY_{lifecycle.name}"
 
 
 def test_every_source_has_its_number() -> None:

@@ -57,7 +57,19 @@ def test_zero_is_not_absent() -> None:
         ),
         (
             lambda: decode_query(
-                query_pb2.QueryRequest(scope=SCOPE, visibility=query_pb2.Visibility.ValueType(9)), ACCESS, NOW
+                query_pb2.QueryRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS, NOW
+            ),
+            "visibility",
+        ),
+        (
+            lambda: decode_search(
+                retrieval_pb2.SearchNodesRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
+            ),
+            "visibility",
+        ),
+        (
+            lambda: decode_fetch(
+                retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
             ),
             "visibility",
         ),

@@ -5,21 +5,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import scope_pb2
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.errors import InvalidRequestError, Reason
+from groundwire_server.domain.names import Names
 from groundwire_server.rpc.conversions.scope import decode_access
 from support.conversions import broken_rules, counts, names, over_the_wire
 
+some = st.frozensets(st.text("ab*", min_size=1), max_size=3)
+bounds = st.builds(Bounds, *[st.none() | st.builds(Names, some)] * 4)
 
-@given(st.builds(AccessContext, names, *[st.frozensets(st.text("ab", min_size=1), max_size=3)] * 2, counts))
+
+@given(st.builds(AccessContext, names, some, some, counts, bounds))
 def test_an_access_context_arrives_as_it_was_given(access: AccessContext) -> None:
     message = scope_pb2.AccessContext(
         tenant_id=access.tenant_id,
         acl_tags_any=access.acl_tags_any,
         classification_labels_all=access.classification_labels_all,
         clearance_level=access.clearance_level,
+        collections=_bound(access.bounds.collections),
+        cases=_bound(access.bounds.cases),
+        documents=_bound(access.bounds.documents),
+        workflows=_bound(access.bounds.workflows),
     )
     assert decode_access(over_the_wire(message)) == access
+
+
+def _bound(names: Names | None) -> scope_pb2.Bound | None:
+    return None if names is None else scope_pb2.Bound(values=sorted(names.listed))
+
+
+def _bound_to(name: str, values: list[str]) -> scope_pb2.AccessContext:
+    access = scope_pb2.AccessContext()
+    getattr(access, name).values[:] = values
+    return access
 
 
 @pytest.mark.parametrize(
@@ -39,6 +57,19 @@ def test_an_access_context_arrives_as_it_was_given(access: AccessContext) -> Non
             scope_pb2.AccessContext(classification_labels_all=["a", ""]),
             "access.classification_labels_all[1]",
             Reason.FIELD_REQUIRED,
+        ),
+        *(
+            (
+                _bound_to(bound, values),
+                f"access.{bound}.values{place}",
+                reason,
+            )
+            for bound in ("collections", "cases", "documents", "workflows")
+            for values, place, reason in (
+                (["a", ""], "[1]", Reason.FIELD_REQUIRED),
+                (["a" * 257], "[0]", Reason.VALUE_OUT_OF_RANGE),
+                (["a"] * 1025, "", Reason.VALUE_OUT_OF_RANGE),
+            )
         ),
     ],
 )

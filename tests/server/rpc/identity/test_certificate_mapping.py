@@ -6,7 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from groundwire_server.config import SettingsError
-from groundwire_server.domain.grants import Names, Scopes
+from groundwire_server.domain.access import Bounds
+from groundwire_server.domain.grants import Scopes
+from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames, CertificatePattern
 from groundwire_server.rpc.identity.mapping_file import read_mapping
 
@@ -17,6 +19,8 @@ callers:
     acl_tags: [finance, "slack:*"]
     classification_labels: [pii]
     clearance_level: 2
+    collections: [handbook, "manual-*"]
+    workflows: []
     scopes: ["shop::*"]
     administration: ["shop::main"]
   - certificate: {uri: "spiffe://mesh/ns/shop/*"}
@@ -41,9 +45,10 @@ def test_the_first_caller_that_matches_counts(mapping: CertificateMapping) -> No
     assert (checkout.tenants, checkout.clearance_level) == (Names(frozenset({"acme"})), 2)
     assert checkout.acl_tags == Names(frozenset({"finance"}), ("slack:",))
     assert (checkout.scopes, checkout.administration) == (Scopes.parse(["shop::*"]), Scopes.parse(["shop::main"]))
+    assert checkout.bounds == Bounds(collections=Names.parse(["handbook", "manual-*"]), workflows=Names())
     other = mapping.grant(CertificateNames(("spiffe://mesh/ns/shop/sa/other",)))
     assert other is not None
-    assert (other.tenants, other.administration) == (Names(), Scopes())
+    assert (other.tenants, other.administration, other.bounds) == (Names(), Scopes(), Bounds())
     assert mapping.grant(CertificateNames(dns_names=("reports.example",))) == other
 
 
@@ -122,6 +127,10 @@ def test_a_pattern_that_could_mean_another_authoritys_names_is_refused(pattern: 
         (
             "callers: [{certificate: {dns: '*'}, scopes: ['a::*']}]",
             r"callers\[0\]\.certificate\.dns: '\*': must be a DNS",
+        ),
+        (
+            "callers: [{certificate: {dns: a}, scopes: ['a::*'], cases: }]",
+            r"callers\[0\]\.cases: None: must be a valid list",
         ),
         ("callers: [{certificate: {}, scopes: ['a::*']}]", r"callers\[0\]\.certificate: {}: must have either"),
     ],

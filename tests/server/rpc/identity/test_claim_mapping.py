@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import SettingsError
+from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import Grant, Names, Scopes
+from groundwire_server.domain.grants import Grant, Scopes
+from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
 from groundwire_server.rpc.identity.mapping_file import read_mapping
 
@@ -91,6 +93,36 @@ def test_a_claim_of_another_form_refuses_the_token(mapping: ClaimMapping, claims
     assert len(caught.value.message) < 120
 
 
+BOUND = """
+collections: {claims: [{claim: groups, values: {handbooks: [handbook, "manual-*"]}}]}
+cases: {claims: [{claim: [work, cases]}]}
+workflows: {}
+scopes: {always: ["docs::*"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claims", "collections", "cases"),
+    [
+        ({"groups": ["handbooks"], "work": {"cases": ["7", "*"]}}, ["handbook", "manual-*"], Names(frozenset("7*"))),
+        ({"groups": ["others"], "work": {"cases": "7"}}, [], Names(frozenset("7"))),
+        ({}, [], Names()),
+    ],
+    ids=["all", "one", "none"],
+)
+def test_a_rule_of_a_bound_binds_by_being_there(
+    tmp_path: Path, claims: dict[str, object], collections: list[str], cases: Names
+) -> None:
+    grant = written(tmp_path, BOUND).grant(claims)
+    assert grant.bounds == Bounds(collections=Names.parse(collections), cases=cases, workflows=Names())
+
+
+@pytest.mark.parametrize("claims", [{"groups": 7}, {"work": {"cases": [7]}}], ids=str)
+def test_a_bounds_claim_of_another_form_refuses_the_token(tmp_path: Path, claims: dict[str, object]) -> None:
+    with pytest.raises(UnauthenticatedError):
+        written(tmp_path, BOUND).grant(claims)
+
+
 def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
     assert mapping.grant({"cleared": "cosmic"}).clearance_level == 1
 
@@ -112,6 +144,7 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
             "clearance_level.always: '3': must be a valid integer",
         ),
         ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' stands twice"),
+        ("scopes: {always: ['a::b']}\ncases:", "cases: must be a mapping of keys to values"),
         ("[]", "the file: must be a mapping of keys to values"),
         ("", "the file: must be a mapping of keys to values"),
         ("a: [", "is not YAML: "),

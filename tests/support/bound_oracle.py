@@ -1,0 +1,59 @@
+"""What a caller's bounds leave, judged node by node and apart from the product's rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from groundwire_server.domain.access import Bounds
+from groundwire_server.domain.names import Names
+from groundwire_server.domain.nodes import JsonValue, Node
+
+VALUES = ("", "", "red", "reed", "blue", "ré", '"r')
+Patterns = Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Bounds as an operator writes them, a `*` at the end for any ending; None binds to nothing."""
+
+    collections: Patterns
+    cases: Patterns
+    documents: Patterns
+    workflows: Patterns
+
+    @property
+    def bounds(self) -> Bounds:
+        """The same for the product."""
+        return Bounds(*map(_names, (self.collections, self.cases, self.documents, self.workflows)))
+
+    def admits(self, collection: str, case: str, document: str, metadata: Mapping[str, JsonValue]) -> bool:
+        """Whether a node with these values is within all of them."""
+        stated = metadata.get("workflow_id")
+        workflows = [one for one in (stated if isinstance(stated, list) else [stated]) if isinstance(one, str)]
+        values = ((self.collections, [collection]), (self.cases, [case]), (self.documents, [document]))
+        return all(_one_of(patterns, of_node) for patterns, of_node in (*values, (self.workflows, workflows)))
+
+    def admits_node(self, node: Node) -> bool:
+        """Whether a node is within all of them."""
+        return self.admits(node.collection_id, node.case_id, node.document_id, node.metadata)
+
+
+UNBOUND = Bound(None, None, None, None)
+patterns = st.none() | st.lists(st.sampled_from(("red", "re*", "blue", "r*", "*", '"*', "absent")), max_size=2)
+bounds = st.just(UNBOUND) | st.builds(Bound, patterns, patterns, patterns, patterns)
+workflows = st.sampled_from(
+    ({}, {"workflow_id": "red"}, {"workflow_id": ""}, {"workflow_id": ["blue", "reed", ""]}, {"workflow_id": 7})
+)
+
+
+def _names(patterns: Patterns) -> Names | None:
+    return None if patterns is None else Names.parse(patterns)
+
+
+def _one_of(patterns: Patterns, values: Sequence[str]) -> bool:
+    if patterns is None:
+        return True
+    starts = [pattern[:-1] for pattern in patterns if pattern[-1:] == "*"]
+    whole = [pattern for pattern in patterns if pattern[-1:] != "*"]
+    return any(value and (value in whole or any(value.startswith(start) for start in starts)) for value in values)
