@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.edges import EdgeTable
 from groundwire_server.index.lexical import LexicalRun, LexicalTable, write_lexical
 from groundwire_server.index.segment import HeldSegment
 

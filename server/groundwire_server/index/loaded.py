@@ -7,8 +7,8 @@ business of `verify`.
 from pathlib import Path
 
 from groundwire_server.domain.scope import Scope
-from groundwire_server.index.adjacency import Adjacency
 from groundwire_server.index.categories import CATEGORY_FILES
+from groundwire_server.index.edges import Edges
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import sha256
 from groundwire_server.index.lexical import CODE, PROSE, LexicalTable
@@ -41,8 +41,7 @@ class LoadedIndex:
         count = self.manifest.node_count
         self.nodes = NodeTable(directory, count)
         self.policies = PolicyTable(directory, count)
-        self.outgoing = Adjacency(directory, "outgoing", count, self.manifest.edge_count)
-        self.incoming = Adjacency(directory, "incoming", count, self.manifest.edge_count)
+        self.edges = Edges(directory, self.manifest.edge_count)
         space = self.manifest.vector_space
         self.vectors = None if space is None else VectorTable(directory, count, space.dimension)
         self.lexical = _lexical_table(directory, CODE, count, self.manifest.code)

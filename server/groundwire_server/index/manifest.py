@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from groundwire_server.index.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
 

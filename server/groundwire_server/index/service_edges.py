@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import CONTAINS
-from groundwire_server.index.adjacency import EdgeTable
 from groundwire_server.index.categories import Category
+from groundwire_server.index.edges import EdgeTable
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.files import byte_size, map_array, write_array
 from groundwire_server.index.spans import positions_of

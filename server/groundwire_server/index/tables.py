@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from groundwire_server.index.adjacency import EdgeTable, write_adjacency
 from groundwire_server.index.categories import write_categories
+from groundwire_server.index.edges import EdgeTable, write_edges
 from groundwire_server.index.lexical import write_lexical
 from groundwire_server.index.metadata_terms import write_metadata_terms
 from groundwire_server.index.names import write_names
@@ -44,7 +44,7 @@ def write_tables(
         jobs.append(partial(write, directory, segments))
     results = run_jobs(jobs)
     row_count = sum(segment.row_count for segment in segments)
-    write_adjacency(directory, row_count, edges)
+    write_edges(directory, edges)
     nodes = NodeTable(directory, row_count)
     write_reading_order(directory, nodes)
     write_service_edges(directory, nodes.categories["service_name"], edges)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.scope import Scope
-from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.edges import EdgeTable
 from groundwire_server.index.files import make_durable, sha256
 from groundwire_server.index.lexical import CODE, PROSE
 from groundwire_server.index.manifest import FORMAT, FORMAT_VERSION, FileEntry, LexicalSpace, Manifest, VectorSpace

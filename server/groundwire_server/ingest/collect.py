@@ -15,7 +15,7 @@ from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.nodes import CONTAINS
 from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
-from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.edges import EdgeTable
 from groundwire_server.ingest.edge_columns import EdgeColumns
 from groundwire_server.ingest.long_texts import in_parts
 from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.index.adjacency import EdgeTable
+from groundwire_server.index.edges import EdgeTable
 from groundwire_server.ingest.records import SourceEdge
 
 _ORIGINS_FILE = "edges.origins.pickled"

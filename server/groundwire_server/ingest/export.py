@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from groundwire_server.domain.access import NodeAccess
 from groundwire_server.domain.errors import IngestError
 from groundwire_server.domain.scope import SEPARATOR, Scope
@@ -80,16 +82,17 @@ def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
 
 
 def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
-    owners, ends = index.outgoing.all_ends()
-    for position, (from_row, to_row) in enumerate(zip(owners.tolist(), ends.tolist(), strict=True)):
+    edges = index.edges
+    for position in np.lexsort((edges.to_rows, edges.types, edges.from_rows)).tolist():
+        from_row, to_row = int(edges.from_rows[position]), int(edges.to_rows[position])
         yield SourceEdge(
             from_key=_key(index, from_row),
             to_key=_key(index, to_row),
-            edge_type=index.manifest.edge_types[int(index.outgoing.types[position])],
+            edge_type=index.manifest.edge_types[int(edges.types[position])],
             origin=index.nodes.ids[from_row],
             # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
-            confidence=float(str(index.outgoing.confidences[position])),
-            line=int(index.outgoing.lines[position]),
+            confidence=float(str(edges.confidences[position])),
+            line=int(edges.lines[position]),
         )
 
 

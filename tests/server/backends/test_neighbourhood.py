@@ -1,33 +1,32 @@
 """The confident edges among some rows and their degrees, against brute force."""
 
-from types import SimpleNamespace
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.neighbourhood import CONFIDENT
+from groundwire_server.index.edges import Edges, EdgeTable, write_edges
 from groundwire_server.index.loaded import LoadedIndex
 
 _ROWS = st.integers(0, 6)
 
 
-def index_of(
-    near: NDArray[np.int64], far: NDArray[np.int64], confidences: NDArray[np.float32], count: int
-) -> LoadedIndex:
-    """An index as far as its edges: those from each row, and those to it."""
-
-    def side(from_: NDArray[np.int64], to: NDArray[np.int64]) -> SimpleNamespace:
-        order = np.argsort(from_, kind="stable")
-        starts = np.zeros(count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(from_, minlength=count), out=starts[1:])
-        return SimpleNamespace(starts=starts, ends=to[order].astype(np.int32), confidences=confidences[order])
-
-    return cast(LoadedIndex, SimpleNamespace(outgoing=side(near, far), incoming=side(far, near)))
+def graph_of(edges: Sequence[tuple[int, int, float]], count: int) -> Graph:
+    """The graph of edges from, to and of a confidence, each of a type of its own."""
+    near, far, confidences = np.asarray(edges, dtype=np.float64).reshape(-1, 3).T
+    types = np.arange(len(edges), dtype=np.int32)
+    ends = near.astype(np.int32), far.astype(np.int32)
+    with TemporaryDirectory() as directory:
+        write_edges(Path(directory), EdgeTable((), *ends, types, confidences, np.zeros_like(types)))
+        return Graph(Edges(Path(directory), len(edges)), count)
 
 
 @given(
@@ -42,9 +41,8 @@ def test_of_edges_between_two_rows_the_most_confident_counts_once(
     if not seen:
         return
     rows = sorted(data.draw(st.sets(st.sampled_from(seen), min_size=1)))
-    near, far = (np.asarray([edge[side] for edge in edges], dtype=np.int64) for side in (0, 1))
-    index = index_of(near, far, np.asarray([edge[2] for edge in edges], dtype=np.float32), 7)
-    found = neighbourhood_of(index, Visibility(index, np.asarray(visible)), np.asarray(rows, dtype=np.int64))
+    visibility = Visibility(cast(LoadedIndex, None), np.asarray(visible))
+    found = neighbourhood_of(graph_of(edges, 7), visibility, np.asarray(rows, dtype=np.int64))
     best: dict[tuple[int, int], float] = {}
     for one, other, confidence in (*edges, *((other, one, confidence) for one, other, confidence in edges)):
         if one in rows and other in seen and one != other and confidence >= CONFIDENT:

@@ -138,12 +138,14 @@ def edit_manifest(version: Path, **changes: object) -> None:
         pytest.param(lambda path: path.write_text("[]"), "manifest.json", id="another document"),
         pytest.param(lambda path: edit_manifest(path.parent, surprise=1), "surprise", id="unknown field"),
         pytest.param(lambda path: edit_manifest(path.parent, node_count="5"), "node_count", id="wrong type"),
-        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 5", id="other format"),
+        pytest.param(lambda path: edit_manifest(path.parent, format="other-index"), "other-index 6", id="other format"),
         pytest.param(
-            lambda path: edit_manifest(path.parent, format_version=6), "groundwire-index 6", id="newer version"
+            lambda path: edit_manifest(path.parent, format_version=7), "groundwire-index 7", id="newer version"
         ),
         pytest.param(lambda path: edit_manifest(path.parent, node_count=4), "id", id="fewer nodes than there are"),
-        pytest.param(lambda path: edit_manifest(path.parent, edge_count=2), "outgoing", id="more edges than there are"),
+        pytest.param(
+            lambda path: edit_manifest(path.parent, edge_count=2), "edges.from.bin", id="more edges than there are"
+        ),
     ],
 )
 def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[Path], None], told: str) -> None:
@@ -155,7 +157,7 @@ def test_a_foreign_or_torn_manifest_is_refused(version: Path, damage: Callable[[
 def test_an_older_format_says_what_to_do(version: Path) -> None:
     """Its manifest has other fields, and is refused for its format rather than for them."""
     edit_manifest(version, format_version=1, tokenizer="code-1", term_count=7)
-    assert "this server reads groundwire-index 5; build the index anew" in refused(verify, version)
+    assert "this server reads groundwire-index 6; build the index anew" in refused(verify, version)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.index.adjacency import Adjacency, EdgeTable, write_adjacency
+from groundwire_server.index.edges import Edges, EdgeTable, write_edges
 from groundwire_server.index.errors import IndexDamagedError
 from groundwire_server.index.vectors import VectorTable, write_vectors
 from support.index_tables import lexical_table
@@ -52,7 +52,7 @@ edge_rows = st.lists(
 
 
 @given(edges=edge_rows)
-def test_a_rows_edges_stand_in_order_of_type_and_other_end(edges: list[EdgeRow]) -> None:
+def test_edges_stand_in_descending_order_of_type_and_ends(edges: list[EdgeRow]) -> None:
     with TemporaryDirectory() as directory:
         from_rows, to_rows, types, confidences, lines = (np.asarray([edge[i] for edge in edges]) for i in range(5))
         table = EdgeTable(
@@ -63,25 +63,12 @@ def test_a_rows_edges_stand_in_order_of_type_and_other_end(edges: list[EdgeRow])
             confidences.astype(np.float64),
             lines.astype(np.int32),
         )
-        write_adjacency(Path(directory), 7, table)
-        outgoing = Adjacency(Path(directory), "outgoing", 7, len(edges))
-        incoming = Adjacency(Path(directory), "incoming", 7, len(edges))
-    for row in range(7):
-        for adjacency, mine in (
-            (outgoing, [(e.edge_type, e.to_row, e.confidence, e.line) for e in edges if e.from_row == row]),
-            (incoming, [(e.edge_type, e.from_row, e.confidence, e.line) for e in edges if e.to_row == row]),
-        ):
-            span = slice(*adjacency.span(row))
-            stored = zip(
-                adjacency.types[span].tolist(),
-                adjacency.ends[span].tolist(),
-                adjacency.confidences[span].tolist(),
-                adjacency.lines[span].tolist(),
-                strict=True,
-            )
-            assert list(stored) == sorted(mine)
-    owners, ends = outgoing.all_ends()
-    assert Counter(zip(owners.tolist(), ends.tolist(), strict=True)) == Counter((e.from_row, e.to_row) for e in edges)
+        write_edges(Path(directory), table)
+        stored = Edges(Path(directory), len(edges))
+    columns = (stored.types, stored.from_rows, stored.to_rows, stored.confidences, stored.lines)
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == sorted(
+        ((edge.edge_type, edge.from_row, edge.to_row, edge.confidence, edge.line) for edge in edges), reverse=True
+    )
 
 
 def unit_rows(count: int, dimension: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

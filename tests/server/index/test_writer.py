@@ -98,16 +98,16 @@ def nodes_of(index: LoadedIndex) -> list[Node]:
 
 
 def edges_of(index: LoadedIndex) -> list[Edge]:
-    owners, ends = index.outgoing.all_ends()
+    edges = index.edges
     return [
         Edge(
-            index.nodes.ids[owner],
-            index.nodes.ids[end],
-            index.manifest.edge_types[int(index.outgoing.types[position])],
-            float(index.outgoing.confidences[position]),
-            int(index.outgoing.lines[position]),
+            index.nodes.ids[edges.from_rows[position]],
+            index.nodes.ids[edges.to_rows[position]],
+            index.manifest.edge_types[edges.types[position]],
+            float(edges.confidences[position]),
+            int(edges.lines[position]),
         )
-        for position, (owner, end) in enumerate(zip(owners.tolist(), ends.tolist(), strict=True))
+        for position in range(len(edges))
     ]
 
 

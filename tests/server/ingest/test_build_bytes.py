@@ -1,6 +1,6 @@
 """The bytes of an index: those of the first builds, which held every node in memory, in whatever pieces it is made.
 
-`policy.bin` alone is of later builds, which count policy classes from 1.
+`policy.bin` and the edges are of later builds: policy classes count from 1, and edges stand in one table.
 """
 
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ FIRST_BUILDS = {
     "content_hash.bin": "c265e44ac052f262",
     "context_prefix.offsets.bin": "1dab018db54b9cd1",
     "context_prefix.utf8": "c3f22b07abcf1148",
+    "edges.confidences.bin": "cac3cd436c5e7a43",
+    "edges.from.bin": "26ac9081663750fc",
+    "edges.lines.bin": "ae798ba3d9711b9b",
+    "edges.to.bin": "ee3669e36707120f",
+    "edges.types.bin": "fd3184aae29f91b9",
     "flags.bin": "52ec9560d23082b2",
     "id.offsets.bin": "9fdc18ceb58e2dcd",
     "id.utf8": "5aa52f00e0e033b6",
-    "incoming.confidences.bin": "eebed81bf31d7079",
-    "incoming.ends.bin": "95b2dc57ea8e0aac",
-    "incoming.lines.bin": "297cc927484c92a1",
-    "incoming.starts.bin": "df058c336f19a117",
-    "incoming.types.bin": "2b9dd6e4f76d7f7c",
     "metadata.offsets.bin": "9718ac70071e888b",
     "metadata.utf8": "ea9799821c0fcb22",
     "metadata_terms.rows.bin": "9ec53797554d155a",
@@ -52,11 +52,6 @@ FIRST_BUILDS = {
     "names.terms.offsets.bin": "78c7679abd28601e",
     "names.terms.utf8": "c85422ecac05dc87",
     "numbers.bin": "d66584156842f2ee",
-    "outgoing.confidences.bin": "d5f3f748fb093d6f",
-    "outgoing.ends.bin": "da039305f5f6d7dd",
-    "outgoing.lines.bin": "c7b0fcf4fba64f0c",
-    "outgoing.starts.bin": "35dd1844c953a9db",
-    "outgoing.types.bin": "dee41fd103e01d43",
     "policies.json": "81edadb478bdfc1f",
     "policy.bin": "2035112e3ffea606",
     "prose.frequencies.bin": "3a4bfd8d4cee1804",

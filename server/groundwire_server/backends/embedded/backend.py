@@ -62,7 +62,7 @@ class EmbeddedSnapshot:
         """See `RetrievalSnapshot.narrowed` and `GraphSnapshot.narrowed`."""
         if not filter_.narrows:
             return self
-        sight = Sight(self.view.index, self.view.visibility, RowFilter(self.view.index, filter_))
+        sight = replace(self.sight, filter=RowFilter(self.view.index, filter_))
         return replace(self, sight=sight, rows=KnownRows(sight))
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
@@ -76,7 +76,7 @@ class EmbeddedSnapshot:
     def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
         """See `RetrievalSnapshot.neighbourhood`."""
         rows = np.fromiter(self.rows.of(ids).values(), dtype=np.int64, count=len(ids))
-        return neighbourhood_of(self.view.index, self.view.visibility, rows)
+        return neighbourhood_of(self.view.graph, self.view.visibility, rows)
 
     def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
         """See `RetrievalSnapshot.nodes`."""
@@ -149,8 +149,9 @@ class EmbeddedBackend:
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""
         view = self._pool.view(scope, access, lifecycle)
+        view.graph.begin()
         observer().saw_nodes(view.visibility.count)
-        sight = Sight(view.index, view.visibility)
+        sight = Sight(view.index, view.graph, view.visibility)
         return EmbeddedSnapshot(view, self._query_vectors.of(access), sight, KnownRows(sight))
 
     def open_graph(

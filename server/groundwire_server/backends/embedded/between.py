@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundwire_server.backends.embedded.neighbours import Neighbours, Rows
+from groundwire_server.backends.embedded.graph import Rows
+from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.domain.checkpoint import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int32)

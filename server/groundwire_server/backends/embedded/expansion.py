@@ -30,7 +30,7 @@ def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
     walker.keep(len(nodes))
     checkpoint()
     names = dict(zip((row.row for row in reached), (node.id for node in nodes), strict=False))
-    edges, complete = _edges_within(room, _named_edges(sight, walker, names))
+    edges, complete = _edges_within(room, _named_edges(sight, walker.edges(), names))
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
         nodes=nodes,
@@ -45,8 +45,7 @@ def neighbours_along(sight: Sight, edge_types: frozenset[str] | None, least: flo
     names = sight.index.manifest.edge_types
     admitted = np.asarray([edge_types is None or name.casefold() in edge_types for name in names], dtype=np.bool_)
     outgoing, incoming = (
-        Neighbours(adjacency, admitted, sight.holds, least)
-        for adjacency in (sight.index.outgoing, sight.index.incoming)
+        Neighbours(side, admitted, sight.holds, least) for side in (sight.graph.outgoing, sight.graph.incoming)
     )
     return outgoing, incoming
 
@@ -82,11 +81,12 @@ def _named_node(nodes: NodeTable, reached: ReachedRow, names: Mapping[int, str])
     )
 
 
-def _named_edges(sight: Sight, walker: Walker, names: dict[int, str]) -> Iterator[Edge]:
-    edge_types = sight.index.manifest.edge_types
-    for edge in walker.edges():
-        edge_type = edge_types[edge.edge_type]
-        yield Edge(names[edge.from_row], names[edge.to_row], edge_type, edge.confidence, edge.line)
+def _named_edges(sight: Sight, positions: Sequence[int], names: Mapping[int, str]) -> Iterator[Edge]:
+    edges, edge_types = sight.index.edges, sight.index.manifest.edge_types
+    stored = (edges.from_rows, edges.to_rows, edges.types, edges.confidences, edges.lines)
+    columns = (column.take(positions).tolist() for column in stored)
+    for from_row, to_row, edge_type, confidence, line in zip(*columns, strict=True):
+        yield Edge(names[from_row], names[to_row], edge_types[edge_type], confidence, line)
 
 
 def _nodes_within(room: int, nodes: Iterable[ExpandedNode]) -> tuple[tuple[ExpandedNode, ...], int]:

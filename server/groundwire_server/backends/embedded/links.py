@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.between import Between
-from groundwire_server.backends.embedded.neighbours import Neighbours, Rows
+from groundwire_server.backends.embedded.graph import Rows
+from groundwire_server.backends.embedded.neighbours import Neighbours
+from groundwire_server.index.edges import Edges
 from groundwire_server.index.spans import is_first_of_pair
 
 
@@ -35,11 +37,13 @@ class Links(NamedTuple):
         )
 
 
-def links_between(between: Between, outgoing: Neighbours | None, incoming: Neighbours | None, max_hops: int) -> Links:
+def links_between(
+    between: Between, edges: Edges, outgoing: Neighbours | None, incoming: Neighbours | None, max_hops: int
+) -> Links:
     """The links of all paths of at most `max_hops` hops among what was reached."""
     near, far = np.union1d(between.starts, between.inner), np.union1d(between.inner, between.ends)
     found = [
-        _links(neighbours, near, far, is_onward=is_onward)
+        _links(neighbours, edges, near, far, is_onward=is_onward)
         for neighbours, is_onward in ((outgoing, True), (incoming, False))
         if neighbours is not None
     ]
@@ -47,10 +51,11 @@ def links_between(between: Between, outgoing: Neighbours | None, incoming: Neigh
     return links.taken(_within(links, between.starts, between.ends, max_hops))
 
 
-def _links(neighbours: Neighbours, near: Rows, far: Rows, *, is_onward: bool) -> Links:
-    edges = neighbours.among(near, far)
-    onward = np.full(len(edges.ends), is_onward)
-    return Links(near.take(edges.places), edges.ends, onward, edges.types, edges.confidences, edges.lines)
+def _links(neighbours: Neighbours, edges: Edges, near: Rows, far: Rows, *, is_onward: bool) -> Links:
+    found = neighbours.among(near, far)
+    onward = np.full(len(found.ends), is_onward)
+    confidences, lines = edges.confidences.take(found.positions), edges.lines.take(found.positions)
+    return Links(near.take(found.places), found.ends, onward, found.types, confidences, lines)
 
 
 def _surest(links: Links) -> Links:

@@ -3,21 +3,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.graph import Graph, Side
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.neighbourhood import CONFIDENT, Neighbourhood
-from groundwire_server.index.adjacency import Adjacency
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.spans import is_first_of_pair, positions_of
+from groundwire_server.index.spans import is_first_of_pair
 
 Rows = NDArray[np.int64]
 
 
-def neighbourhood_of(index: LoadedIndex, visibility: Visibility, rows: Rows) -> Neighbourhood:
+def neighbourhood_of(graph: Graph, visibility: Visibility, rows: Rows) -> Neighbourhood:
     """The edges among distinct rows [n], ascending; of several edges between two rows the most confident counts.
 
     Every edge type counts, whichever way it points. Costs what the rows' edges do.
     """
-    sides = [_edges_of(adjacency, visibility, rows) for adjacency in (index.outgoing, index.incoming)]
+    sides = [_edges_of(side, visibility, rows) for side in (graph.outgoing, graph.incoming)]
     near, far, confidences = (np.concatenate(column) for column in zip(*sides, strict=True))
     order = np.lexsort((-confidences, far, near))
     near, far, confidences = near[order], far[order], confidences[order]
@@ -29,12 +28,10 @@ def neighbourhood_of(index: LoadedIndex, visibility: Visibility, rows: Rows) -> 
     return Neighbourhood(np.stack((near[among], places[among])), confidences[among], degrees)
 
 
-def _edges_of(
-    adjacency: Adjacency, visibility: Visibility, rows: Rows
-) -> tuple[NDArray[np.int64], Rows, NDArray[np.float64]]:
+def _edges_of(side: Side, visibility: Visibility, rows: Rows) -> tuple[NDArray[np.int64], Rows, NDArray[np.float64]]:
     """The confident edges of rows [n] to visible others: the row's place, the other end, the confidence."""
-    positions, counts = positions_of(adjacency.starts, rows)
-    near, far = np.repeat(np.arange(len(rows)), counts), adjacency.ends.take(positions).astype(np.int64)
-    confidences = adjacency.confidences.take(positions)
+    near, positions = side.of(rows)
+    far = side.ends.take(positions).astype(np.int64)
+    confidences = side.edges.confidences.take(positions)
     kept = np.flatnonzero((confidences >= np.float32(CONFIDENT)) & visibility.mask.take(far) & (rows.take(near) != far))
     return near.take(kept), far.take(kept), confidences.take(kept).astype(np.float64)

@@ -1,49 +1,26 @@
 """A row's neighbours as a walk may use them: by edges that it follows, in its sight, by (edge type, other end)."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Set
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.adjacency import Adjacency
-from groundwire_server.index.spans import positions_of
+from groundwire_server.backends.embedded.graph import HUB_DEGREE, Positions, Rows, Side
 
-HUB_DEGREE = 256
-"""From more edges on, a row is read piece by piece, and edges into a small set are looked up in it."""
 ROWS_AT_A_TIME = 1_024
-"""How many rows that are no hubs are read at a time: at most as many edges as a large hub has."""
-
-Positions = NDArray[np.int64]
-Rows = NDArray[np.int32]
+MANY_ROWS = 1_024
+"""From here on a table of all rows is faster than a binary search for each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The other end of an edge."""
-
-    edge_type: int
-    row: int
-
-
-class EdgesAmong(NamedTuple):
-    """Edges, all arrays [m]: the near end's place among the rows asked for, edge type, far end, confidence, line."""
+class FollowedEdges(NamedTuple):
+    """Edges, all arrays [m]: the near end's place among the rows asked for, edge type, far end, and their position."""
 
     places: NDArray[np.int64]
     types: Rows
     ends: Rows
-    confidences: NDArray[np.float32]
-    lines: NDArray[np.int32]
-
-
-NO_EDGES = EdgesAmong(
-    np.empty(0, dtype=np.int64),
-    np.empty(0, dtype=np.int32),
-    np.empty(0, dtype=np.int32),
-    np.empty(0, dtype=np.float32),
-    np.empty(0, dtype=np.int32),
-)
+    positions: Positions
 
 
 class Neighbours:
@@ -51,101 +28,69 @@ class Neighbours:
 
     def __init__(
         self,
-        adjacency: Adjacency,
+        side: Side,
         admitted: NDArray[np.bool_],
         holds: Callable[[Rows], NDArray[np.bool_]],
         least: float,
     ) -> None:
         """`admitted` is a mask [edge types], `holds` says of rows [m] which are in sight, `least` is a confidence."""
-        self._adjacency = adjacency
+        self._side = side
         self._admitted = admitted
         self._holds = holds
         # As confidences are stored: the 0.7 of an edge is 0.7 in single precision, which lies below the double.
         self._least = np.float32(least)
 
-    def is_hub(self, row: int) -> bool:
-        """Whether the row is to be read with `of`, and not together with others."""
-        start, end = self._adjacency.span(row)
-        return end - start > HUB_DEGREE
+    def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
+        """The edges of rows [m], those of each in order, as far as they matter to a walk with room for `most` rows.
 
-    def of(self, row: int) -> Iterator[Neighbour]:
-        """All neighbours in order, read in growing pieces: a caller that stops early has read little of a hub."""
-        for positions in self._pieces(row):
-            _, types, ends = self._admit(positions)
-            yield from map(Neighbour, types.tolist(), ends.tolist())
-
-    def of_all(self, rows: Rows) -> Iterator[tuple[int, Neighbour]]:
-        """All neighbours of rows [m] that are no hubs, with each row's place, by (edge type, other end, place)."""
-        positions, counts = positions_of(self._adjacency.starts, rows)
-        kept, types, ends = self._admit(positions)
-        places = np.repeat(np.arange(len(rows)), counts).take(kept)
-        order = np.lexsort((places, ends, types))
-        others = map(Neighbour, types[order].tolist(), ends[order].tolist())
-        return zip(places[order].tolist(), others, strict=True)
+        Of a hub those are left out that stand behind more than `most` rows which are not among the `known` ones.
+        """
+        places, positions = self._side.of(rows, partial(self._needed, known=known, most=most))
+        return self._follow(places, positions)
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """The other ends of all edges of rows [m], in pieces: a caller that stops early has read little of a hub."""
-        degrees = self._adjacency.starts.take(rows + 1) - self._adjacency.starts.take(rows)
-        few = rows[degrees <= HUB_DEGREE]
-        for first in range(0, len(few), ROWS_AT_A_TIME):
-            positions, _ = positions_of(self._adjacency.starts, few[first : first + ROWS_AT_A_TIME])
-            yield self._admit(positions)[2]
-        for hub in rows[degrees > HUB_DEGREE].tolist():
-            for positions in self._pieces(hub):
-                yield self._admit(positions)[2]
+        for first in range(0, len(rows), ROWS_AT_A_TIME):
+            places, positions = self._side.of(rows[first : first + ROWS_AT_A_TIME])
+            read, length = 0, HUB_DEGREE
+            while read < len(positions):
+                yield self._follow(places[read : read + length], positions[read : read + length]).ends
+                read, length = read + length, 2 * length
 
-    def among(self, rows: Rows, chosen: Rows) -> EdgesAmong:
-        """The edges from rows [m] to those in `chosen`, which is sorted and not empty; in no defined order."""
-        degrees = self._adjacency.starts.take(rows + 1) - self._adjacency.starts.take(rows)
-        few = np.flatnonzero(degrees <= HUB_DEGREE)
-        positions, counts = positions_of(self._adjacency.starts, rows[few])
-        near = _standing_in(chosen, self._adjacency.ends.take(positions))
-        found = [(np.repeat(few, counts)[near], positions[near])]
-        for hub in np.flatnonzero(degrees > HUB_DEGREE).tolist():
-            looked_up = self._look_up(int(rows[hub]), chosen)
-            found.append((np.full(len(looked_up), hub, dtype=np.int64), looked_up))
-        places, positions = (np.concatenate(column) for column in zip(*found, strict=True))
-        kept, types, ends = self._admit(positions)
-        positions = positions.take(kept)
-        confidences, lines = self._adjacency.confidences.take(positions), self._adjacency.lines.take(positions)
-        return EdgesAmong(places.take(kept), types, ends, confidences, lines)
+    def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
+        """The edges from rows [m] to those in `chosen`, which is sorted and not empty; row by row, each in order."""
+        places, positions = self._side.of(rows)
+        near = _standing_in(chosen, self._side.ends.take(positions))
+        return self._follow(places.take(near), positions.take(near))
 
-    def _pieces(self, row: int) -> Iterator[Positions]:
-        """The positions of a row's edges, in growing pieces."""
-        start, end = self._adjacency.span(row)
-        piece = HUB_DEGREE
-        while start < end:
-            stop = min(start + piece, end)
-            yield np.arange(start, stop)
-            start, piece = stop, piece * 2
+    def _needed(self, positions: Positions, known: Set[int], most: int) -> int:
+        """How many of a row's edges hold more than `most` rows that are not known; all of them where none do."""
+        fresh: set[int] = set()
+        read, length = 0, HUB_DEGREE
+        while read < len(positions) and len(fresh) <= most:
+            piece = positions[read : read + length]
+            fresh.update(self._follow(np.zeros_like(piece), piece).ends.tolist())
+            fresh -= known
+            read, length = read + length, 2 * length
+        return read
 
-    def _look_up(self, row: int, chosen: Rows) -> Positions:
-        """Positions of a row's edges into `chosen`, by binary search within each edge type's run of sorted ends."""
-        start, end = self._adjacency.span(row)
-        # As 32 bits like the types: numbers of 64 would have all of them copied to their width first.
-        edge_types = np.arange(len(self._admitted) + 1, dtype=np.int32)
-        bounds = start + np.searchsorted(self._adjacency.types[start:end], edge_types)
-        positions: list[Positions] = [np.empty(0, dtype=np.int64)]
-        for edge_type in np.flatnonzero(self._admitted).tolist():
-            first, last = int(bounds[edge_type]), int(bounds[edge_type + 1])
-            if first < last:
-                run = self._adjacency.ends[first:last]
-                found = np.minimum(np.searchsorted(run, chosen), last - first - 1)
-                positions.append(first + found[run.take(found) == chosen])
-        return np.concatenate(positions)
-
-    def _admit(self, positions: Positions) -> tuple[Positions, Rows, Rows]:
-        """Which of the edges at some positions [m] may be walked, and the edge type and other end of each of these."""
-        types, ends = self._adjacency.types.take(positions), self._adjacency.ends.take(positions)
+    def _follow(self, places: NDArray[np.int64], positions: Positions) -> FollowedEdges:
+        """Those of some edges [m] that may be walked."""
+        edges = self._side.edges
+        types = edges.types.take(positions)
         followed = self._admitted.take(types)
         if self._least > 0:
-            followed &= self._adjacency.confidences.take(positions) >= self._least
+            followed &= edges.confidences.take(positions) >= self._least
         kept = np.flatnonzero(followed)
-        kept = kept[self._holds(ends.take(kept))]
-        return kept, types.take(kept), ends.take(kept)
+        ends = self._side.ends.take(positions.take(kept))
+        held = self._holds(ends)
+        kept = kept[held]
+        return FollowedEdges(places.take(kept), types.take(kept), ends[held], positions.take(kept))
 
 
-def _standing_in(chosen: Rows, rows: Rows) -> Positions:
+def _standing_in(chosen: Rows, rows: Rows) -> NDArray[np.int64]:
     """The places of those of several rows [m] that stand in `chosen`."""
+    if len(rows) > MANY_ROWS:
+        return np.flatnonzero(np.isin(rows, chosen))
     found = np.minimum(np.searchsorted(chosen, rows), len(chosen) - 1)
     return np.flatnonzero(chosen.take(found) == rows)

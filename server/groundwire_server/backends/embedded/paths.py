@@ -7,8 +7,9 @@ import numpy as np
 
 from groundwire_server.backends.embedded.between import Between
 from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, neighbours_along
+from groundwire_server.backends.embedded.graph import Rows
 from groundwire_server.backends.embedded.links import Links, links_between
-from groundwire_server.backends.embedded.neighbours import Neighbours, Rows
+from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.interface import PathSearch
@@ -73,7 +74,7 @@ class _Finder:
             if not self._between.widen():
                 return PathsReason.LIMIT_REACHED
         self._checkpoint()
-        links = links_between(self._between, self._outgoing, self._incoming, hops)
+        links = links_between(self._between, self._sight.index.edges, self._outgoing, self._incoming, hops)
         if len(links.near) > MAX_PATH_LINKS:
             return PathsReason.LIMIT_REACHED
         graph = PathGraph(links, self._between.starts, self._between.ends)

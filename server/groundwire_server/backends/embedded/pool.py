@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.known_policies import KnownPolicies
 from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext
@@ -33,6 +34,7 @@ class View:
     """One index version as one caller sees it, for one lifecycle; the caller sees a node of some lifecycle."""
 
     index: LoadedIndex
+    graph: Graph
     caller: CallerVisibility
     lifecycle: Lifecycle
 
@@ -42,26 +44,35 @@ class View:
         return self.caller.of(self.lifecycle)
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A version in the pool, and what is known of who sees what of it."""
+
+    index: LoadedIndex
+    graph: Graph
+    visibilities: VisibilityCache
+
+
 class _Opening:
     """A version on its way into the pool: the first to ask opens it, others wait for that version alone."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._opened: tuple[LoadedIndex, VisibilityCache] | None = None
+        self._opened: _Open | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the version has been opened."""
         return self._opened is not None
 
-    def opened(self, directory: Path, pinned: Scope) -> tuple[LoadedIndex, VisibilityCache]:
+    def opened(self, directory: Path, pinned: Scope) -> _Open:
         """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
         if self._opened is not None:
             return self._opened
         with releasing_interpreter(), self._lock:
             if self._opened is None:
                 index = open_version(directory, pinned)
-                self._opened = index, VisibilityCache(index)
+                self._opened = _Open(index, Graph(index.edges, index.manifest.node_count), VisibilityCache(index))
             return self._opened
 
 
@@ -90,7 +101,7 @@ class IndexPool:
         visible = self._visible(pinned, access)
         return None if visible is None else View(*visible, lifecycle)
 
-    def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, CallerVisibility] | None:
+    def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, Graph, CallerVisibility] | None:
         directory = self._store.directory(pinned)
         if not directory.is_dir():
             self._forget(pinned)
@@ -98,7 +109,7 @@ class IndexPool:
         if not self._is_open(pinned) and not self._policies.admit(directory, access):
             return None
         try:
-            index, visibilities = self._load(pinned, directory)
+            version = self._load(pinned, directory)
         except IndexDamagedError as error:
             # It may be deleted, or its policies lost, since they were judged.
             if not directory.is_dir():
@@ -109,14 +120,14 @@ class IndexPool:
             raise PreconditionError(
                 Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", pinned.names
             ) from error
-        caller = visibilities.get(access)
-        return (index, caller) if caller.sees_any else None
+        caller = version.visibilities.get(access)
+        return (version.index, version.graph, caller) if caller.sees_any else None
 
     def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
         """Whether the policies that lie there alone tell that the caller may see a node."""
         return not access.bounds.bind and self._policies.admit(directory, access)
 
-    def _load(self, pinned: Scope, directory: Path) -> tuple[LoadedIndex, VisibilityCache]:
+    def _load(self, pinned: Scope, directory: Path) -> _Open:
         with self._lock:
             opening = self._openings.setdefault(pinned, _Opening())
             self._openings.move_to_end(pinned)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
+from groundwire_server.backends.embedded.graph import Rows
 from groundwire_server.backends.embedded.links import Links
-from groundwire_server.backends.embedded.neighbours import Rows
 from groundwire_server.domain.checkpoint import Checkpoint
 
 _SCALE_BITS = 149

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.index.loaded import LoadedIndex
@@ -19,6 +20,7 @@ class Sight:
     """
 
     index: LoadedIndex
+    graph: Graph
     visibility: Visibility
     filter: RowFilter | None = None
 

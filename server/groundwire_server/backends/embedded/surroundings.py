@@ -27,9 +27,9 @@ def neighbors_of(sight: Sight, rows: Mapping[str, int]) -> dict[str, tuple[str, 
 
 def _containers(sight: Sight, row: int, contains: int) -> Rows:
     """The rows whose edges of type `contains` lead to this one, ascending."""
-    start, end = sight.index.incoming.span(row)
-    first, last = np.searchsorted(sight.index.incoming.types[start:end], (contains, contains + 1))
-    return sight.index.incoming.ends[start + first : start + last]
+    positions = sight.graph.incoming.positions(row)
+    first, last = np.searchsorted(sight.index.edges.types.take(positions), (contains, contains + 1))
+    return sight.index.edges.from_rows.take(positions[first:last])
 
 
 def _nearest(sight: Sight, row: int) -> Rows:

@@ -1,45 +1,36 @@
-"""Breadth-first walk of the dependency graph within limits (design §5; seed 000 `expand_dependency_tree`).
+"""Breadth-first walk of the dependency graph within limits.
 
 Nodes of one depth stand in the order (seed that reached them, edge type, id); a node reached in several ways counts
-for the first. The node limit acts inside the walk: of a hub no more is read than it admits. Nodes that are hidden or do
-not pass the filter are never stepped on, so nothing behind them is reached through them.
+for the first. The node limit acts inside the walk: of a hub little more is read than it admits. Nodes that are hidden
+or do not pass the filter are never stepped on, so nothing behind them is reached through them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import merge
-from itertools import groupby, repeat
-from typing import TypeAlias
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.neighbours import NO_EDGES, Neighbour, Neighbours
+from groundwire_server.backends.embedded.graph import Rows
+from groundwire_server.backends.embedded.neighbours import FollowedEdges, Neighbours
 from groundwire_server.domain.checkpoint import Checkpoint
 
-_Entry: TypeAlias = tuple[tuple[int, int, int], int, Neighbour]
-"""(edge type, other end, parent's place), the parent's row, the neighbour."""
 
-
-@dataclass(frozen=True, slots=True)
-class ReachedRow:
-    """A row of the walk: its depth, the row it was reached from (-1 for a seed) and the seed's position."""
+class ReachedRow(NamedTuple):
+    """A row of the walk: its depth, and the row it was reached from (-1 for a seed)."""
 
     row: int
     depth: int
     parent: int
-    seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class WalkedEdge:
-    """An edge between two reached rows, in its own direction, whichever way it was walked."""
+class _Level(NamedTuple):
+    """The rows of one depth in order, with the position of the seed that reached each; arrays [m]."""
 
-    from_row: int
-    to_row: int
-    edge_type: int
-    confidence: float
-    line: int
+    rows: Rows
+    seeds: NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -52,105 +43,75 @@ class Walker:
     max_nodes: int
     checkpoint: Checkpoint
     limit_reached: bool = False
-    _reached: dict[int, ReachedRow] = field(default_factory=dict)
+    _reached: list[ReachedRow] = field(default_factory=list)
 
     def walk(self, seeds: Sequence[int]) -> list[ReachedRow]:
         """The reached rows in order, distinct `seeds` first; sets `limit_reached` when a row had no place."""
         self.limit_reached = len(seeds) > self.max_nodes
-        level = [ReachedRow(row, 0, -1, position) for position, row in enumerate(seeds[: self.max_nodes])]
-        self._reached = {reached.row: reached for reached in level}
+        first = np.asarray(seeds[: self.max_nodes], dtype=np.int32)
+        level = _Level(first, np.arange(len(first)))
+        self._reached = [ReachedRow(row, 0, -1) for row in first.tolist()]
         for depth in range(1, self.max_depth + 1):
             self.checkpoint()
             level = self._next_level(level, depth)
-            if not level or self.limit_reached:
+            if not len(level.rows) or self.limit_reached:
                 break
-        return list(self._reached.values())
+        return self._reached
 
     def keep(self, count: int) -> None:
         """Gives up all but the first `count` reached rows."""
-        self._reached = dict(list(self._reached.items())[:count])
+        self._reached = self._reached[:count]
 
-    def edges(self) -> Iterator[WalkedEdge]:
-        """The edges between reached rows that leave, in the directions asked, one of less than the greatest depth.
+    def edges(self) -> list[int]:
+        """The positions of the edges between reached rows that leave, in the directions asked, one of less than the
+        greatest depth.
 
         Each once, in the order of (that row's place, edge type, other end).
         """
-        rows = [reached.row for reached in self._reached.values() if reached.depth < self.max_depth]
-        told: set[tuple[int, int, int]] = set()
-        for edge in self._edges_from(np.asarray(rows, dtype=np.int32)):
-            identity = (edge.from_row, edge.to_row, edge.edge_type)
-            if identity not in told:
-                told.add(identity)
-                yield edge
+        near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int32)
+        chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int32)
+        found = _together([neighbours.among(near, chosen) for neighbours in self._followed()])
+        # The sort keeps outgoing edges before incoming ones that are alike. One found from both its ends comes twice.
+        order = np.lexsort((found.ends, found.types, found.places))
+        return list(dict.fromkeys(found.positions[order].tolist()))
 
     def leads_on(self) -> bool:
         """Whether an edge that may be walked leads from a row of the greatest depth to one that was not reached.
 
-        Ends at the first such edge: of a hub no more is read than leads to rows that were reached.
+        Ends at the first such edge: of a hub no more is judged than leads to rows that were reached.
         """
-        last = np.asarray([row.row for row in self._reached.values() if row.depth == self.max_depth], dtype=np.int32)
-        known = np.asarray(sorted(self._reached), dtype=np.int32)
-        for neighbours in (self.outgoing, self.incoming):
-            for ends in neighbours.ends_of(last) if neighbours is not None else ():
+        last = np.asarray([reached.row for reached in self._reached if reached.depth == self.max_depth], dtype=np.int32)
+        known = {reached.row for reached in self._reached}
+        for neighbours in self._followed():
+            for ends in neighbours.ends_of(last):
                 self.checkpoint()
-                if not np.isin(ends, known).all():
+                if not known.issuperset(ends.tolist()):
                     return True
         return False
 
-    def _next_level(self, level: Sequence[ReachedRow], depth: int) -> list[ReachedRow]:
-        next_level: list[ReachedRow] = []
-        for seed, parents in groupby(level, key=lambda reached: reached.seed):
-            for parent, neighbour in self._in_order(list(parents)):
-                if neighbour.row in self._reached:
-                    continue
-                if len(self._reached) == self.max_nodes:
+    def _followed(self) -> list[Neighbours]:
+        return [neighbours for neighbours in (self.outgoing, self.incoming) if neighbours is not None]
+
+    def _next_level(self, level: _Level, depth: int) -> _Level:
+        known = {reached.row for reached in self._reached}
+        room = self.max_nodes - len(known)
+        found = _together([neighbours.of(level.rows, known, room) for neighbours in self._followed()])
+        seeds = level.seeds.take(found.places)
+        order = np.lexsort((found.places, found.ends, found.types, seeds))
+        fresh: list[int] = []
+        for place, row in zip(order.tolist(), found.ends[order].tolist(), strict=True):
+            if row not in known:
+                if len(fresh) == room:
                     self.limit_reached = True
-                    return next_level
-                reached = ReachedRow(neighbour.row, depth, parent, seed)
-                self._reached[neighbour.row] = reached
-                next_level.append(reached)
+                    break
+                known.add(row)
+                fresh.append(place)
+        chosen = np.asarray(fresh, dtype=np.int64)
+        next_level = _Level(found.ends[chosen], seeds[chosen])
+        parents = level.rows.take(found.places[chosen])
+        self._reached += map(ReachedRow, next_level.rows.tolist(), repeat(depth), parents.tolist())
         return next_level
 
-    def _in_order(self, parents: Sequence[ReachedRow]) -> Iterator[tuple[int, Neighbour]]:
-        """The neighbours of several parents merged by (edge type, id, parent's place), read as far as consumed."""
-        streams = [
-            stream
-            for neighbours in (self.outgoing, self.incoming)
-            if neighbours is not None
-            for stream in _streams([parent.row for parent in parents], neighbours)
-        ]
-        for _, parent_row, neighbour in merge(*streams, key=lambda entry: entry[0]):
-            yield parent_row, neighbour
 
-    def _edges_from(self, rows: NDArray[np.int32]) -> Iterator[WalkedEdge]:
-        """The edges between reached rows that leave some of them [m], by (row's place, edge type, other end)."""
-        chosen = np.asarray(sorted(self._reached), dtype=np.int32)
-        onward = self.outgoing.among(rows, chosen) if self.outgoing else NO_EDGES
-        backward = self.incoming.among(rows, chosen) if self.incoming else NO_EDGES
-        places = np.concatenate((onward.places, backward.places))
-        types = np.concatenate((onward.types, backward.types))
-        near, far = rows.take(places), np.concatenate((onward.ends, backward.ends))
-        confidences = np.concatenate((onward.confidences, backward.confidences))
-        lines = np.concatenate((onward.lines, backward.lines))
-        is_onward = np.arange(len(places)) < len(onward.places)
-        order = np.lexsort((~is_onward, far, types, places))
-        from_rows, to_rows = np.where(is_onward, (near, far), (far, near))[:, order]
-        facts = (column[order].tolist() for column in (types, confidences, lines))
-        return map(WalkedEdge, from_rows.tolist(), to_rows.tolist(), *facts)
-
-
-def _streams(rows: Sequence[int], neighbours: Neighbours) -> Iterator[Iterator[_Entry]]:
-    """The neighbours of rows, each stream in order: one for all rows of few edges, and one for each hub."""
-    hubs: list[int] = []
-    others: list[int] = []
-    for place, row in enumerate(rows):
-        (hubs if neighbours.is_hub(row) else others).append(place)
-    if others:
-        together = neighbours.of_all(np.asarray([rows[place] for place in others], dtype=np.int32))
-        yield (_entry(rows, others[place], neighbour) for place, neighbour in together)
-    for hub in hubs:
-        yield (_entry(rows, place, neighbour) for place, neighbour in zip(repeat(hub), neighbours.of(rows[hub])))
-
-
-def _entry(rows: Sequence[int], place: int, neighbour: Neighbour) -> _Entry:
-    return (neighbour.edge_type, neighbour.row, place), rows[place], neighbour
+def _together(found: Sequence[FollowedEdges]) -> FollowedEdges:
+    return FollowedEdges(*map(np.concatenate, zip(*found, strict=True)))

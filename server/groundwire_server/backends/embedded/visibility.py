@@ -64,12 +64,10 @@ class Visibility:
     @cached_property
     def edge_count(self) -> int:
         """Edges both ends of which are visible."""
-        edges = self._index.outgoing
+        edges = self._index.edges
         if self.count == len(self.mask):
-            return len(edges.ends)
-        from_visible = np.repeat(self.mask, np.diff(edges.starts))
-        from_visible &= self.mask.take(edges.ends)
-        return int(np.count_nonzero(from_visible))
+            return len(edges)
+        return int(np.count_nonzero(self.mask.take(edges.from_rows) & self.mask.take(edges.to_rows)))
 
     def narrowed(self, filter_: Filter) -> NDArray[np.bool_]:
         """The mask [n] of visible rows that pass the filter; not to be written to."""
