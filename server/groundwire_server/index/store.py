@@ -10,8 +10,10 @@ from a name that never was.
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import unquote
@@ -24,6 +26,8 @@ from groundwire_server.index.files import make_durable, replace_durably
 from groundwire_server.index.loaded import open_version, verify
 from groundwire_server.index.policies import POLICIES_FILE
 
+MOST_BRANCHES = 4_096
+_SETTLED_NANOSECONDS = 1_000_000_000
 _ACTIVE = ".active"
 _TOMBSTONES = ".deleted"
 _BUILDING = ".building-"
@@ -35,6 +39,9 @@ class IndexStore:
 
     def __init__(self, data: Path) -> None:
         self.data = data
+        self._active: dict[Path, tuple[tuple[int, int], str]] = {}
+        # Making a path takes longer than asking the system for it. Names come from callers, so not all are kept.
+        self._branch_of = lru_cache(MOST_BRANCHES)(lambda *names: self.data.joinpath(*map(escaped, names)))
 
     def check_readable(self) -> None:
         """Raises OSError when the data directory cannot be listed: it is gone, or its volume is."""
@@ -54,10 +61,20 @@ class IndexStore:
 
     def active(self, scope: Scope) -> str:
         """The active version of a scope, "" when there is none."""
+        pointer = self._branch(scope) / _ACTIVE
         try:
-            return (self._branch(scope) / _ACTIVE).read_text()
+            state = pointer.stat()
+            written = (state.st_ino, state.st_mtime_ns)
+            known, version = self._active.get(pointer, (None, ""))
+            if known != written:
+                version = pointer.read_text()
+                # One that is swapped in the same tick of the clock could look the same, so a young one is read again.
+                if time.time_ns() - state.st_mtime_ns > _SETTLED_NANOSECONDS:
+                    self._active[pointer] = (written, version)
         except (FileNotFoundError, NotADirectoryError):
+            self._active.pop(pointer, None)
             return ""
+        return version
 
     def directory(self, scope: Scope) -> Path:
         """Where the version that `scope.active_index` names lies, if it exists."""
@@ -160,7 +177,7 @@ class IndexStore:
             yield
 
     def _branch(self, scope: Scope) -> Path:
-        return self.data / escaped(scope.repository) / escaped(scope.branch)
+        return self._branch_of(scope.repository, scope.branch)
 
 
 def _keep_from_readers(data: Path) -> None:

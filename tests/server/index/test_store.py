@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -81,6 +82,21 @@ def test_activation_swaps_and_returns_the_version_before(store: IndexStore, put:
     assert store.activate(V2) == "v1"
     assert store.active(V1) == "v2"
     assert store.activate(V2) == "v2"
+
+
+@pytest.mark.parametrize(("age", "told"), [(0, "v2"), (3_600, "v1")])
+def test_a_pointer_is_read_again_until_its_time_tells_it_from_the_next(store: IndexStore, age: int, told: str) -> None:
+    """A file that another one replaces may have its number and, within one tick of the clock, its time."""
+    scope = Scope("shop", "main")
+    pointer = store.data / "shop" / "main" / ".active"
+    pointer.parent.mkdir(parents=True)
+    pointer.write_text("v1")
+    written = time.time() - age
+    os.utime(pointer, (written, written))
+    assert store.active(scope) == "v1"
+    pointer.write_text("v2")
+    os.utime(pointer, (written, written))
+    assert store.active(scope) == told
 
 
 @pytest.mark.parametrize("action", ["require", "activate", "delete"])
