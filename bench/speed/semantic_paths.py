@@ -1,19 +1,23 @@
 """What each path of a semantic search costs for so many visible rows; `MEASURED` in the backend follows from this."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.adapters.corpus import ANSWERS, Corpus
+from bench.speed.faiss_codes import Propose, faiss_codes
 from bench.speed.index import SCOPE, ensure_index
 from bench.speed.report import ABSENT, Grid
-from groundwire_server.backends.embedded.semantic import MEASURED, PathLimits, rank_by_similarity, unit_vector
+from groundwire_server.backends.embedded.semantic import MEASURED, Nearest, PathLimits, rank_by_similarity, unit_vector
 from groundwire_server.index.loaded import LoadedIndex
 from groundwire_server.index.store import IndexStore
 from groundwire_server.index.vectors import VectorTable
 
+_Found = TypeVar("_Found")
 VISIBLE = (64, 256, 1_024, 4_096, 16_384, 50_000, 200_000, 1_000_000)
 _MOST_SCORED = 16_384
 """Beyond, scoring each row takes so long that nobody would choose it."""
@@ -25,15 +29,19 @@ _PATHS = {
 
 
 def measure_paths(corpus: Corpus, queries: int) -> Grid:
-    """Median milliseconds of processor time on one thread, and recall@10 of the last path. Raises IngestError."""
+    """Median milliseconds of processor time on one thread, and recall@10 of the last path. Raises IngestError.
+
+    Beside the paths, what FAISS's own codes take to propose rows, which are not scored then.
+    """
     vectors = LoadedIndex(IndexStore(ensure_index(corpus)).directory(SCOPE)).vectors
     assert vectors is not None
     units = [unit_vector(np.asarray(vector)) for vector in corpus.query_vectors[:queries]]
+    others = faiss_codes(vectors.rows)
     rows = []
     for visible in [count for count in VISIBLE if count < len(corpus)] + [len(corpus)]:
         for layout, mask in _masks(len(corpus), visible):
-            rows.append([f"{visible:,} {layout}", *_cells(vectors, units, mask, visible)])
-    headings = ["visible rows", *_PATHS, f"recall@{ANSWERS}"]
+            rows.append([f"{visible:,} {layout}", *_cells(vectors, others, units, mask, visible)])
+    headings = ["visible rows", *_PATHS, f"recall@{ANSWERS}", *others]
     return Grid(f"Paths of a semantic search, ms of CPU: {len(corpus):,} nodes", headings, rows)
 
 
@@ -47,7 +55,11 @@ def _masks(count: int, visible: int) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def _cells(
-    vectors: VectorTable, queries: Sequence[NDArray[np.float64]], mask: NDArray[np.bool_], visible: int
+    vectors: VectorTable,
+    others: Mapping[str, Propose],
+    queries: Sequence[NDArray[np.float64]],
+    mask: NDArray[np.bool_],
+    visible: int,
 ) -> list[str]:
     cells: list[str] = []
     found: dict[str, list[set[int]]] = {}
@@ -55,14 +67,27 @@ def _cells(
         if limits.direct_rows and visible > _MOST_SCORED:
             cells.append(ABSENT)
             continue
-        rank_by_similarity(vectors, queries[0], mask, ANSWERS, limits)  # pages and compiled code come to memory
-        spent, found[name] = [], []
-        for query in queries:
-            started = time.thread_time()
-            nearest = rank_by_similarity(vectors, query, mask, ANSWERS, limits)
-            spent.append(1_000.0 * (time.thread_time() - started))
-            found[name].append({hit.row for hit in nearest.hits})
-        cells.append(f"{np.median(spent):.3f}")
+        nearest, spent = _timed(partial(_nearest, vectors, mask, limits), queries)
+        found[name] = [{hit.row for hit in one.hits} for one in nearest]
+        cells.append(spent)
     _, exact, likely = _PATHS
     recalls = [len(a & b) / len(a) for a, b in zip(found[exact], found[likely], strict=True)]
-    return [*cells, f"{np.mean(recalls):.3f}"]
+    proposing = [_timed(partial(propose, mask), queries)[1] for propose in others.values()]
+    return [*cells, f"{np.mean(recalls):.3f}", *proposing]
+
+
+def _nearest(vectors: VectorTable, mask: NDArray[np.bool_], limits: PathLimits, query: NDArray[np.float64]) -> Nearest:
+    return rank_by_similarity(vectors, query, mask, ANSWERS, limits)
+
+
+def _timed(
+    search: Callable[[NDArray[np.float64]], _Found], queries: Sequence[NDArray[np.float64]]
+) -> tuple[list[_Found], str]:
+    """What each query finds, and the median of the milliseconds of processor time that it takes."""
+    search(queries[0])  # pages and compiled code come to memory
+    found, spent = [], []
+    for query in queries:
+        started = time.thread_time()
+        found.append(search(query))
+        spent.append(1_000.0 * (time.thread_time() - started))
+    return found, f"{np.median(spent):.3f}"
