@@ -1,7 +1,8 @@
 """The corpora that a query's words call for, by rules that an operator may replace."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Self, TypeAlias
 
@@ -37,24 +38,47 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class _Phrases:
+    """Phrases by their first stem, so that a text is read once however many there are."""
+
+    by_first: Mapping[str, frozenset[_Phrase]]
+
+    @classmethod
+    def of(cls, phrases: Iterable[_Phrase]) -> Self:
+        """The phrases, none of which is empty."""
+        by_first: dict[str, set[_Phrase]] = {}
+        for phrase in phrases:
+            by_first.setdefault(phrase[0], set()).add(phrase)
+        return cls({first: frozenset(some) for first, some in by_first.items()})
+
+    def places(self, words: Sequence[str]) -> Iterator[range]:
+        """Where the words of a phrase stand in a row, by where they start."""
+        for start, word in enumerate(words):
+            for phrase in self.by_first.get(word, ()):
+                if tuple(words[start : start + len(phrase)]) == phrase:
+                    yield range(start, start + len(phrase))
+
+
+@dataclass(frozen=True, slots=True)
 class _Called:
     """A rule with the stems of its keywords, of the phrases in which these do not count, and the words that do not."""
 
     rule: BoostRule
-    keywords: frozenset[_Phrase]
-    unless: frozenset[_Phrase]
+    keywords: _Phrases
+    unless: _Phrases
     unless_words: frozenset[str]
 
-    def by(self, query: str) -> bool:
+    def by(self, query_words: Sequence[str], query_stems: Sequence[str]) -> bool:
         """Whether a keyword stands in the query outside of all that is excepted."""
-        query_words, query_stems = words(query), stems(query)
-        excepted = [place for phrase in self.unless for place in _places(query_stems, phrase)]
-        excepted += [range(place, place + 1) for place, word in enumerate(query_words) if word in self.unless_words]
-        return any(
-            not any(other.start <= place.start and place.stop <= other.stop for other in excepted)
-            for keyword in self.keywords
-            for place in _places(query_stems, keyword)
-        )
+        reach = self._reach(query_words, query_stems)
+        return any(place.stop > reach[place.start] for place in self.keywords.places(query_stems))
+
+    def _reach(self, query_words: Sequence[str], query_stems: Sequence[str]) -> list[int]:
+        """For each word, where the furthest end is of what is excepted and starts at it or before it."""
+        ends = [place + 1 if word in self.unless_words else 0 for place, word in enumerate(query_words)]
+        for place in self.unless.places(query_stems):
+            ends[place.start] = max(ends[place.start], place.stop)
+        return list(accumulate(ends, max))
 
 
 class CorpusBoosts:
@@ -90,25 +114,18 @@ class CorpusBoosts:
 
     def called(self, query: str) -> tuple[BoostRule, ...]:
         """The rules that the query calls for, in their order."""
-        return tuple(called.rule for called in self._rules if called.by(query))
+        query_words, query_stems = words(query), stems(query)
+        return tuple(called.rule for called in self._rules if called.by(query_words, query_stems))
 
 
 def _prepared(rule: BoostRule) -> _Called:
     unless = [words(phrase) for phrase in rule.unless]
-    single = frozenset(phrase[0] for phrase in unless if len(phrase) == 1)
-    longer = frozenset(tuple(map(stem, phrase)) for phrase in unless if len(phrase) > 1)
-    return _Called(rule, _phrases(rule.keywords), longer, single)
-
-
-def _phrases(texts: Sequence[str]) -> frozenset[_Phrase]:
-    return frozenset(tuple(stems(text)) for text in texts)
-
-
-def _places(words: Sequence[str], phrase: _Phrase) -> Iterator[range]:
-    """Where the words of the phrase stand in a row."""
-    for start in range(len(words) - len(phrase) + 1):
-        if tuple(words[start : start + len(phrase)]) == phrase:
-            yield range(start, start + len(phrase))
+    return _Called(
+        rule=rule,
+        keywords=_Phrases.of(tuple(stems(keyword)) for keyword in rule.keywords),
+        unless=_Phrases.of(tuple(map(stem, phrase)) for phrase in unless if len(phrase) > 1),
+        unless_words=frozenset(phrase[0] for phrase in unless if len(phrase) == 1),
+    )
 
 
 def _check_rules(rules: list[_Rule]) -> None:
