@@ -71,7 +71,7 @@ class Filter:
 
     @classmethod
     def from_mapping(cls, raw: Mapping[str, object], /, **context: object) -> "Filter":
-        """The filter that loose values mean (seed 004, `build_filter_spec`).
+        """The filter that loose values mean.
 
         Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
         a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name

@@ -1,4 +1,4 @@
-"""What a filter takes, and what loose values become (seed 004, FilterSpec)."""
+"""What a filter takes, and what loose values become."""
 
 from dataclasses import asdict, fields
 from typing import Any

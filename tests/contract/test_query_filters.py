@@ -1,4 +1,4 @@
-"""Seed 004, "FilterSpec" and "Visibility", and seed 002's filters: what each keeps, and who may see deleted nodes."""
+"""Filters and visibility of a query: what each keeps, and who may see deleted nodes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who may see what (design §4). Pure rules: demands are judged per policy class, bounds by a node's own values."""
+"""Who may see what. Pure rules: demands are judged per policy class, bounds by a node's own values."""
 
 from dataclasses import dataclass, field
 from typing import Self

@@ -1,4 +1,4 @@
-"""Which sources count how much for which query: the weights of an adaptive fusion (design §5, "Query")."""
+"""Which sources count how much for which query: the weights of an adaptive fusion."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum

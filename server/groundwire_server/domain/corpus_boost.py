@@ -1,4 +1,4 @@
-"""Which corpora a query calls for (seed 002 §3.6)."""
+"""Which corpora a query calls for."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

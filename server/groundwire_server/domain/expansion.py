@@ -1,4 +1,4 @@
-"""ExpandDependencyTree: what is asked and what is answered (design §5; seed 000 `expand_dependency_tree`)."""
+"""ExpandDependencyTree: what is asked and what is answered."""
 
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum

@@ -1,4 +1,4 @@
-"""The rules of a filter, which is the same for every action (seed 004, "FilterSpec")."""
+"""The rules of a filter, which is the same for every action."""
 
 from dataclasses import fields
 

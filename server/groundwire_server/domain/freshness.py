@@ -1,4 +1,4 @@
-"""What a conversation gains by being recent (seed 002 §3.5)."""
+"""What a conversation gains by being recent."""
 
 from datetime import datetime, timedelta
 from math import exp2

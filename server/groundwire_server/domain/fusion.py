@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion of ranked lists (seed 000, "Hybrid"; seed 002 §3.3).
+"""Reciprocal rank fusion of ranked lists.
 
 Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
 Methods", SIGIR 2009.

@@ -1,4 +1,4 @@
-"""What a caller's identity grants, and how a request narrows it (design §4). Pure rules."""
+"""What a caller's identity grants, and how a request narrows it. Pure rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

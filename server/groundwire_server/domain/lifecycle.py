@@ -1,4 +1,4 @@
-"""Which nodes a question is about: those in force, those withdrawn, or both (seed 004, "Visibility")."""
+"""Which nodes a question is about: those in force, those withdrawn, or both."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""Packing whole texts into a budget (seed 000, "Option A: atomic snippets")."""
+"""Packing whole texts into a budget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""In which order nodes compete for a text budget (seed 000, "Prioritization strategy"; design §5)."""
+"""In which order nodes compete for a text budget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

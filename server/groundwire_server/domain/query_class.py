@@ -1,4 +1,4 @@
-"""What a query looks like; it chooses the weights of an adaptive fusion (design §5, "Query").
+"""What a query looks like; it chooses the weights of an adaptive fusion.
 
 Quotations are taken out first: what stands between `"…"`, `'…'`, a pair of backticks or a pair of typographic
 quotation marks, where no letter, digit or underscore stands directly before or after. An apostrophe within a word is

@@ -1,4 +1,4 @@
-"""Scopes and canonical node ids (design §3)."""
+"""Scopes and canonical node ids."""
 
 import re
 from dataclasses import dataclass

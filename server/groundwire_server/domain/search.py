@@ -1,4 +1,4 @@
-"""SearchNodes: what is asked and what is answered (design §5; seed 000 `search_nodes`)."""
+"""SearchNodes: what is asked and what is answered."""
 
 from dataclasses import dataclass, fields
 from enum import Enum

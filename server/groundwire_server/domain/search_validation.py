@@ -1,4 +1,4 @@
-"""The rules of SearchNodes (seed 000)."""
+"""The rules of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
 
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.filter_validation import check_filter

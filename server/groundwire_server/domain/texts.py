@@ -1,4 +1,4 @@
-"""FetchNodeTexts: what is asked and what is answered (design §5; seed 000 `fetch_node_texts`)."""
+"""FetchNodeTexts: what is asked and what is answered."""
 
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,4 +1,4 @@
-"""The rules of FetchNodeTexts (seeds 000 and 003)."""
+"""The rules of FetchNodeTexts (see `groundwire.v1.FetchNodeTextsRequest`)."""
 
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason

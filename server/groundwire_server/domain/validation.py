@@ -1,6 +1,6 @@
 """What the checks of all requests share: collecting broken rules, and the names of a scope.
 
-The rules are those of the contract (protos/groundwire/v1, seeds 000, 003 and 004), checked before anything is done.
+The rules are those of the contract (protos/groundwire/v1), checked before anything is done.
 Each action has its module: `search_validation`, `expansion_validation`, `texts_validation`, `query_validation`. Its
 function raises InvalidRequestError with every broken rule of its request, the field's proto path first. What a caller
 claims to hold is no part of this: where it comes from, and so its rules, are the server's configuration.

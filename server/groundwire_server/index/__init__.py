@@ -1,1 +1,1 @@
-"""The immutable index on disk: its files, how they are written, opened and kept in versions (design §7)."""
+"""The immutable index on disk: its files, how they are written, opened and kept in versions."""

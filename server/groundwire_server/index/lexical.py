@@ -1,7 +1,7 @@
 """BM25 artifacts: term frequencies by term, and document lengths. No statistic of the whole index is stored.
 
 Document frequencies and the mean length are those of the documents a caller may see, so they are computed at
-query time from these raw counts (design §1.2); the impact scores that BM25 libraries store would hold hidden ones.
+query time from these raw counts; the impact scores that BM25 libraries store would hold hidden ones.
 """
 
 from array import array

@@ -1,4 +1,4 @@
-"""Index versions on disk: `<data>/<repository>/<branch>/<version>/`, and which one is active (design §7).
+"""Index versions on disk: `<data>/<repository>/<branch>/<version>/`, and which one is active.
 
 A version is built in a hidden directory beside its place and moved there in one step; the active version is the
 content of one small file that is swapped in one step. A crash at any point leaves the versions and the pointer that

@@ -1,4 +1,4 @@
-"""What a caller may not see, or did not ask about, changes nothing that a query reads (design §1.2), tested literally.
+"""What a caller may not see, or did not ask about, changes nothing that a query reads, tested literally.
 
 Every answer over an index equals the answer over an index that never held the hidden nodes, in every lifecycle.
 """

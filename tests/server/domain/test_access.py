@@ -1,4 +1,4 @@
-"""Who may see what, against the table of design §4 evaluated row by row."""
+"""Who may see what, against a table of the rules evaluated row by row."""
 
 from collections.abc import Callable
 

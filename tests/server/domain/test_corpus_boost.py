@@ -1,4 +1,4 @@
-"""The product of the boosts that apply, against the seed's loop over rules and results (seed 002 §3.6)."""
+"""The product of the boosts that apply, against the specification's loop over rules and results."""
 
 from fractions import Fraction
 

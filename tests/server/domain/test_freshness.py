@@ -1,4 +1,4 @@
-"""Freshness against the formula in decimal arithmetic, and the rows of seed 002 §4.3."""
+"""Freshness against the formula in decimal arithmetic, and its properties."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -41,7 +41,7 @@ def test_freshness_equals_the_formula(
     assert blend(relevance, found, weight) == pytest.approx(float(expected), rel=1e-9, abs=1e-12)
 
 
-def test_the_seeds_constant_is_the_natural_logarithm_of_two() -> None:
+def test_the_specified_constant_is_the_natural_logarithm_of_two() -> None:
     found = freshness_of("CONVO_SLACK", ago(123), NOW, DEFAULT)
     assert found == pytest.approx(2.718281828 ** (-0.693 * 123 / 90), rel=1e-3)
 
@@ -90,7 +90,7 @@ def test_ordering_preserved_for_non_convo() -> None:
     assert [final("CODE_LOGIC", ago(days), relevance) for days, relevance in enumerate(relevances)] == relevances
 
 
-def test_the_defaults_are_those_of_the_seed() -> None:
+def test_the_defaults_are_those_of_the_specification() -> None:
     assert (DEFAULT.half_life_days, DEFAULT.weight) == (90.0, 0.1)
     assert final("CONVO_SLACK", ago(90), 0.8) == pytest.approx(0.9 * 0.8 + 0.1 * 0.5)
 

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion against the formula, written down literally, and the rows of seed 002 §4.1."""
+"""Reciprocal rank fusion against the formula, written down literally, and its properties."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -110,7 +110,7 @@ DISAGREEING = [[50, 11, 12, 13, 55], [21, 22, 23, 24, 55, 26, 27, 28, 29, 50]]
     ("rrf_k", "better", "worse"),
     [
         pytest.param(1, FIRST_AND_TENTH, FIFTH_TWICE, id="k=1"),
-        pytest.param(34, FIRST_AND_TENTH, FIFTH_TWICE, id="k=34, the last for which the seed's row holds"),
+        pytest.param(34, FIRST_AND_TENTH, FIFTH_TWICE, id="k=34, the last for which one list's first leads"),
         pytest.param(60, FIFTH_TWICE, FIRST_AND_TENTH, id="k=60: 1/61 + 1/70 < 2/65"),
     ],
 )
@@ -139,7 +139,7 @@ def test_k_parameter() -> None:
 
 
 def test_bm25_only_items_handled() -> None:
-    """The seed loses items that the dense list, here the first, does not hold; they take part fully."""
+    """Items that the dense list, here the first, does not hold take part fully."""
     dense, bm25 = [1, 2], [8, 1]
     assert reciprocal_rank_fusion([dense, bm25], 60)[2:] == [FusedHit(2, 1 / 62, (2, None))]
     assert reciprocal_rank_fusion([dense, bm25], 60)[1] == FusedHit(8, 1 / 61, (None, 1))

@@ -45,7 +45,7 @@ def any_means(patterns: list[str], name: str) -> bool:
 
 
 def identity_admits(node: NodeAccess, granted: Granted) -> bool:
-    """The table of design §4 for an identity that may hold any name that one of its patterns means."""
+    """The table of the rules for an identity that may hold any name that one of its patterns means."""
     tenants, tags, labels, level = granted
     if node.tenant_id != "" and not any_means(tenants, node.tenant_id):
         return False

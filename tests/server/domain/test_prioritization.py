@@ -1,4 +1,4 @@
-"""The three orders in which nodes compete for a budget, against oracles written from the seed's text."""
+"""The three orders in which nodes compete for a budget, against oracles written from the specification."""
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +31,7 @@ def without_repeats(ids: list[str]) -> list[str]:
 
 
 def graph_only(seed_ids: list[str], nodes: list[GraphNode]) -> list[GraphNode]:
-    """The graph-only list of the seed, sorted by (depth asc, id asc)."""
+    """The graph-only list, sorted by (depth asc, id asc)."""
     distinct = {node.id: node for node in nodes if node.id not in seed_ids}
     return sorted(distinct.values(), key=lambda node: (node.depth, node.id))
 

@@ -1,4 +1,4 @@
-"""The keyword reranker: seed 001's blend of similarity and keyword coverage."""
+"""The keyword reranker: its blend of similarity and keyword coverage."""
 
 import pytest
 

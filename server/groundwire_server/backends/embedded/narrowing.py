@@ -1,4 +1,4 @@
-"""Filters over rows: each field decides a row by that row alone, so a filter can only narrow (design §4)."""
+"""Filters over rows: each field decides a row by that row alone, so a filter can only narrow."""
 
 from collections.abc import Iterator, Sequence
 from functools import reduce

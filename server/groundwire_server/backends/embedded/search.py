@@ -1,4 +1,4 @@
-"""Semantic, BM25 and hybrid search of one view (seed 000, "Search modes")."""
+"""Semantic, BM25 and hybrid search of one view."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Which services depend on which, by the edges between their nodes (seed 002, "Graph expansion")."""
+"""Which services depend on which, by the edges between their nodes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

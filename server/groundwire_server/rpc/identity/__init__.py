@@ -1,1 +1,1 @@
-"""Who calls, what that grants, and how a request narrows it (design §4)."""
+"""Who calls, what that grants, and how a request narrows it."""
