@@ -9,7 +9,7 @@ with GroundwireClient("localhost:50051") as client:
 
 or, in one call, the texts that match best:
 
-    answer = client.query(scope, "where is VAT computed?", top_k=5, include_parents=True)
+    answer = client.query(scope, "where is VAT computed?", top_k=5)
 """
 
 from groundwire_client._aio import AsyncGroundwireClient

@@ -54,8 +54,8 @@ class ParentContext:
 class MatchMeta:
     """Where a match belongs; what is unknown is empty.
 
-    `is_latest` is False when a later version of the document exists. `parents` are filled only with `include_parents`.
-    A `neighbor` stands beside the match `neighbor_of`. `metadata` is what else the source said of it.
+    `is_latest` is False when a later version of the document exists. `parents` is empty where the query refuses
+    them. A `neighbor` stands beside the match `neighbor_of`. `metadata` is what else the source said of it.
     """
 
     document_id: str

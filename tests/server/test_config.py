@@ -141,6 +141,12 @@ def test_an_empty_variable_and_those_of_an_orchestrator_count_for_nothing(monkey
     assert load_settings(None) == Settings()
 
 
+def test_the_readme_has_a_row_for_every_setting() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    names = [line.split("|")[1] for line in readme.splitlines() if line.startswith("| `")]
+    assert [name for name in Settings.model_fields if not any(f"`{name}`" in cell for cell in names)] == []
+
+
 def test_no_setting_bears_a_name_that_orchestrators_set() -> None:
     assert not [
         name for name in Settings.model_fields if name in ("host", "port") or name.startswith(("service_", "port_"))

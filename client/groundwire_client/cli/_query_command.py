@@ -36,7 +36,7 @@ class HybridOptions:
         float | None,
         typer.Option(
             help="The least similarity of a dense candidate.",
-            show_default="0.15 unless configured",
+            show_default="0.15 unless configured, none with a filter",
             rich_help_panel=_RANKING,
         ),
     ] = None

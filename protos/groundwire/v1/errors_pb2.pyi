@@ -47,13 +47,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_GONE: _ErrorReason.ValueType  # 8
-    """FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are told
-    INDEX_NOT_FOUND instead.
+    """FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are
+    told INDEX_NOT_FOUND instead.
     Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_DAMAGED: _ErrorReason.ValueType  # 9
     """FAILED_PRECONDITION. The index on disk is torn, truncated, of another format or not an index; the
-    server's log says what is wrong. Callers with bounds are told that it is not there. Metadata: `repository`, `branch`, `active_index`.
+    server's log says what is wrong. Callers with bounds are told that it is not there.
+    Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_ACTIVE: _ErrorReason.ValueType  # 10
     """FAILED_PRECONDITION. The active version cannot be deleted: activate another first.
@@ -175,13 +176,14 @@ ERROR_REASON_INDEX_NOT_FOUND: ErrorReason.ValueType  # 7
 Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_GONE: ErrorReason.ValueType  # 8
-"""FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are told
-INDEX_NOT_FOUND instead.
+"""FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are
+told INDEX_NOT_FOUND instead.
 Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_DAMAGED: ErrorReason.ValueType  # 9
 """FAILED_PRECONDITION. The index on disk is torn, truncated, of another format or not an index; the
-server's log says what is wrong. Callers with bounds are told that it is not there. Metadata: `repository`, `branch`, `active_index`.
+server's log says what is wrong. Callers with bounds are told that it is not there.
+Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_ACTIVE: ErrorReason.ValueType  # 10
 """FAILED_PRECONDITION. The active version cannot be deleted: activate another first.

@@ -141,8 +141,8 @@ class HybridParameters(_message.Message):
     DIVERSIFY_STRENGTH_FIELD_NUMBER: _builtins.int
     alpha: _builtins.float
     """The weight of the dense source in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
-    absent. The others share the rest evenly. Given without a `fusion`, it asks for a WEIGHTED one; without effect on
-    other fusions, and where the dense source is asked alone or not at all.
+    absent. The others share the rest evenly. Given without a `fusion`, it asks for a WEIGHTED one. How great it is has
+    no effect on other fusions, nor where the dense source is asked alone or not at all.
     """
     min_sim: _builtins.float
     """The least cosine similarity of a candidate of the dense source, 0 to 1; when absent, the server's default (0.15
@@ -228,8 +228,8 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 class RankingParameters(_message.Message):
     """What changes a candidate's score after the fusion. Each lies in 0 to 1. An absent field takes what the routing rule
     that the query matches says. Where that says nothing, it takes the default stated at it for questions in words
-    (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an
-    absent weight is 0 and an absent factor 1: who asks by name gets what is called so, whatever stands around it.
+    (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an
+    absent factor 1: who asks by name gets what is called so, whatever stands around it.
 
     A node's file is the document that it was ingested under: its document id, else its path.
     """

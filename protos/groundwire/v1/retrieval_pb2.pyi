@@ -210,8 +210,8 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
     SKIP_REASON_RESPONSE_LIMIT: _SkipReason.ValueType  # 3
     """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-    for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both calls
-    together return what one larger response would have held.
+    for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both
+    calls together return what one larger response would have held.
     """
 
 class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
@@ -225,8 +225,8 @@ SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2
 """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
 SKIP_REASON_RESPONSE_LIMIT: SkipReason.ValueType  # 3
 """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both calls
-together return what one larger response would have held.
+for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both
+calls together return what one larger response would have held.
 """
 Global___SkipReason: _TypeAlias = SkipReason  # noqa: Y015
 
@@ -1041,8 +1041,8 @@ class FetchNodeTextsRequest(_message.Message):
     prioritization_mode: Global___PrioritizationMode.ValueType
     """In which order nodes compete for the budget. Unspecified: balanced."""
     visibility: _scope_pb2.Visibility.ValueType
-    """Which nodes the call is about; others are skipped as UNAVAILABLE. Anything but ACTIVE needs the server's leave for this
-    caller.
+    """Which nodes the call is about; others are skipped as UNAVAILABLE. Anything but ACTIVE needs the server's leave for
+    this caller.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.Scope:
