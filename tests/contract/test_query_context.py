@@ -237,6 +237,15 @@ def test_texts_that_a_response_has_no_room_for_are_left_out_and_said_to_be(platf
     assert not response.meta.truncated
 
 
+def test_what_a_response_tells_of_the_request_takes_of_its_room(platform: Platform) -> None:
+    """The longest collections that a filter may name would take a quarter of the response in `meta.routing`."""
+    longest = [f"{number:04}".ljust(1_024, "\U0001f600") for number in range(255)]
+    response = platform.ask("bulk", scope=BULK, filter=Filter(collection_ids=["bulk", *longest]))
+    assert list(response.meta.routing.collection_ids) == ["bulk", *longest]
+    assert response.ByteSize() < 4 * 1024 * 1024
+    assert [match.text_omitted for match in response.matches] == [False, True, True]
+
+
 @pytest.mark.parametrize("version", ["", "v1"])
 def test_a_version_can_be_pinned(platform: Platform, version: str) -> None:
     scope = type(MAIN)(repository="platform", branch="main", active_index=version)

@@ -157,7 +157,12 @@ BULK_TEXT_CHARACTERS = 1_600_000
 BULK = [
     *(
         _document(
-            f"bulk/{number}", "bulk ".ljust(BULK_TEXT_CHARACTERS, "-"), None, document_id="bulk", chunk_index=number
+            f"bulk/{number}",
+            "bulk ".ljust(BULK_TEXT_CHARACTERS, "-"),
+            None,
+            collection_id="bulk",
+            document_id="bulk",
+            chunk_index=number,
         )
         for number in (1, 2, 3)
     ),

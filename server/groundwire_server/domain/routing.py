@@ -1,7 +1,7 @@
 """Routing: what an operator does with the process, the class of documents or the workflow that a query names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
@@ -22,7 +22,7 @@ class RoutingRule:
     """
 
     name: str
-    when: Mapping[str, frozenset[str]] = field(hash=False)
+    when: Mapping[str, frozenset[str]]
     collections: tuple[str, ...] = ()
     hybrid: HybridParameters = _NO_HYBRID
     ranking: RankingParameters = _NO_RANKING

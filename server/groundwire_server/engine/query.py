@@ -91,7 +91,7 @@ def run_query(
         names = replace(plan.request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
-        surroundings = QueryContext(snapshot.narrowed(plan.request.filter), request).surround(outcome.ranked)
+        surroundings = QueryContext(snapshot.narrowed(plan.request.filter), plan.request).surround(outcome.ranked)
     meta = _meta(plan, outcome, surroundings, time.milliseconds)
     return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
 

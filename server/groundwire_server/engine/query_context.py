@@ -26,12 +26,15 @@ class Surroundings:
 
 
 class QueryContext:
-    """Fills one response: first every match, then services, texts, parents and neighbours while there is room."""
+    """Fills one response: first every match, then services, texts, parents and neighbours while there is room.
+
+    The request is as the routing rule changed it.
+    """
 
     def __init__(self, snapshot: RetrievalSnapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
-        self._room = ResponseRoom()
+        self._room = ResponseRoom(request)
         self._truncated = False
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()

@@ -4,10 +4,11 @@ import json
 
 from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.nodes import Node
+from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import ServiceContext
 
 HEADROOM_BYTES = 16 * 1024
-"""What a response holds besides its matches and services."""
+"""What a response holds besides its matches, its services and what it repeats of the request."""
 MATCH_OVERHEAD_BYTES = 512
 """An upper bound on a match's numbers, hash, field tags and lengths."""
 STRING_OVERHEAD_BYTES = 8
@@ -17,8 +18,8 @@ EDGE_OVERHEAD_BYTES = 32
 class ResponseRoom:
     """Bytes that are left; what does not fit is refused whole."""
 
-    def __init__(self) -> None:
-        self._left = RESPONSE_BYTES - HEADROOM_BYTES
+    def __init__(self, request: QueryRequest) -> None:
+        self._left = RESPONSE_BYTES - HEADROOM_BYTES - _repeated_bytes(request)
 
     def take(self, size: int) -> bool:
         """Takes `size` bytes if they are left, and says whether they were."""
@@ -26,6 +27,12 @@ class ResponseRoom:
             return False
         self._left -= size
         return True
+
+
+def _repeated_bytes(request: QueryRequest) -> int:
+    """What `meta.routing` tells of the request: a filter alone may name a mebibyte of collections."""
+    routed_by = (request.process, request.doc_class, request.workflow_id)
+    return sum(map(string_bytes, (*routed_by, *request.filter.collection_ids)))
 
 
 def node_bytes(node: Node) -> int:
