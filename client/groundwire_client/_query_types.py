@@ -161,7 +161,7 @@ class RetrieveMeta:
     The parameters are those in effect, and None where they could have none on this query. `took_ms` is processor
     time of the server's own work on the call, without opening the index and embedding the query.
     `lexical_index_used` names the sources besides the dense one that proposed a candidate. `deleted_matches_blocked`
-    counts deleted nodes that would else have been candidates. Freshness counted from `now`, in UTC. `exact` is False
+    counts deleted nodes that would else have been candidates. Freshness counts from `now`, in UTC. `exact` is False
     when an approximate index made the dense list. `truncated` is True when more than texts had to be left out to keep
     the response below 4 MiB. `used_tokens` is the sum over the texts of the response, each counted once.
     """

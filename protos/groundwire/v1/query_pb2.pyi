@@ -1096,7 +1096,7 @@ class RetrieveMeta(_message.Message):
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """The time that freshness counted from."""
+        """When the question was asked: `now` of the request, else the server's clock. Freshness counts from then, if it acts."""
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
