@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
+import httpx2
 import openai
 from openai._streaming import ServerSentEvent
 from pydantic import JsonValue, ValidationError
@@ -18,6 +19,9 @@ _QUOTED_CHARACTERS = 300
 """The most characters of an endpoint's error message that ours quotes."""
 
 _PATH: Final = "/chat/completions"
+
+MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
+"""What a reply may take as it is sent, streamed or not; the longest answers of models, in pieces of one token."""
 
 _CUT: Final = ("length", "content_filter")
 """Why an answer may have ended before its end. Endpoints have many words for the other reasons."""
@@ -57,6 +61,36 @@ class _Chunks(openai.AsyncStream[object]):
             yield event
 
 
+class _RefusedReplyError(Exception):
+    """What an endpoint must not send. Streams raise it as it is, the client wraps it elsewhere."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A reply as it comes. Raises _RefusedReplyError behind MAX_REPLY_BYTES."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._stream:
+            size += len(piece)
+            if size > MAX_REPLY_BYTES:
+                raise _RefusedReplyError(f"sent more than {MAX_REPLY_BYTES} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Lets a reply be no larger than is read of it; one that is compressed could become any size."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _RefusedReplyError("sent a compressed reply, which was not asked for")
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "of a client that is asynchronous"
+    response.stream = _Bounded(response.stream)
+
+
 class OpenAIModel:
     """Asks the models of one endpoint; implements `runtime.Model`.
 
@@ -77,7 +111,8 @@ class OpenAIModel:
         Raises:
             StepError: A rule of `model-timeout`, `model-unreachable`, `model-unauthorised`, `model-not-found`,
                 `model-overloaded`, `model-request-refused`, `model-failed`; `model-malformed` when the endpoint does
-                not speak the protocol; `model-answer-cut` when the model stopped before its end.
+                not speak the protocol or sends more than MAX_REPLY_BYTES; `model-answer-cut` when the model stopped
+                before its end.
         """
         body = _body(request, request.model or self._endpoint.name)
         place = f"the model {body['model']} at {self._endpoint.url}"
@@ -86,7 +121,9 @@ class OpenAIModel:
                 reply = await (_whole(client, body) if on_text is None else _streamed(client, body, on_text))
         except openai.OpenAIError as error:
             raise _failure(error, place) from error
-        except json.JSONDecodeError as error:
+        except _RefusedReplyError as error:
+            raise _refused(error, place) from error
+        except (json.JSONDecodeError, RecursionError) as error:
             raise StepError("model-malformed", f"{place} sent what is no JSON: {error}") from error
         except ValidationError as error:
             raise StepError("model-malformed", f"{place} sent no chat completion: check the base URL") from error
@@ -107,13 +144,15 @@ class OpenAIModel:
             api_key=self._endpoint.key or "none",
             timeout=self._endpoint.timeout_seconds,
             max_retries=self._endpoint.retries,
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bound]}),
         )
 
 
 async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Reply:
     completion = Completion.model_validate(await client.post(_PATH, cast_to=object, body=body))
     choice = completion.choices[0]
-    return _Reply(choice.message.content or "", _cut(choice.finish_reason), completion.usage)
+    return _Reply(_whole_characters(choice.message.content or ""), _cut(choice.finish_reason), completion.usage)
 
 
 async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_text: Callable[[str], None]) -> _Reply:
@@ -129,16 +168,27 @@ async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_t
                 finish = choice.finish_reason or finish
                 if choice.delta is not None and choice.delta.content:
                     pieces.append(choice.delta.content)
-                    on_text(choice.delta.content)
+                    on_text(_whole_characters(choice.delta.content))
         is_complete = stream.is_complete or finish is not None
-    return _Reply("".join(pieces), _cut(finish) if is_complete else "the stream broke off", usage)
+    return _Reply(_whole_characters("".join(pieces)), _cut(finish) if is_complete else "the stream broke off", usage)
+
+
+def _whole_characters(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair: JSON can spell one, and nothing can print or store it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _cut(finish: str | None) -> str:
     return finish if finish in _CUT else ""
 
 
+def _refused(error: _RefusedReplyError, place: str) -> StepError:
+    return StepError("model-malformed", f"{place} {error}: check the base URL")
+
+
 def _failure(error: openai.OpenAIError, place: str) -> StepError:
+    if isinstance(error.__cause__, _RefusedReplyError):
+        return _refused(error.__cause__, place)
     rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
     message = f"{place}: {str(error)[:_QUOTED_CHARACTERS]}"
     return StepError(rule, message, may_pass=isinstance(error, _PASSING))

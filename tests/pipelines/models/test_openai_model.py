@@ -8,6 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.models import openai_model
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, ResponseSchema
@@ -193,6 +194,40 @@ def test_a_stream_of_what_is_no_piece_is_refused(data: str) -> None:
     with scripted_server([Reply(body=f"data: {data}\n\n")]) as server, pytest.raises(StepError) as caught:
         ask(server, on_text=list[str]().append)
     assert caught.value.rule == "model-malformed"
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_a_reply_without_end_is_given_up(
+    on_text: Callable[[str], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_model, "MAX_REPLY_BYTES", 5_000)
+    with scripted_server(["x" * 4_000 if on_text is None else "few words", "x" * 10_000]) as server:
+        assert ask(server, on_text, retries=0).text
+        with pytest.raises(StepError, match="sent more than 5000 bytes") as caught:
+            ask(server, on_text, retries=0)
+    assert caught.value.rule == "model-malformed"
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_a_reply_that_may_unpack_to_any_size_is_refused(on_text: Callable[[str], None] | None) -> None:
+    packed = Reply("small", headers={"Content-Encoding": "gzip"})
+    with scripted_server([packed]) as server, pytest.raises(StepError, match="compressed") as caught:
+        ask(server, on_text, retries=0)
+    assert caught.value.rule == "model-malformed"
+
+
+def test_a_reply_that_is_nested_too_deep_is_refused() -> None:
+    with scripted_server([Reply(body='{"choices":' * 100_000)]) as server, pytest.raises(StepError) as caught:
+        ask(server)
+    assert caught.value.rule == "model-malformed"
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_half_of_a_surrogate_pair_is_told_as_a_sign_that_can_be_printed(streams: bool) -> None:
+    pieces: list[str] = []
+    with scripted_server(["a\ud800 \U0001f600"]) as server:
+        assert ask(server, pieces.append if streams else None).text == "a\ufffd \U0001f600"
+    assert "".join(pieces) == ("a\ufffd \U0001f600" if streams else "")
 
 
 def test_what_an_endpoint_leaves_out_is_not_missed() -> None:
