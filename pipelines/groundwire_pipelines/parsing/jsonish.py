@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire_client import Filter
+from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES, FLAG_FIELDS
 from groundwire_pipelines.parsing.tolerant_json import MalformedError, Tolerated, read_object
@@ -81,10 +82,10 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, .
             dropped.add(key)
             continue
         if key not in FILTER_NAMES:
-            raise StepError("filter-unknown", f"{name!r} is no filter: use one of {', '.join(FILTER_NAMES)}")
+            raise StepError("filter-unknown", f"{shown(name)} is no filter: use one of {', '.join(FILTER_NAMES)}")
         field = FILTER_NAMES[key]
         if field in values:
-            raise StepError("filter-malformed", f"the filter {name!r} stands there twice")
+            raise StepError("filter-malformed", f"the filter {shown(name)} stands there twice")
         values[field] = _texts(name, value)
     flags = {name: _flag(name, values.pop(name, ())) for name in FLAG_FIELDS}
     return Filter.from_mapping({**values, **flags}), tuple(sorted(dropped))
@@ -93,10 +94,10 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, .
 def _flag(name: str, texts: Sequence[str]) -> bool | None:
     """Truth comes as a word, because values without quotes are texts too."""
     if len(texts) > 1:
-        raise StepError("filter-malformed", f"the filter {name!r} must be one value, not a list of several")
+        raise StepError("filter-malformed", f"the filter {shown(name)} must be one value, not a list of several")
     for text in texts:
         if text.lower() not in ("true", "false"):
-            raise StepError("filter-malformed", f"the filter {name!r} must be true or false, not {text!r}")
+            raise StepError("filter-malformed", f"the filter {shown(name)} must be true or false, not {shown(text)}")
         return text.lower() == "true"
     return None
 
@@ -106,6 +107,6 @@ def _texts(name: str, value: Tolerated) -> tuple[str, ...]:
     texts: list[str] = []
     for entry in entries:
         if entry is not None and not isinstance(entry, str):
-            raise StepError("filter-malformed", f"the filter {name!r} must be text or a list of texts")
+            raise StepError("filter-malformed", f"the filter {shown(name)} must be text or a list of texts")
         texts += [entry] if entry else []
     return tuple(texts)

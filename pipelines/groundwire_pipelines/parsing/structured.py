@@ -1,11 +1,14 @@
 """Answers that are JSON, as a JSON Schema wants them."""
 
 import json
-from collections.abc import Mapping
-from typing import Final, NoReturn
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Final, NoReturn, TypeAlias
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import Draft202012Validator, SchemaError, ValidationError
 from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
 from pydantic import JsonValue
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -14,8 +17,17 @@ from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import unfenced
 
+_Check: TypeAlias = Callable[[Validator, JsonValue, JsonValue, JsonValue], Iterable[ValidationError]]
+"""How a validator checks one keyword: by itself, what the keyword has, the value, and the schema around it."""
+
 _QUOTED_CHARACTERS: Final = 300
-"""The most characters of a validator's message that ours quotes; it may hold the whole schema."""
+"""The most characters of a validator's message, or of a place in an answer, that ours quotes."""
+MAX_NESTING: Final = 64
+"""How deep an answer may be nested: everything that reads it later, traces too, gets by with it."""
+MAX_REFERENCES: Final = 50_000
+"""How many references of a schema are followed for one answer. Alternatives that refer to their own schema double the
+work with every level of an answer, and nothing else ends a check that has begun.
+"""
 
 
 def schema_problem(schema: Mapping[str, JsonValue]) -> str:
@@ -39,27 +51,106 @@ def read_structured(text: str, schema: Mapping[str, JsonValue]) -> JsonValue:
     """The value that an answer states; a code fence around it is taken off.
 
     Raises:
-        StepError: `response-malformed`, when it is no JSON; `response-mismatched`, when the schema refuses it.
+        StepError: `response-malformed`, when it is no JSON, nested deeper than MAX_NESTING or holds half of a surrogate
+            pair; `response-mismatched`, when the schema refuses it, or takes more than MAX_REFERENCES to tell.
     """
+    value = _value(text)
     try:
-        value: JsonValue = json.loads(unfenced(text.strip()), parse_constant=_no_json)
         wrong = best_match(_validator(schema).iter_errors(value))
-    except ValueError as error:
-        raise StepError("response-malformed", f"the answer must be JSON, and is none: {error}") from error
     except RecursionError as error:
-        raise StepError("response-malformed", "the answer must be JSON, and is nested too deep to be read") from error
+        raise StepError("response-malformed", "the answer is nested too deep to be checked") from error
     except Unresolvable as error:
         raise StepError("response-mismatched", f"the schema refers to what it does not hold: {error}") from error
     if wrong is not None:
         # The validator's own message quotes the answer; what is refused is shown to nobody but a trace with texts.
         rule = f"{wrong.validator}: {shown(wrong.validator_value)}"
-        raise StepError("response-mismatched", f"the answer does not match its schema at {wrong.json_path}: {rule}")
+        place = wrong.json_path[:_QUOTED_CHARACTERS]
+        raise StepError("response-mismatched", f"the answer does not match its schema at {place}: {rule}")
     return value
 
 
+def _value(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(unfenced(text.strip()), parse_constant=_no_json)
+    except ValueError as error:
+        raise StepError("response-malformed", f"the answer must be JSON, and is none: {error}") from error
+    except RecursionError as error:
+        raise _nested_too_deep() from error
+    if _is_deeper(value, MAX_NESTING):
+        raise _nested_too_deep()
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise StepError("response-malformed", "the answer holds half of a surrogate pair, which is no text") from error
+    return value
+
+
+def _nested_too_deep() -> StepError:
+    return StepError("response-malformed", f"the answer is nested too deep: at most {MAX_NESTING} levels are read")
+
+
+def _is_deeper(value: JsonValue, most: int) -> bool:
+    """Whether lists and objects stand in each other more than so many times."""
+    level = _holding([value])
+    for _ in range(most):
+        level = _holding(inner for outer in level for inner in _inside(outer))
+    return bool(level)
+
+
+def _holding(values: Iterable[JsonValue]) -> list[JsonValue]:
+    return [value for value in values if isinstance(value, list | dict)]
+
+
+def _inside(value: JsonValue) -> Iterable[JsonValue]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _validator(schema: Mapping[str, JsonValue]) -> Draft202012Validator:
-    # An empty registry: nothing is fetched, wherever a reference leads.
-    return Draft202012Validator(dict(schema), registry=Registry())
+    """A validator for one answer, whose work grows with the answer's size and not faster."""
+    followed = count(1)
+
+    def counted(keyword: str) -> _Check:
+        follow: _Check = Draft202012Validator.VALIDATORS[keyword]
+
+        def check(
+            validator: Validator, target: JsonValue, value: JsonValue, within: JsonValue
+        ) -> Iterator[ValidationError]:
+            if next(followed) > MAX_REFERENCES:
+                raise StepError(
+                    "response-mismatched",
+                    f"whether the answer matches its schema is not told after {MAX_REFERENCES} references: "
+                    "have alternatives differ in what they refer to",
+                )
+            yield from follow(validator, target, value, within)
+
+        return check
+
+    own = {keyword: counted(keyword) for keyword in ("$ref", "$dynamicRef")}
+    kind: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, {**own, "uniqueItems": _unique_items}
+    )
+    # By `$schema` a reference to the whole schema would be followed by the validator that is registered for it. And the
+    # registry is empty: nothing is fetched, wherever a reference leads.
+    return kind({key: value for key, value in schema.items() if key != "$schema"}, registry=Registry())
+
+
+def _unique_items(
+    validator: Validator, wanted: JsonValue, value: JsonValue, within: JsonValue
+) -> Iterator[ValidationError]:
+    """As the validator's own, which compares every item with every other."""
+    if wanted and isinstance(value, list) and len({_identity(item) for item in value}) < len(value):
+        yield ValidationError("has items that are equal")
+
+
+def _identity(value: JsonValue) -> Hashable:
+    """Equal for values that are equal as JSON: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, list):
+        return ("list", *map(_identity, value))
+    if isinstance(value, dict):
+        return frozenset((key, _identity(inner)) for key, inner in value.items())
+    return isinstance(value, bool), value
 
 
 def _no_json(name: str) -> NoReturn:

@@ -108,3 +108,10 @@ def test_whatever_is_written_is_read_or_refused_as_a_step(written: str) -> None:
     except StepError:
         query = ""
     assert query == query.strip()
+
+
+def test_a_message_quotes_no_more_of_an_answer_than_tells_what_is_meant() -> None:
+    for text in ('{"%s": "x"}', '{"query": "q", "is_test": "%s"}'):
+        with pytest.raises(StepError) as caught:
+            JsonishQueryParser().parse(text % ("long" * 100_000))
+        assert len(caught.value.message) < 2000
