@@ -38,7 +38,9 @@ def copy_pipeline(
     try:
         for path, text in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            # Made anew: a link that leads nowhere yet is no file that is there, and is not to be written through.
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
     except OSError as error:
         raise PipelineError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
     return tuple(contents)

@@ -157,7 +157,10 @@ class SqliteHistory:
         return await self._in_transaction("DEFERRED", read)
 
     async def delete(self, user_id: str, session_id: str) -> bool:
-        """Removes a conversation, its bytes too; False where there was none of that user and name."""
+        """Removes a conversation, its bytes too; False where there was none of that user and name.
+
+        Where another process reads for so long that the bytes cannot go, the error says that the conversation is gone.
+        """
 
         def write(connection: sqlite3.Connection) -> bool:
             names = (user_id, session_id)
@@ -175,8 +178,7 @@ class SqliteHistory:
                     with _transaction(connection, kind):
                         result = work(connection)
                     if erases:
-                        # What was deleted still stands in the log.
-                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                        _empty_log(connection)
                     return result
             except (sqlite3.Error, OSError) as error:
                 raise StepError("history-failed", f"the history {self._path}: {error}") from error
@@ -216,6 +218,16 @@ def _create(path: Path) -> None:
             os.link(name, path)
     finally:
         Path(name).unlink()
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """Takes out of the log what still stands there of what was deleted. Raises sqlite3.OperationalError."""
+    is_busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if is_busy:
+        raise sqlite3.OperationalError(
+            "the conversation is deleted, but its bytes stay in the log while another process reads: "
+            "they go when no process has the history open any more"
+        )
 
 
 @contextmanager

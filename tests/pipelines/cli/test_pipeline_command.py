@@ -187,6 +187,16 @@ def test_init_copies_a_pipeline_and_its_prompts_to_edit(tmp_path: Path) -> None:
     assert (target / "mine.yaml").read_text(encoding="utf-8") == text
 
 
+def test_init_writes_through_no_link(tmp_path: Path) -> None:
+    target, elsewhere = tmp_path / "mine", tmp_path / "elsewhere.yaml"
+    target.mkdir()
+    (target / "mine.yaml").symlink_to(elsewhere)
+    refused = run("init", "mine", "--from", "evidence", "-o", target)
+    assert refused.exit_code == 1
+    assert "cannot be written" in refused.stderr
+    assert not elsewhere.exists()
+
+
 def test_init_refuses_a_name_that_is_none(tmp_path: Path) -> None:
     refused = run("init", "../mine", "--from", "evidence", "-o", tmp_path / "mine")
     assert refused.exit_code == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.history import sqlite
 from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
 from groundwire_pipelines.runtime import StoredHistory
 from groundwire_pipelines.state import Turn
@@ -131,6 +132,22 @@ def test_a_deleted_session_leaves_nothing_and_nobody_elses_goes(history: SqliteH
     assert loaded(history) == StoredHistory("", 0, ())
     assert loaded(history, "ann", "t").turns == (turn("a"),)
     assert loaded(history, "bob", "s").turns == (turn("b"),)
+    assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "state").iterdir())
+
+
+def test_a_deletion_says_when_bytes_stay_because_somebody_reads(
+    history: SqliteHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+    appended(history, "ann", "s", "secret")
+    with closing(sqlite3.connect(tmp_path / "state" / "history.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT COUNT(*) FROM turn").fetchone()
+        with pytest.raises(StepError, match="is deleted, but its bytes stay") as caught:
+            asyncio.run(history.delete("ann", "s"))
+        assert caught.value.rule == "history-failed"
+        assert loaded(history) == StoredHistory("", 0, ())
+    assert not asyncio.run(history.delete("ann", "s"))
     assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "state").iterdir())
 
 
