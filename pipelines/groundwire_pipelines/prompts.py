@@ -64,7 +64,7 @@ class PromptFolders:
         """
         try:
             schema: JsonValue = json.loads(self.text(name, SCHEMA))
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise StepError("response-schema-malformed", f"schema {name!r}: no JSON: {error}") from error
         if not isinstance(schema, dict):
             raise StepError("response-schema-malformed", f"schema {name!r}: must be an object")

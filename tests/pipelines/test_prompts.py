@@ -113,6 +113,7 @@ def test_a_schema_is_a_file_beside_the_prompts(tmp_path: Path) -> None:
     [
         ("{", "schema 'plan': no JSON"),
         ("[" * 100_000, "schema 'plan': no JSON"),
+        ("1" * 5_000, "schema 'plan': no JSON"),
         ("[]", "schema 'plan': must be an object"),
         ('{"type": "thing"}', "schema 'plan': no JSON Schema: 'thing' is not valid"),
         ('{"$ref": "#/nowhere"}', "schema 'plan': no whole JSON Schema"),

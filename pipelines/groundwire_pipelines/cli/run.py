@@ -137,7 +137,7 @@ def _settings(assignments: Iterable[str], budget_tokens: int | None) -> dict[str
 def _json_or_text(value: str) -> JsonValue:
     try:
         parsed: JsonValue = json.loads(value)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return value
     return parsed
 

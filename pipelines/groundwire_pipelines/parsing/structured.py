@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import count
+from math import isfinite
 from typing import Final, NoReturn, TypeAlias
 
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
@@ -44,6 +45,8 @@ def schema_problem(schema: Mapping[str, JsonValue]) -> str:
         return f"no whole JSON Schema: {str(error)[:_QUOTED_CHARACTERS]}"
     except RecursionError:
         return "no JSON Schema: it refers to itself without end"
+    except ValueError as error:  # of an address that is none
+        return f"no JSON Schema: {str(error)[:_QUOTED_CHARACTERS]}"
     return ""
 
 
@@ -59,6 +62,8 @@ def read_structured(text: str, schema: Mapping[str, JsonValue]) -> JsonValue:
         wrong = best_match(_validator(schema).iter_errors(value))
     except RecursionError as error:
         raise StepError("response-malformed", "the answer is nested too deep to be checked") from error
+    except OverflowError as error:
+        raise StepError("response-mismatched", "the answer holds a number too large to be checked") from error
     except Unresolvable as error:
         raise StepError("response-mismatched", f"the schema refers to what it does not hold: {error}") from error
     if wrong is not None:
@@ -71,7 +76,7 @@ def read_structured(text: str, schema: Mapping[str, JsonValue]) -> JsonValue:
 
 def _value(text: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(unfenced(text.strip()), parse_constant=_no_json)
+        value: JsonValue = json.loads(unfenced(text.strip()), parse_constant=_no_json, parse_float=_finite)
     except ValueError as error:
         raise StepError("response-malformed", f"the answer must be JSON, and is none: {error}") from error
     except RecursionError as error:
@@ -153,5 +158,10 @@ def _identity(value: JsonValue) -> Hashable:
     return isinstance(value, bool), value
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if isfinite(number) else _no_json(digits)
+
+
 def _no_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name[:_QUOTED_CHARACTERS]} is no number of JSON")

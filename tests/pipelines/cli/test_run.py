@@ -236,6 +236,12 @@ def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) ->
     assert list(asked[1].edge_allowlist) == ["Calls"]
 
 
+@pytest.mark.parametrize("value", ["[" * 100_000, "1" * 5_000])
+def test_a_setting_that_json_cannot_be_read_from_is_a_text(value: str, address: str) -> None:
+    result = run("evidence", "tax", *SCOPE, "--set", f"top_k={value}", address=address)
+    assert (result.exit_code, "error: " in result.stderr, result.exception.__class__) == (1, True, SystemExit)
+
+
 def test_finds_pipelines_in_folders_of_the_user(tmp_path: Path, address: str) -> None:
     text = "pipeline:\n  name: mine\n  extends: evidence\n  settings: {repository: books, branch: trunk}\n"
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing import structured
-from groundwire_pipelines.parsing.structured import MAX_NESTING, read_structured
+from groundwire_pipelines.parsing.structured import MAX_NESTING, read_structured, schema_problem
 
 NESTED: dict[str, JsonValue] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -70,3 +70,13 @@ def test_half_of_a_surrogate_pair_is_no_text() -> None:
 def test_a_long_place_is_cut() -> None:
     error = refused(json.dumps({"k" * 100_000: 1}), {"additionalProperties": {"type": "string"}})
     assert len(error.message) < 1000
+
+
+def test_numbers_that_no_computer_number_holds_are_refused() -> None:
+    assert refused("1e400", {}).rule == "response-malformed"
+    assert refused("1" + "0" * 400, {"multipleOf": 0.01}).rule == "response-mismatched"
+    assert read_structured("1e300", {"type": "number"}) == 1e300
+
+
+def test_an_address_that_is_none_is_a_problem_of_a_schema() -> None:
+    assert schema_problem({"$id": "http://[", "$ref": "a"})
