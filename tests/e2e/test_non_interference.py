@@ -39,6 +39,7 @@ _branch_numbers = count()
 class Corpus:
     nodes: tuple[tuple[str, str, NodeAccess, tuple[int, ...]], ...]
     collections: tuple[str, ...]
+    deleted: tuple[bool, ...]
     edges: frozenset[tuple[int, int, str]]
 
 
@@ -91,13 +92,16 @@ def corpora(draw: st.DrawFn) -> Corpus:
     places = st.integers(min_value=0, max_value=size - 1)
     edges = draw(st.frozensets(st.tuples(places, places, st.sampled_from(EDGE_TYPES)), max_size=3 * size))
     collections = tuple(draw(st.sampled_from(("red", "red", "blue", ""))) for _ in nodes)
-    return Corpus(nodes, collections, edges)
+    deleted = tuple(draw(st.sampled_from((False, False, True))) for _ in nodes)
+    return Corpus(nodes, collections, deleted, edges)
 
 
 def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
     """Writes and activates an index of the corpus's kept nodes and the edges between them."""
     places = sorted(kept)
-    nodes = [_node(scope, *corpus.nodes[place][:3], corpus.collections[place]) for place in places]
+    nodes = [
+        _node(scope, *corpus.nodes[place][:3], corpus.collections[place], corpus.deleted[place]) for place in places
+    ]
     ids = {place: node.id for place, node in zip(places, nodes, strict=True)}
     rows = np.asarray([corpus.nodes[place][3] for place in places], dtype=np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -118,7 +122,7 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
     store.activate(scope)
 
 
-def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: str) -> Node:
+def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: str, deleted: bool) -> Node:
     return Node(
         id=canonical_id(scope, "cs", name),
         kind="cs",
@@ -127,7 +131,9 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: st
         token_count=len(text.split()),
         location=Location(f"{name}.cs", 1, 1, content_hash(text)),
         access=access,
+        symbol=f"Shop.{name}",
         collection_id=collection,
+        deleted=deleted,
     )
 
 
@@ -135,9 +141,10 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: st
 def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over each folder."""
     whole, trimmed = folders
+    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": "sec"}
     with (
-        Server(whole, "--embedder", "none") as first,
-        Server(trimmed, "--embedder", "none") as second,
+        Server(whole, "--embedder", "none", environment=environment) as first,
+        Server(trimmed, "--embedder", "none", environment=environment) as second,
         grpc.insecure_channel(first.address) as one,
         grpc.insecure_channel(second.address) as other,
     ):
@@ -164,7 +171,12 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         clearance_level=caller.level,
         collections=None if caller.collections is None else scope_pb2.Bound(values=caller.collections),
     )
-    common = {"scope": scope_pb2.Scope(repository=scope.repository, branch=scope.branch), "access": access}
+    index = {"scope": scope_pb2.Scope(repository=scope.repository, branch=scope.branch), "access": access}
+    common = {
+        **index,
+        "visibility": scope_pb2.Visibility.Name(draw(st.sampled_from((0, 0, 1, 2, 3)))),
+        "filter": draw(st.sampled_from((None, None, scope_pb2.Filter(collection_ids=["red"])))),
+    }
     query, vector = draw(st.sampled_from(WORDS)) + " " + draw(texts), draw(vectors)
     for search_type, rerank in ((1, 0), (1, 2), (2, 0), (3, 0)):
         search = retrieval_pb2.SearchNodesRequest(
@@ -209,7 +221,7 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         prioritization_mode=retrieval_pb2.PrioritizationMode.Name(draw(st.integers(min_value=1, max_value=3))),
     )
     yield f"{RETRIEVAL}FetchNodeTexts", fetch.SerializeToString()
-    yield f"{INDEX}GetIndex", index_pb2.GetIndexRequest(**common).SerializeToString()
+    yield f"{INDEX}GetIndex", index_pb2.GetIndexRequest(**index).SerializeToString()
     listing = index_pb2.ListIndexesRequest(repository=scope.repository, branch=scope.branch, access=access)
     yield f"{INDEX}ListIndexes", listing.SerializeToString()
 
@@ -239,4 +251,6 @@ def test_hidden_nodes_change_no_byte(
     for method, request in data.draw(drawn()):
         whole, trimmed = (answer(channel, method, request) for channel in channels)
         assert whole == trimmed, method
-        assert whole[0] == "ok" or not visible or "Index" in method
+        # To ask for deleted nodes is refused to all but holders of `sec`, whether there are any or not.
+        denied = grpc.StatusCode.PERMISSION_DENIED
+        assert whole[0] == "ok" or not visible or "Index" in method or (whole[0] is denied and "sec" not in caller.tags)
