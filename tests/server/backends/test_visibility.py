@@ -211,6 +211,16 @@ def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyP
     assert judged == [FINANCE, others[0], others[1], others[0]]
 
 
+def test_the_masks_of_every_lifecycle_count(index: LoadedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = index.manifest.node_count
+    monkeypatch.setattr(visibility_module, "MAX_CACHED_BYTES", 2 * count * len(Lifecycle))
+    cache = VisibilityCache(index)
+    bound = [AccessContext(bounds=Bounds(cases=Names(frozenset({str(number)})))) for number in range(4)]
+    kept = [weakref.ref(cache.get(caller)) for caller in bound]
+    gc.collect()
+    assert [one() is not None for one in kept] == [False, False, True, True]
+
+
 @pytest.mark.parametrize(("limit", "value"), [("MAX_CACHED_CALLERS", 1), ("MAX_CACHED_BYTES", 3)])
 def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(
     index: LoadedIndex, monkeypatch: pytest.MonkeyPatch, limit: str, value: int

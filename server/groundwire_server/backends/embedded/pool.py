@@ -155,7 +155,7 @@ class IndexPool:
             message = "there is no such repository and branch, or you may not see it"
             return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
         if self._surely_sees(self._store.tombstone(asked), access):
-            message = f"index {asked.active_index!r} was deleted; ask again without a pin"
+            message = f"index {asked.active_index!r} was deleted; ask for another one"
             return PreconditionError(Reason.INDEX_GONE, message, asked.names)
         message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
         return NotFoundError(Reason.INDEX_NOT_FOUND, message, asked.names)

@@ -129,8 +129,9 @@ class VisibilityCache:
     def __init__(self, index: LoadedIndex) -> None:
         self._index = index
         self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
-        # A mask has a byte a row; of a large index fewer callers are remembered.
-        self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // max(1, index.manifest.node_count)))
+        # A mask has a byte a row, and a caller may ask for every lifecycle; of a large index fewer are remembered.
+        caller_bytes = max(1, len(Lifecycle) * index.manifest.node_count)
+        self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes))
         # What the remembered callers hold, by the classes that are visible and the bounds.
         self._shared: WeakValueDictionary[tuple[bytes, Bounds], CallerVisibility] = WeakValueDictionary()
         self._lock = Lock()
