@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from groundwire_client import DependencyEdge, DependencyPath, NodeText
+from groundwire_client import DependencyEdge, DependencyPath, NodeText, ServiceContext
 from groundwire_pipelines.rendering.shown import EvidenceNode
 from groundwire_pipelines.state import PipelineState, Retrieval
 
@@ -62,6 +62,14 @@ def edges_of(state: PipelineState) -> tuple[DependencyEdge, ...]:
 def paths_of(state: PipelineState) -> list[DependencyPath]:
     """The paths of all retrievals, none twice, those of the newest first."""
     return list(dict.fromkeys(path for retrieval in reversed(state.retrievals()) for path in retrieval.paths))
+
+
+def services_of(state: PipelineState) -> list[ServiceContext]:
+    """The services around the matches of all retrievals, none twice, those of the newest first."""
+    first: dict[str, ServiceContext] = {}
+    for service in (one for retrieval in reversed(state.retrievals()) for one in retrieval.services):
+        first.setdefault(service.service_name, service)
+    return list(first.values())
 
 
 def _ids(retrieval: Retrieval) -> list[str]:

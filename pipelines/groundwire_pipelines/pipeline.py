@@ -44,7 +44,8 @@ class RunOptions(TypedDict, total=False):
         repository: The repository to ask; that of the pipeline's settings when absent or empty.
         branch: The branch to ask; that of the pipeline's settings when absent or empty.
         active_index: The index version to ask; that of the settings, else the active one, pinned for the whole run.
-        access: What the caller may see; public nodes only when absent, whatever default the client has.
+        access: What the caller may see; public nodes only when absent, whatever default the client has. None states
+            nothing: then the client's own access holds, or what the server grants to the token or certificate.
         filter: Narrows every search, walk and fetch, besides the pipeline's setting `filter`; nothing that a step has
             or a model writes widens it.
         is_english: False for a question in another language, in which the answer then is too.
@@ -64,7 +65,7 @@ class RunOptions(TypedDict, total=False):
     repository: str
     branch: str
     active_index: str
-    access: Access
+    access: Access | None
     filter: Filter
     is_english: bool
     session_id: str

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from groundwire_client import Visibility
 from groundwire_pipelines.filter_keys import FilterKeys
 
 RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
@@ -28,6 +29,8 @@ class PipelineSettings(BaseModel):
     """The index version to ask; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None
     """Narrows every search, walk and fetch, besides what the run and its steps narrow."""
+    visibility: Annotated[Visibility, Field(strict=False)] = Visibility.ACTIVE
+    """Which nodes every search, walk and fetch is about; deleted ones need the server's leave."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""
     retrieval_modes: tuple[RetrievalMode, ...] = ("semantic", "semantic_rerank", "bm25", "hybrid")

@@ -76,7 +76,7 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one retrieval found: the nodes selected, walked to and chosen, best first, their edges, texts and paths."""
+    """What one retrieval found: the nodes selected, walked to and chosen, best first, and what belongs to them."""
 
     seeds: tuple[str, ...]
     walked: tuple[ExpandedNode, ...]
@@ -84,6 +84,7 @@ class Retrieval:
     edges: tuple[DependencyEdge, ...]
     texts: tuple[NodeText, ...]
     paths: tuple[DependencyPath, ...]
+    services: tuple[ServiceContext, ...]
 
 
 @dataclass(slots=True)
@@ -99,8 +100,8 @@ class PipelineState:
     active_index: str = ""
     """The pinned index version: the caller's, or that of the first response."""
 
-    retrieval_access: Access = field(default_factory=Access)
-    """What the caller may see: set by the caller, never by a step."""
+    retrieval_access: Access | None = field(default_factory=Access)
+    """What the caller may see: set by the caller, never by a step; None for what its token or certificate grants."""
     retrieval_filter: Filter = field(default_factory=Filter)
     """The ordinary part, for every search, walk and fetch: set by the caller; a parsed query may only add to it."""
 
@@ -219,4 +220,5 @@ class PipelineState:
             edges=tuple(self.graph_edges),
             texts=tuple(self.node_texts),
             paths=tuple(self.paths),
+            services=tuple(self.services),
         )

@@ -8,8 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire.v1 import query_pb2, scope_pb2
-from groundwire_client import AsyncGroundwireClient, Filter
-from groundwire_pipelines import Pipeline, StepError
+from groundwire_client import AsyncGroundwireClient, Filter, Visibility
+from groundwire_pipelines import DefinitionError, Pipeline, StepError
 from groundwire_pipelines.actions import (
     expand_dependency_tree,
     fetch_node_texts,
@@ -80,6 +80,22 @@ def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None
     assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
 
 
+@pytest.mark.parametrize("name", STEPS)
+def test_every_call_asks_with_the_visibility_of_the_pipeline(name: str) -> None:
+    action, keys, settings = STEPS[name]
+    retrieval = FakeRetrieval()
+    state = make_state(user_question="from a to b", retrieval_seed_nodes=["a"], graph_seed_nodes=["a"])
+    run_action(action, keys, state, make_runtime(retrieval, visibility="deleted", **settings))
+    assert {call.arguments["visibility"] for call in retrieval.calls} == {Visibility.DELETED}
+
+
+def test_an_unknown_visibility_is_refused_when_the_pipeline_is_loaded() -> None:
+    with pytest.raises(
+        DefinitionError, match=r"settings\.visibility: must be 'active', 'all' or 'deleted', not \"hidden\""
+    ):
+        Pipeline.load("evidence", visibility="hidden")
+
+
 def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
     retrieval = FakeRetrieval()
     with pytest.raises(StepError) as caught:
@@ -89,7 +105,7 @@ def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
 
 
 # What the run has once for all steps, and what a file has no use for.
-NOT_OF_A_STEP = {"scope", "access", "query", "hybrid", "now", "query_vector"}
+NOT_OF_A_STEP = {"scope", "access", "visibility", "query", "hybrid", "now", "query_vector"}
 
 
 def test_a_query_step_has_every_field_of_the_request() -> None:

@@ -4,11 +4,11 @@ import typer
 
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import with_options
+from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._text import printable
 
-__all__ = ["FilterOptions", "app", "printable", "register", "with_options"]
+__all__ = ["AccessOptions", "ConnectionOptions", "FilterOptions", "app", "printable", "register", "with_options"]
 
 
 def register(app: typer.Typer) -> None:

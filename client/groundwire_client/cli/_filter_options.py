@@ -15,7 +15,7 @@ _FILTER = "Filter"
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """The options of a filter, and `visibility`, as typer parses them."""
+    """The options of a filter, and `--visibility`, as typer parses them."""
 
     kind: Annotated[
         list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
@@ -66,10 +66,20 @@ class FilterOptions:
             rich_help_panel=_FILTER,
         ),
     ] = None
-    visibility: Annotated[
-        Visibility,
-        typer.Option(help="Deleted nodes as well, or alone, where the server lets you.", rich_help_panel=_FILTER),
-    ] = Visibility.ACTIVE
+    given_visibility: Annotated[
+        Visibility | None,
+        typer.Option(
+            "--visibility",
+            help="Deleted nodes as well, or alone, where the server lets you.",
+            show_default="active",
+            rich_help_panel=_FILTER,
+        ),
+    ] = None
+
+    @property
+    def visibility(self) -> Visibility:
+        """Which nodes a call is about."""
+        return self.given_visibility or Visibility.ACTIVE
 
     @property
     def filter(self) -> Filter:

@@ -1,4 +1,4 @@
-"""The options that every command shares: which scope, seen with which access, on which server."""
+"""The options that commands share: which scope, seen with which access, on which server."""
 
 import functools
 import inspect
@@ -24,17 +24,10 @@ _CONNECTION = "Connection"
 _BOUNDS = ("collections", "cases", "documents", "workflows")
 
 
-@dataclass(frozen=True, slots=True)
-class CallOptions:
-    """The shared options as typer parses them, and the call that they describe."""
+@dataclass(frozen=True, kw_only=True)
+class AccessOptions:
+    """The options of what a caller may see, as typer parses them."""
 
-    server: Annotated[
-        str, typer.Option(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION)
-    ]
-    repository: Annotated[str, typer.Option("--repository", "-r", help="The repository of the scope.")]
-    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch of the scope.")]
-    index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
-    as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
     tenant: Annotated[str, typer.Option(help="The caller's tenant.", rich_help_panel=_ACCESS)] = ""
     acl_tag: Annotated[
         list[str] | None, typer.Option(help="An ACL tag of the caller; repeatable.", rich_help_panel=_ACCESS)
@@ -52,9 +45,48 @@ class CallOptions:
             rich_help_panel=_ACCESS,
         ),
     ] = None
-    timeout: Annotated[float, typer.Option(help="Seconds until the call gives up.", rich_help_panel=_CONNECTION)] = (
-        DEFAULT_TIMEOUT
-    )
+
+    @property
+    def access(self) -> Access | None:
+        """None without any of the options, which narrows nothing where a token or certificate says who calls.
+
+        Raises:
+            typer.BadParameter: A `--bind` is none (exit code 2).
+        """
+        if not (self.tenant or self.acl_tag or self.label or self.clearance or self.bind):
+            return None
+        bounds = self._bounds()
+        return Access(
+            self.tenant,
+            tuple(self.acl_tag or ()),
+            tuple(self.label or ()),
+            self.clearance,
+            collections=bounds.get("collections"),
+            cases=bounds.get("cases"),
+            documents=bounds.get("documents"),
+            workflows=bounds.get("workflows"),
+        )
+
+    def _bounds(self) -> dict[str, tuple[str, ...]]:
+        """The values by bound."""
+        bounds: dict[str, tuple[str, ...]] = {}
+        for pair in self.bind or ():
+            bound, separator, value = pair.partition("=")
+            if bound not in _BOUNDS or not separator:
+                raise typer.BadParameter(
+                    f"{pair!r}: give one of {', '.join(_BOUNDS)}, then = and a value", param_hint="--bind"
+                )
+            bounds[bound] = (*bounds.get(bound, ()), value)
+        return bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionOptions:
+    """The options of the connection to a server, as typer parses them."""
+
+    server: Annotated[
+        str, typer.Option(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION)
+    ]
     tls_ca: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="Authorities to trust (PEM).", rich_help_panel=_CONNECTION),
@@ -87,6 +119,31 @@ class CallOptions:
     ] = False
 
     @property
+    def credentials(self) -> TLS | None:
+        """TLS when any of its files is given."""
+        if self.tls_ca is None and self.tls_cert is None and self.tls_key is None:
+            return None
+        return TLS(self.tls_ca, self.tls_cert, self.tls_key)
+
+    @property
+    def token(self) -> TokenFile | None:
+        """The token when its file is given."""
+        return TokenFile(self.token_file) if self.token_file else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOptions(AccessOptions, ConnectionOptions):
+    """The options that every command of the client shares as typer parses them, and the call that they describe."""
+
+    repository: Annotated[str, typer.Option("--repository", "-r", help="The repository of the scope.")]
+    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch of the scope.")]
+    index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
+    as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
+    timeout: Annotated[float, typer.Option(help="Seconds until the call gives up.", rich_help_panel=_CONNECTION)] = (
+        DEFAULT_TIMEOUT
+    )
+
+    @property
     def scope(self) -> Scope:
         """The scope of the call."""
         return Scope(self.repository, self.branch, self.index)
@@ -101,49 +158,17 @@ class CallOptions:
         try:
             with GroundwireClient(
                 self.server,
-                credentials=self._credentials(),
+                credentials=self.credentials,
                 timeout=self.timeout,
-                token=TokenFile(self.token_file) if self.token_file else None,
+                token=self.token,
                 plaintext_token=self.plaintext_token,
-                access=self._access(),
+                access=self.access,
             ) as client:
                 return action(client)
         except GroundwireError as error:
             _fail(error)
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
-
-    def _credentials(self) -> TLS | None:
-        """TLS when any of its files is given."""
-        if self.tls_ca is None and self.tls_cert is None and self.tls_key is None:
-            return None
-        return TLS(self.tls_ca, self.tls_cert, self.tls_key)
-
-    def _access(self) -> Access | None:
-        """None without any of its options, which narrows nothing where a token or certificate says who calls."""
-        if not (self.tenant or self.acl_tag or self.label or self.clearance or self.bind):
-            return None
-        bounds = self._bounds()
-        return Access(
-            self.tenant,
-            tuple(self.acl_tag or ()),
-            tuple(self.label or ()),
-            self.clearance,
-            collections=bounds.get("collections"),
-            cases=bounds.get("cases"),
-            documents=bounds.get("documents"),
-            workflows=bounds.get("workflows"),
-        )
-
-    def _bounds(self) -> dict[str, tuple[str, ...]]:
-        """The values by bound. Raises ValueError for one that is no bound."""
-        bounds: dict[str, tuple[str, ...]] = {}
-        for pair in self.bind or ():
-            bound, separator, value = pair.partition("=")
-            if bound not in _BOUNDS or not separator:
-                raise ValueError(f"--bind {pair}: give one of {', '.join(_BOUNDS)}, then = and a value")
-            bounds[bound] = (*bounds.get(bound, ()), value)
-        return bounds
 
 
 def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -45,6 +45,7 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
             direction=step.direction,
             filter=filter,
             min_confidence=step.min_confidence,
+            visibility=runtime.settings.visibility,
             access=state.retrieval_access,
         )
     pin(state, walked.index)

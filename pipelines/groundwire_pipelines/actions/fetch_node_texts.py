@@ -138,6 +138,7 @@ async def _fetch_pages(
                 max_chars=None if budget.in_tokens else budget.left,
                 mode=mode,
                 filter=filter,
+                visibility=runtime.settings.visibility,
                 access=state.retrieval_access,
             )
         pin(state, result.index)

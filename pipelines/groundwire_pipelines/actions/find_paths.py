@@ -81,6 +81,7 @@ async def _nearest(end: str, top_k: int, filter: Filter, state: PipelineState, r
             end,
             hybrid=HybridParameters(top_k=top_k),
             filter=filter,
+            visibility=runtime.settings.visibility,
             access=state.retrieval_access,
         )
     pin(state, found.index)
@@ -111,6 +112,7 @@ async def _paths(
             direction=direction,
             filter=filter,
             min_confidence=settings.graph_min_confidence or 0.0,
+            visibility=runtime.settings.visibility,
             access=state.retrieval_access,
         )
     pin(state, found.index)

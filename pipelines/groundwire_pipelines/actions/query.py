@@ -41,7 +41,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             parsed.query,
             hybrid=step.parameters(top_k),
             filter=filter,
-            visibility=step.visibility,
+            visibility=runtime.settings.visibility,
             sources=step.sources,
             fusion=step.fusion,
             rrf_k=step.rrf_k if step.fusion is FusionMode.RRF else None,

@@ -4,7 +4,7 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source, Visibility
+from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source
 from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
 from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, one_of
@@ -168,9 +168,6 @@ class QuerySettings(HybridSettings):
     ranking: Annotated[
         RankingSettings, Field(description="How files, kinds of text and the graph change the order.")
     ] = RankingSettings()
-    visibility: Annotated[
-        Visibility, one_of(Visibility, "visibility-unknown"), Field(description="Which nodes the query is about.")
-    ] = Visibility.ACTIVE
     freshness_half_life_days: Annotated[
         Annotated[float, Field(ge=0, le=36_500)] | None,
         Field(
@@ -199,7 +196,10 @@ class QuerySettings(HybridSettings):
         Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
     ] = None
     expand_graph: Annotated[
-        bool, Field(description="Also brings the services around the matches, into `services` of the run's state.")
+        bool,
+        Field(
+            description="Also brings the services around the matches, which a render step then tells below the texts."
+        ),
     ] = False
     not_found_when_empty: Annotated[
         bool,

@@ -10,8 +10,8 @@ from groundwire_client import DependencyEdge, Direction
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
-from groundwire_pipelines.graph import edges_of, nodes_of, texts_of
-from groundwire_pipelines.rendering.layout import blocks, in_one_line
+from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
+from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line
 from groundwire_pipelines.rendering.packing import Found, select_all, select_within
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Counter, Runtime
@@ -55,7 +55,8 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
     on. Every text is a handle, such as `[1]`, which it keeps as long as the question is worked on, one line in a table
     of files, and what is shown of it between fences. A text that is too long for its share is shown by the parts that
-    share most words with the question. A request that brought nothing new is told so below.
+    share most words with the question. Below stand the requests that brought nothing new, and the services that a
+    `query` brought.
 
     Raises:
         StepError: What a call of the server raises, which the view `graph` makes for the edges.
@@ -127,6 +128,7 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
             direction=Direction.OUTGOING,
             filter=state.retrieval_filter,
             min_confidence=settings.graph_min_confidence or 0.0,
+            visibility=settings.visibility,
             access=state.retrieval_access,
         )
     pin(state, walked.index)
@@ -134,11 +136,12 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
 
 
 def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
-    """Which requests brought nothing new, the newest first, as far as an eighth of the budget goes."""
+    """Requests that brought nothing new, the newest first, then services, as far as an eighth of the budget goes."""
+    requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
+    told = (f'The request "{request}" brought nothing new.' for request in requests)
     lines: list[str] = []
     left = None if budget is None else budget // 8
-    for request in _fruitless(state)[::-1]:
-        line = f'The request "{in_one_line(request, _LONGEST_REQUEST)}" brought nothing new.'
+    for line in (*told, *map(service_line, services_of(state))):
         if left is not None:
             left -= counter.count(f"{line}\n")
             if left < 0:

@@ -144,6 +144,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
             filter=filter,
             rrf_k=step.rrf_k if way.search_type is SearchType.HYBRID else None,
             rerank=way.rerank,
+            visibility=runtime.settings.visibility,
             access=state.retrieval_access,
         )
     pin(state, found.index)

@@ -1,4 +1,4 @@
-"""The options of `groundwire run`, as typer reads them."""
+"""The options of `groundwire run` that no other command of the client has, as typer reads them."""
 
 import getpass
 from pathlib import Path
@@ -6,16 +6,10 @@ from typing import Annotated, Final
 
 import typer
 
-_ACCESS: Final = "Access"
-_CONNECTION: Final = "Connection"
 _CONVERSATION: Final = "Conversation"
 
 DEFAULT_HISTORY: Final = Path(typer.get_app_dir("groundwire")) / "history.sqlite"
 
-Server = Annotated[
-    str,
-    typer.Option(envvar="GROUNDWIRE_SERVER", help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION),
-]
 Repository = Annotated[
     str, typer.Option("--repository", "-r", help="The repository to ask.", show_default="the pipeline's")
 ]
@@ -81,44 +75,6 @@ HistoryFile = Annotated[
         dir_okay=False,
         help="The file that conversations are kept in.",
         rich_help_panel=_CONVERSATION,
-    ),
-]
-Tenant = Annotated[str, typer.Option(help="The caller's tenant.", rich_help_panel=_ACCESS)]
-AclTags = Annotated[
-    list[str] | None, typer.Option("--acl-tag", help="An ACL tag of the caller; repeatable.", rich_help_panel=_ACCESS)
-]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option("--label", help="A classification label of the caller; repeatable.", rich_help_panel=_ACCESS),
-]
-Clearance = Annotated[int, typer.Option(help="The caller's clearance level.", rich_help_panel=_ACCESS)]
-TlsCa = Annotated[
-    Path | None,
-    typer.Option(exists=True, dir_okay=False, help="Authorities to trust (PEM).", rich_help_panel=_CONNECTION),
-]
-TlsCert = Annotated[
-    Path | None,
-    typer.Option(exists=True, dir_okay=False, help="The client's certificate (PEM).", rich_help_panel=_CONNECTION),
-]
-TlsKey = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION)
-]
-TokenPath = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="GROUNDWIRE_TOKEN_FILE",
-        exists=True,
-        dir_okay=False,
-        help="File of the bearer token that says who calls.",
-        rich_help_panel=_CONNECTION,
-    ),
-]
-PlaintextToken = Annotated[
-    bool,
-    typer.Option(
-        "--plaintext-token",
-        help="Send the token without TLS beyond this machine: a mesh secures the way.",
-        rich_help_panel=_CONNECTION,
     ),
 ]
 

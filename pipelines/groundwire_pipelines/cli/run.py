@@ -7,15 +7,14 @@ import asyncio
 import json
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from pydantic import JsonValue
 
-from groundwire_client import TLS, Access, AsyncGroundwireClient, DependencyEdge, TokenFile
-from groundwire_client.cli import FilterOptions, printable, with_options
+from groundwire_client import AsyncGroundwireClient, DependencyEdge
+from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, printable, with_options
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import fail
@@ -25,12 +24,13 @@ from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 
 
-@with_options(FilterOptions)
+@with_options(FilterOptions, AccessOptions, ConnectionOptions)
 def run(
     narrowing: FilterOptions,
+    caller: AccessOptions,
+    connection: ConnectionOptions,
     pipeline: Annotated[str, typer.Argument(help="A pipeline's name, its file, or file.yaml#name.")],
     question: Annotated[str, typer.Argument(help="The question to answer.")],
-    server: options.Server,
     repository: options.Repository = "",
     branch: options.Branch = "",
     index: options.Index = "",
@@ -46,27 +46,17 @@ def run(
     session: options.Session = "",
     user: options.User = "",
     history: options.HistoryFile = options.DEFAULT_HISTORY,
-    tenant: options.Tenant = "",
-    acl_tag: options.AclTags = None,
-    label: options.Labels = None,
-    clearance: options.Clearance = 0,
-    tls_ca: options.TlsCa = None,
-    tls_cert: options.TlsCert = None,
-    tls_key: options.TlsKey = None,
-    token_file: options.TokenPath = None,
-    plaintext_token: options.PlaintextToken = False,
 ) -> None:
     """Answer a question with a pipeline.
 
     A pipeline that asks a language model finds it by GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
     GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
     """
-    access = Access(tenant, tuple(acl_tag or ()), tuple(label or ()), clearance)
     given = RunOptions(
         repository=repository,
         branch=branch,
         active_index=index,
-        access=access,
+        access=caller.access,
         filter=narrowing.filter,
         is_english=english,
         session_id=session,
@@ -75,62 +65,48 @@ def run(
         trace_texts=trace_texts,
     )
     try:
-        ends = {name: text for name, text in (("path_from", path_from), ("path_to", path_to)) if text}
-        loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or (), budget_tokens), **ends})
+        named: dict[str, JsonValue] = {
+            "max_context_tokens": budget_tokens,
+            "path_from": path_from or None,
+            "path_to": path_to or None,
+            "visibility": narrowing.given_visibility,
+        }
+        by_option = {name: value for name, value in named.items() if value is not None}
+        loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or ()), **by_option})
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         with ExitStack() as stack:
             progress = stack.enter_context(Progress())
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
             given["on_answer"] = progress.answering
-            connection = _Connection(server, tls_ca, tls_cert, tls_key, token_file, plaintext_token)
             result = asyncio.run(_ask(loaded, question, connection, given))
     except PipelineError as error:
         fail(error)
     typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
 
 
-@dataclass(frozen=True, slots=True)
-class _Connection:
-    """The server, and the files of TLS and token where they are used."""
-
-    server: str
-    ca: Path | None
-    certificate: Path | None
-    key: Path | None
-    token: Path | None
-    plaintext_token: bool
-
-    def open(self, timeout: float) -> AsyncGroundwireClient:
-        try:
-            secured = self.ca or self.certificate or self.key
-            credentials = TLS(self.ca, self.certificate, self.key) if secured else None
-            token = TokenFile(self.token) if self.token else None
-            return AsyncGroundwireClient(
-                self.server,
-                credentials=credentials,
-                token=token,
-                plaintext_token=self.plaintext_token,
-                timeout=timeout,
-            )
-        except (ValueError, OSError) as error:
-            raise typer.BadParameter(str(error)) from error
-
-
-async def _ask(pipeline: Pipeline, question: str, connection: _Connection, given: RunOptions) -> PipelineResult:
-    async with connection.open(pipeline.definition.settings.deadline_seconds) as client:
+async def _ask(pipeline: Pipeline, question: str, to: ConnectionOptions, given: RunOptions) -> PipelineResult:
+    try:
+        client = AsyncGroundwireClient(
+            to.server,
+            credentials=to.credentials,
+            token=to.token,
+            plaintext_token=to.plaintext_token,
+            timeout=pipeline.definition.settings.deadline_seconds,
+        )
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
+    async with client:
         return await pipeline.arun(question, client=client, **given)
 
 
-def _settings(assignments: Iterable[str], budget_tokens: int | None) -> dict[str, JsonValue]:
+def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
     settings: dict[str, JsonValue] = {}
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign:
             raise typer.BadParameter(f"{assignment!r} is no KEY=VALUE", param_hint="--set")
         settings[key.strip()] = _json_or_text(value)
-    if budget_tokens is not None:
-        settings["max_context_tokens"] = budget_tokens
     return settings
 
 

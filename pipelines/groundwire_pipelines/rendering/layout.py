@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from groundwire_client import DependencyEdge, Location
+from groundwire_client import DependencyEdge, Location, ServiceContext
 from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownText
 
 _LONGEST_NAME = 60
@@ -103,6 +103,13 @@ def full_place(node: EvidenceNode) -> str:
     """Where a node stands and what it is called, in one line: its path and lines, and its symbol; else its id."""
     where = place(Location(node.path, node.start_line, node.end_line, ""))
     return " ".join(filter(None, (line_start(where), in_one_line(node.symbol)))) if where else line_start(node.id)
+
+
+def service_line(service: ServiceContext) -> str:
+    """A service, behind ` → ` those that it calls, behind ` ← ` those that call it."""
+    calls, callers = (", ".join(map(in_one_line, names)) for names in (service.calls, service.called_by))
+    arrows = f"{f' → {calls}' if calls else ''}{f' ← {callers}' if callers else ''}"
+    return f"service {in_one_line(service.service_name)}{arrows}"
 
 
 def line_start(name: str) -> str:

@@ -15,8 +15,8 @@ _LEAST_SHARE = 70
 """Tokens that every text may take if they are left."""
 _LEAST_TOKENS = 40
 """What is worth showing of a long text besides its place."""
-_NAMES_SHARE = 25
-"""Names of nodes without their texts may take the 25th part of the budget: six of them at 4,000 tokens."""
+_NAMES_SHARE = 40
+"""Names of nodes without their texts may take the 40th part of the budget: about four of them at 4,000 tokens."""
 _LEAST_NAME = 4
 """No row of the table takes fewer tokens."""
 

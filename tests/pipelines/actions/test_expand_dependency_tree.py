@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Filter, Scope
+from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Filter, Scope, Visibility
 from groundwire_pipelines.actions.expand_dependency_tree import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
@@ -37,6 +37,7 @@ def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
         "direction": Direction.OUTGOING,
         "filter": Filter(is_test=False),
         "min_confidence": 0.0,
+        "visibility": Visibility.ACTIVE,
         "access": access,
     }
     assert state.graph_seed_nodes == ["a"]

@@ -3,7 +3,16 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, ExpandedNode, Filter, PrioritizationMode, Scope, SkippedNode, SkipReason
+from groundwire_client import (
+    Access,
+    ExpandedNode,
+    Filter,
+    PrioritizationMode,
+    Scope,
+    SkippedNode,
+    SkipReason,
+    Visibility,
+)
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
@@ -39,6 +48,7 @@ def test_fetches_the_seeds_and_the_graph_around_them() -> None:
         "max_chars": None,
         "mode": PrioritizationMode.BALANCED,
         "filter": Filter(is_test=False),
+        "visibility": Visibility.ACTIVE,
         "access": access,
     }
     assert [one.id for one in state.node_texts] == ["s1", "z"]

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from groundwire_client import Access, DependencyEdge, Direction, Filter, HybridParameters, Scope
+from groundwire_client import Access, DependencyEdge, Direction, Filter, HybridParameters, Scope, Visibility
 from groundwire_pipelines.actions.find_paths import ACTION
 from groundwire_pipelines.errors import StepError
 from support.query_answers import match, queried
@@ -41,6 +41,7 @@ def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
         "direction": Direction.OUTGOING,
         "filter": Filter(is_test=False),
         "min_confidence": 0.5,
+        "visibility": Visibility.ACTIVE,
         "access": access,
     }
     assert all(call.arguments["access"] == access for call in retrieval.calls)

@@ -101,7 +101,6 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
             "fusion": "rrf",
             "rrf_k": 10,
             "rerank": True,
-            "visibility": "deleted",
             "freshness_half_life_days": 30,
             "freshness_weight": 0.5,
             "include_parents": False,
@@ -111,7 +110,6 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
     assert arguments["hybrid"] == HybridParameters(0.0, 0.25, 3, 50, 60, 1.0, 70, 0.5)
     assert arguments["sources"] == (Source.TRIGRAM, Source.BM25_NLP)
     assert (arguments["fusion"], arguments["rrf_k"], arguments["rerank"]) == (FusionMode.RRF, 10, True)
-    assert arguments["visibility"] is Visibility.DELETED
     assert (arguments["freshness_half_life_days"], arguments["freshness_weight"]) == (30, 0.5)
     assert (arguments["include_parents"], arguments["include_neighbors"]) == (False, True)
 

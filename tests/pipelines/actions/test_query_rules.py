@@ -89,7 +89,6 @@ def test_fails_fast(rule: str, raw: dict[str, JsonValue], fields: dict[str, str]
         ("rrf-k-too-great", {"fusion": "rrf", "rrf_k": 1_000_001}),
         ("rrf-k-malformed", {"rrf_k": "many"}),
         ("rerank-malformed", {"rerank": "codebert_rerank"}),
-        ("visibility-unknown", {"visibility": "hidden"}),
         ("freshness-half-life-days-malformed", {"freshness_half_life_days": -1}),
         ("freshness-half-life-days-malformed", {"freshness_half_life_days": 36_501}),
         ("freshness-weight-malformed", {"freshness_weight": 1.1}),

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import Access, DependencyEdge, Direction, ExpandedNode, Filter, Location, NodeText
+from groundwire_client import (
+    Access,
+    DependencyEdge,
+    Direction,
+    ExpandedNode,
+    Filter,
+    Location,
+    NodeText,
+    ServiceContext,
+    Visibility,
+)
 from groundwire_pipelines.actions import finalize
 from groundwire_pipelines.actions.definition import Outcome
 from groundwire_pipelines.actions.evidence import evidence_text
@@ -199,7 +209,7 @@ def test_nodes_without_a_text_are_named_with_their_edges_those_that_have_some_fi
         ],
         node_texts=[text("a")],
     )
-    render(state, 2_000)
+    render(state, 3_200)
     assert state.context_blocks[0].split("\n") == [
         "src/a.py",
         "[1] 1-3 Symbol.a",
@@ -221,8 +231,8 @@ def test_names_take_a_small_share_and_the_rest_is_counted() -> None:
     render(state, 1_000)
     *rows, last = state.context_blocks[0].split("\n")
     named = sum(row.startswith("-") for row in rows)
-    assert named > 2
-    assert TokenCounter().count("\n".join(rows[2:])) <= 1_000 / 25
+    assert named > 1
+    assert TokenCounter().count("\n".join(rows[2:])) <= 1_000 / 40
     assert last == f"…and {500 - named} more were found"
 
 
@@ -253,6 +263,7 @@ def test_edges_that_no_walk_followed_are_asked_for_and_shown() -> None:
         "direction": Direction.OUTGOING,
         "filter": Filter(languages=("python",)),
         "min_confidence": 0.5,
+        "visibility": Visibility.ACTIVE,
         "access": access,
     }
     render(state, view="flat", retrieval=retrieval)
@@ -309,6 +320,24 @@ def test_a_request_that_brought_nothing_new_is_told_and_takes_nothing_away(found
     state = follow_up(text("a"), node_texts=[text("c")])
     render(state)
     assert "brought nothing new" not in evidence_text(state)
+
+
+def test_the_services_of_all_retrievals_are_told_below_the_texts() -> None:
+    billing = ServiceContext("billing", ("mail", "rates →\n[1]"), ("gateway",), ())
+    state = make_state(node_texts=[text("a")], services=[billing, ServiceContext("mail", (), (), ())])
+    state.keep_retrieval()
+    state.node_texts, state.services = [text("b")], [ServiceContext("mail", (), ("billing",), ())]
+    render(state)
+    assert state.context_blocks[-1].split("\n") == [
+        "service mail ← billing",
+        "service billing → mail, rates -> [1] ← gateway",
+    ]
+    many = [ServiceContext(f"s{number}", (), (), ()) for number in range(500)]
+    state = make_state(node_texts=[text("a")], services=many)
+    outcome = render(state, 400)
+    assert "service s0" in state.context_blocks[-1]
+    assert TokenCounter().count(state.context_blocks[-1]) <= 400 / 8
+    assert outcome.detail["tokens"] == TokenCounter().count(evidence_text(state)) <= 400
 
 
 def test_a_search_of_another_loop_leaves_the_evidence_until_it_is_laid_out_anew() -> None:

@@ -13,6 +13,7 @@ from groundwire_client import (
     Rerank,
     Scope,
     SearchType,
+    Visibility,
 )
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
@@ -38,6 +39,7 @@ def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
         "filter": Filter(languages=("python",)),
         "rrf_k": None,
         "rerank": Rerank.NONE,
+        "visibility": Visibility.ACTIVE,
         "access": ACCESS,
     }
     assert state.retrieval_seed_nodes == ["c", "a", "b"]

@@ -1,9 +1,9 @@
 """The whole pipeline `rag_code_base`, a golden trace for each way through it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import Rerank, SearchResult, SearchType
@@ -17,11 +17,10 @@ from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked
 ANSWERED = "[Answer:] VatService computes it."
 TALK = RunOptions(user_id="ann", session_id="talk")
 RETRIEVAL = ["expand", "choose", "fetch", "render", "check_budget"]
-SUMMARISES = str(Path(__file__).parent / "summarises.yaml")
-"""Shows more than its budget, for a summary."""
 OVER = ("[BM25:] vat", "[Requesting data on:] the class Invoice")
-"""The evidence of two retrievals is over this budget, which that of either fits."""
-BUDGET = 110
+"""Two retrievals, whose evidence together is over the budget of SUMMARISES, and that of either is not."""
+SUMMARISES: dict[str, JsonValue] = {"max_context_tokens": 110, "evidence_factor": 2}
+"""Show twice the budget, for a summary."""
 
 
 def turn(topic: str) -> Turn:
@@ -166,7 +165,7 @@ def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
 
 def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
     script = (*OVER, "[1] reads [2], and [3].", ANSWERED)
-    run = ann.run(*script, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
+    run = ann.run(*script, settings=SUMMARISES)
     assert run.answer == "VatService computes it."
     assert "summarize" in run.steps
     assert all(part in run.prompts[2] for part in ("where is VAT computed?", "\n[3] [1] [2]\n", "decimal Vat()"))
@@ -180,14 +179,14 @@ def test_evidence_over_its_budget_is_summarised(ann: Shop) -> None:
 
 def test_a_summary_that_loses_a_text_goes_back_to_the_model(ann: Shop) -> None:
     summaries = ("VAT is computed.", "[1] reads [2], and [3].")
-    run = ann.run(*OVER, *summaries, ANSWERED, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
+    run = ann.run(*OVER, *summaries, ANSWERED, settings=SUMMARISES)
     assert run.answer == "VatService computes it."
     assert "lost these handles: [3], [1], [2]" in run.prompts[3]
     assert_golden("context_summary_corrected", run)
 
 
 def test_a_summary_that_loses_texts_again_has_their_handles_appended(ann: Shop) -> None:
-    run = ann.run(*OVER, "lost", "lost again", ANSWERED, pipeline=SUMMARISES, settings={"max_context_tokens": BUDGET})
+    run = ann.run(*OVER, "lost", "lost again", ANSWERED, settings=SUMMARISES)
     assert run.answer == "VatService computes it."
     assert "lost again\nNot summarised: [3] [1] [2]" in run.prompts[4]
     assert_golden("identifiers_lost", run)
