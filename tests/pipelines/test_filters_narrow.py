@@ -18,9 +18,11 @@ from groundwire_pipelines.actions import (
     search_nodes,
 )
 from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.filter_keys import FilterKeys
-from groundwire_pipelines.parsing.filter_words import filters_in_words
+from groundwire_pipelines.parsing.filters import filters_in_words
+from groundwire_pipelines.state import SearchReport
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
 OF_RUN = Filter(collection_ids=("billing", "audit"), is_test=False)
@@ -78,6 +80,16 @@ def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None
     wanted = Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
     assert retrieval.methods == ["query", "expand", "fetch", "expand"]
     assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
+
+
+def test_texts_that_the_filters_of_a_fetch_exclude_are_told_as_not_there() -> None:
+    state = make_state(retrieval_filter=OF_RUN, retrieval_seed_nodes=["a"], search_report=SearchReport(1))
+    runtime = make_runtime(FakeRetrieval())
+    run_action(fetch_node_texts.ACTION, {"filter": {"collection_ids": ["secret"]}}, state, runtime)
+    told = (
+        "Nodes found in shop (main): 1. The texts that were asked for are not there, or not for this caller and filter:"
+    )
+    assert evidence_or_reason(state, runtime) == f"{told}\n- a"
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -6,9 +6,18 @@ from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
 from groundwire_client.cli._query_command import query
-from groundwire_client.cli._text import printable
+from groundwire_client.cli._text import json_or_text, printable
 
-__all__ = ["AccessOptions", "ConnectionOptions", "FilterOptions", "app", "printable", "register", "with_options"]
+__all__ = [
+    "AccessOptions",
+    "ConnectionOptions",
+    "FilterOptions",
+    "app",
+    "json_or_text",
+    "printable",
+    "register",
+    "with_options",
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -1,6 +1,5 @@
 """The options that say which nodes a call is about."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,6 +8,7 @@ import typer
 
 from groundwire_client._enums import Visibility
 from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, Filter
+from groundwire_client.cli._text import json_or_text
 
 _FILTER = "Filter"
 
@@ -117,16 +117,8 @@ def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs
         if name in TEXT_FIELDS:
             fields.setdefault(TEXT_FIELDS[name], []).append(value)
         else:
-            parsed = _json_or_text(value)
+            parsed = json_or_text(value)
             others.setdefault(name, []).extend(parsed if isinstance(parsed, list) else [parsed])
     single = {name: values[0] if len(values) == 1 else values for name, values in others.items()}
     stated = {name: single.pop(name, None) for name in FLAG_FIELDS}
     return Filter.from_mapping({**fields, **stated, "metadata": single})
-
-
-def _json_or_text(value: str) -> object:
-    try:
-        parsed: object = json.loads(value)
-    except json.JSONDecodeError:
-        return value
-    return parsed

@@ -2,7 +2,7 @@
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import evidence_text
-from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.actions.text_budget import max_context_tokens
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -17,22 +17,10 @@ async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtim
     Raises:
         StepError: `max-context-tokens-missing`.
     """
-    budget = max_context_tokens(runtime)
+    budget = max_context_tokens(runtime.settings)
     tokens = runtime.counter.count(evidence_text(state))
     transition = "on_ok" if tokens <= budget else "on_over_limit"
     return Outcome(transition, {"context_tokens": tokens, "max_context_tokens": budget})
-
-
-def max_context_tokens(runtime: Runtime) -> int:
-    """The setting.
-
-    Raises:
-        StepError: `max-context-tokens-missing`, when it is absent or not above 0.
-    """
-    budget = runtime.settings.max_context_tokens
-    if budget is None or budget <= 0:
-        raise StepError("max-context-tokens-missing", f"settings.max_context_tokens must be above 0, and is {budget}")
-    return budget
 
 
 ACTION = Action(

@@ -35,10 +35,9 @@ def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
 
 def _reason_and_nodes(state: PipelineState, runtime: Runtime) -> Iterator[str]:
     nodes = nodes_of(state)
-    if state.error_message:
-        yield f"The step {state.error_step!r} failed, so there is no evidence: {state.error_message}"
-        return
-    reason = _why_no_text(state, runtime, len(nodes)) if nodes else _why_no_node(state)
+    failed = f"The step {state.error_step!r} failed: {state.error_message}" if state.error_message else ""
+    why = _why_no_text(state, runtime, len(nodes)) if nodes else _why_no_node(state)
+    reason = "\n".join(filter(None, (failed, why)))
     yield reason
     left = runtime.settings.max_context_tokens
     if left is not None:
@@ -60,10 +59,11 @@ def _more(count: int) -> str:
 
 
 def _why_no_node(state: PipelineState) -> str:
+    """Why nothing was found; "" where a step failed before any search came to its end, which says enough."""
     where = f"{state.repository} ({state.branch})"
     report = state.search_report
     if report is None:
-        return f"No search was made in {where}."
+        return "" if state.error_message else f"No search was made in {where}."
     if report.reason == "filters_exclude_each_other":
         return f"No search was made in {where}: its filters exclude each other."
     if report.is_filtered:

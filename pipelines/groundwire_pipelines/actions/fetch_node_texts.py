@@ -65,6 +65,11 @@ class _Wanted:
     seeds: tuple[str, ...]
     nodes: tuple[ExpandedNode, ...]
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The seeds, then the nodes around them, none twice."""
+        return tuple(dict.fromkeys((*self.seeds, *(node.id for node in self.nodes))))
+
     def only(self, ids: Collection[str]) -> "_Wanted":
         return _Wanted(
             tuple(seed for seed in self.seeds if seed in ids), tuple(node for node in self.nodes if node.id in ids)
@@ -100,9 +105,9 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
-    texts: list[NodeText] = []
-    skipped: list[SkippedNode] = []
-    if filter is not None:
+    if filter is None:
+        texts, skipped = [], [SkippedNode(node_id, SkipReason.UNAVAILABLE) for node_id in wanted.ids]
+    else:
         texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
     state.skipped_texts = skipped
     state.node_texts = _placed(texts, state) if state.chosen_nodes else texts

@@ -8,7 +8,7 @@ from pydantic import Field
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.model_calls import english_question
 from groundwire_pipelines.actions.outputs import output_text
-from groundwire_pipelines.parsing.filter_words import filters_in_words
+from groundwire_pipelines.parsing.filters import filters_in_words
 from groundwire_pipelines.parsing.prefixes import ROUTER_PREFIXES
 from groundwire_pipelines.prompts import VARIABLE_NAME
 from groundwire_pipelines.runtime import Runtime

@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from groundwire_pipelines.actions.check_context_budget import max_context_tokens
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
 from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
+from groundwire_pipelines.actions.text_budget import max_context_tokens
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.layout import handle, table
 from groundwire_pipelines.rendering.shown import Selection, ShownText
@@ -46,7 +46,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
         StepError: `context-over-budget`, when the table alone is over it; `max-context-tokens-missing`, and what a
             model call raises.
     """
-    budget = max_context_tokens(runtime)
+    budget = max_context_tokens(runtime.settings)
     texts = state.shown
     places = table(Selection(tuple(texts)))
     left = budget - runtime.counter.count(f"{places}\n\n")

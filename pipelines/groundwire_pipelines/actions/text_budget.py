@@ -25,13 +25,20 @@ def budget_of_context(settings: PipelineSettings, factor: int | None) -> int:
     Raises:
         StepError: `max-context-tokens-missing`; `budget-not-positive` when no token is left.
     """
-    most = settings.max_context_tokens
-    if most is None or most <= 0:
-        raise StepError(
-            "max-context-tokens-missing",
-            f"without budget_tokens the pipeline's max_context_tokens must be 1 or more, not {most}",
-        )
+    most = max_context_tokens(settings)
     tokens = most * 7 // 10 if factor is None else most * factor  # floor(0.70 * most), without binary fractions
     if tokens <= 0:
         raise StepError("budget-not-positive", f"70 % of max_context_tokens ({most}) leaves no token: raise it")
     return tokens
+
+
+def max_context_tokens(settings: PipelineSettings) -> int:
+    """The setting.
+
+    Raises:
+        StepError: `max-context-tokens-missing`, when it is absent or not above 0.
+    """
+    most = settings.max_context_tokens
+    if most is None or most <= 0:
+        raise StepError("max-context-tokens-missing", f"settings.max_context_tokens must be above 0, and is {most}")
+    return most

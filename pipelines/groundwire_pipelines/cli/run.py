@@ -8,13 +8,13 @@ import json
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from pydantic import JsonValue
 
 from groundwire_client import AsyncGroundwireClient, DependencyEdge
-from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, printable, with_options
+from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, json_or_text, printable, with_options
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import fail
@@ -106,16 +106,8 @@ def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
         key, sign, value = assignment.partition("=")
         if not sign:
             raise typer.BadParameter(f"{assignment!r} is no KEY=VALUE", param_hint="--set")
-        settings[key.strip()] = _json_or_text(value)
+        settings[key.strip()] = cast("JsonValue", json_or_text(value))
     return settings
-
-
-def _json_or_text(value: str) -> JsonValue:
-    try:
-        parsed: JsonValue = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return parsed
 
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:

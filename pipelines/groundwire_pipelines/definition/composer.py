@@ -11,10 +11,9 @@ import yaml
 
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.scalars import unquoted
-from groundwire_pipelines.definition.values import Located, Scalar
+from groundwire_pipelines.definition.values import MAX_DEPTH, Located, Scalar
 from groundwire_pipelines.errors import DefinitionError, Problem
 
-MAX_DEPTH = 32
 MAX_VALUES = 100_000
 _SHOWN_DEPTH = 4
 

@@ -11,7 +11,8 @@ from groundwire_pipelines.actions.registry import actions as registered_actions
 from groundwire_pipelines.definition.merging import inheritance_chain, merge
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.search_path import RUN, PipelineSearch
-from groundwire_pipelines.definition.values import located
+from groundwire_pipelines.definition.values import Located, located
+from groundwire_pipelines.errors import DefinitionError, Problem
 from groundwire_pipelines.validation.validator import validated
 
 
@@ -34,5 +35,12 @@ def load_pipeline(
     """
     search = PipelineSearch(search_path)
     chain = inheritance_chain(search.find(name_or_path), search)
-    draft = merge(chain, {key: located(value, RUN) for key, value in overrides.items()})
+    draft = merge(chain, {key: _override(key, value) for key, value in overrides.items()})
     return validated(draft, registered_actions() if actions is None else actions)
+
+
+def _override(key: str, value: JsonValue) -> Located:
+    try:
+        return located(value, RUN)
+    except ValueError as error:
+        raise DefinitionError((Problem(RUN.file, RUN.line, f"settings.{key}", str(error)),)) from error

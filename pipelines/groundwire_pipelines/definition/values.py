@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import JsonValue
 
 from groundwire_pipelines.definition.model import Origin
 
 Scalar: TypeAlias = str | int | float | bool | None
+
+MAX_DEPTH: Final = 32
+"""How deep lists and mappings may be nested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,12 @@ class Located:
         return self.value
 
 
-def located(value: JsonValue, origin: Origin) -> Located:
-    """A plain value that came from one place as a whole."""
+def located(value: JsonValue, origin: Origin, most_levels: int = MAX_DEPTH) -> Located:
+    """A plain value that came from one place as a whole. Raises ValueError where it is nested too deep."""
+    if most_levels < 0:
+        raise ValueError(f"is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):
-        return Located({key: located(entry, origin) for key, entry in value.items()}, origin)
+        return Located({key: located(entry, origin, most_levels - 1) for key, entry in value.items()}, origin)
     if isinstance(value, list):
-        return Located(tuple(located(item, origin) for item in value), origin)
+        return Located(tuple(located(item, origin, most_levels - 1) for item in value), origin)
     return Located(value, origin)

@@ -9,11 +9,10 @@ from typing import Final
 import grpc
 
 from groundwire_client import GroundwireError, InvalidRequestError
-from groundwire_pipelines.actions.definition import ERROR_WAY
+from groundwire_pipelines.actions.definition import ERROR_WAY, Outcome
 from groundwire_pipelines.engine.binding import BoundStep
 from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
 from groundwire_pipelines.engine.recording import Recorder
-from groundwire_pipelines.engine.transitions import next_step_id
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
@@ -72,7 +71,7 @@ async def _try(
         try:
             with _naming(step.definition.id):
                 outcome = await step.run(state, watched)
-                target = next_step_id(step, outcome)
+                target = _next_step_id(step, outcome)
         except StepError as error:
             # What a user has seen of an answer cannot be taken back, so no further try may tell it once more.
             may_try = not is_last and error.may_pass and (listener is None or not listener.has_told)
@@ -87,6 +86,25 @@ async def _try(
             return _Ended(way, step.definition.transitions.get(way))
         record.transition, record.detail = outcome.transition, outcome.detail
         return _Ended(outcome.transition, target)
+
+
+def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
+    """The id of the step that follows an outcome, None at the end of the run.
+
+    Raises:
+        StepError: `transition-unknown`, when the action left by a way that it does not have; `transition-missing`,
+            when the step names no target for the way taken.
+    """
+    if not step.action.transitions:
+        return None
+    if outcome.transition not in step.ways_out:
+        raise StepError(
+            "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: mend it"
+        )
+    target = step.definition.transitions.get(outcome.transition)
+    if target is None:
+        raise StepError("transition-missing", f"the step names no target for {outcome.transition}")
+    return target
 
 
 def _error_way(step: BoundStep, error: StepError) -> str:

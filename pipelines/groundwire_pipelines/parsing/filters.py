@@ -1,8 +1,9 @@
-"""Ordinary filters that a parsed query may add, and how they are merged with the caller's.
+"""Ordinary filters that a parsed query may add, how they are merged with the caller's, and told to a router.
 
 Only what narrows a search has a name here. Access and scope have none: they come from the caller alone.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final
@@ -110,6 +111,23 @@ def merged(base: Filter, added: Filter) -> Filter | None:
     )
 
 
+def filters_in_words(base: Filter) -> str:
+    """What searches are restricted to, and how a query may narrow them further; the same words for the same filter."""
+    given = {field.name: getattr(base, field.name) for field in fields(base)}
+    restrictions = [f"- {name}: {_json(value)}" for name, value in given.items() if value or value is False]
+    names = ", ".join(dict.fromkeys(FILTER_NAMES.values()))
+    flags = ", ".join(FLAG_FIELDS)
+    return "\n".join(
+        (
+            "Every search is restricted to:" if restrictions else "Searches are not restricted.",
+            *restrictions,
+            'A query may narrow it further as the object {"query": "...", "filters": {...}} on one line. Its filters:',
+            f"{names}.",
+            f"Each value is a text or a list of alternatives; {flags} are true or false.",
+        )
+    )
+
+
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
     return tuple(value for value in dict.fromkeys(ours) if value in theirs)
 
@@ -133,3 +151,7 @@ def _common_values(ours: MetadataValue, theirs: MetadataValue) -> tuple[Metadata
 
 def _alternatives(value: MetadataValue) -> Sequence[MetadataScalar]:
     return (value,) if value is None or isinstance(value, str | int | float) else value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=dict)

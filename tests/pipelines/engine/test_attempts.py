@@ -12,11 +12,12 @@ from groundwire_client import AsyncGroundwireClient, NotFoundError, UnavailableE
 from groundwire_pipelines import Pipeline
 from groundwire_pipelines.actions import search_nodes
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import StepEnded, TraceEvent
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.state import PipelineState, SearchReport
 from support.retrieval import FakeRetrieval, found, make_definition, make_runtime, make_state, make_step
 
 BUSY = UnavailableError(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", "busy", {}, "1")
@@ -131,4 +132,15 @@ def test_an_answer_after_an_error_says_that_the_step_failed() -> None:
     client = cast("AsyncGroundwireClient", FakeRetrieval(queries=[ABSENT]))
     failing = Pipeline(replace(pipeline.definition, steps=steps))
     result = asyncio.run(failing.arun("tax", client=client, repository="shop", branch="main"))
-    assert result.answer == "The step 'search' failed, so there is no evidence: no such scope"
+    assert result.answer == "The step 'search' failed: no such scope"
+
+
+def test_an_answer_after_an_error_says_what_was_found_since() -> None:
+    state = make_state(error_step="search", error_message="overloaded", search_report=SearchReport(0))
+    assert evidence_or_reason(state, make_runtime(FakeRetrieval())) == (
+        "The step 'search' failed: overloaded\nNothing was found in shop (main)."
+    )
+    state = make_state(error_step="fetch", error_message="overloaded", retrieval_seed_nodes=["a"])
+    assert evidence_or_reason(state, make_runtime(FakeRetrieval())) == (
+        "The step 'fetch' failed: overloaded\nNodes found in shop (main): 1. No step fetched their texts:\n- a"
+    )
