@@ -30,6 +30,7 @@ def test_the_reference_tells_every_setting_action_key_and_value() -> None:
         assert all(key.description and key.kind for key in own), action.name
         assert all(f"`{way}`" in section for way in action.transitions), action.name
     assert "`semantic` or `bm25` or `hybrid`" in told
+    assert [line for line in told.splitlines() if line.startswith("|") != line.endswith("|")] == []
 
 
 def test_the_reference_tells_rules() -> None:

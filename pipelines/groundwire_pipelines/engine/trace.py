@@ -1,8 +1,8 @@
 """What a run tells about itself: an event when it starts and ends, and when each step does.
 
 A run that is repeated tells the same events but for `time` and `duration_seconds`. Texts of the user, the model and
-the sources, and the values of filters, are told only where the run's caller asks for them; without that, events hold
-names, counts and ids.
+the sources, and the values of the run's filter, are told only where the run's caller asks for them; without that,
+events hold names, counts, ids, and the keys of steps as the pipeline's file has them.
 """
 
 import json

@@ -18,7 +18,7 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: its dotted name below the step or the settings, what it may hold, and its default ("" for required)."""
+    """A key: its dotted name below the step or the settings, what it may hold, its default ("" for required), and what it means in one line."""
 
     name: str
     kind: str
@@ -38,8 +38,8 @@ def _keys(prefix: str, schema: _Schema, definitions: _Schema) -> Iterator[Key]:
     for name, raw in _mapping(schema.get("properties")).items():
         field = _mapping(raw)
         default = "" if name in required else _default(field.get("default"))
-        described = field.get("description") or _resolved(field, definitions).get("description", "")
-        yield Key(f"{prefix}{name}", _kind(field, definitions), default, str(described))
+        described = str(field.get("description") or _resolved(field, definitions).get("description", ""))
+        yield Key(f"{prefix}{name}", _kind(field, definitions), default, " ".join(described.split()))
         for group in _groups(field, definitions):
             yield from _keys(f"{prefix}{name}.", group, definitions)
 
