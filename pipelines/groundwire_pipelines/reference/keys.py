@@ -18,7 +18,11 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: its dotted name below the step or the settings, what it may hold, its default ("" for required), and what it means in one line."""
+    """A key of a step or of the settings.
+
+    `name` is dotted below either; `kind` says what it may hold, `default` is "" for one that is required, and
+    `description` says in one line what it means.
+    """
 
     name: str
     kind: str
