@@ -71,7 +71,6 @@ class FilterOptions:
         typer.Option(
             "--visibility",
             help="Deleted nodes as well, or alone, where the server lets you.",
-            show_default="active",
             rich_help_panel=_FILTER,
         ),
     ] = None

@@ -105,8 +105,9 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
+    texts: list[NodeText] = []
     if filter is None:
-        texts, skipped = [], [SkippedNode(node_id, SkipReason.UNAVAILABLE) for node_id in wanted.ids]
+        skipped = [SkippedNode(node_id, SkipReason.UNAVAILABLE) for node_id in wanted.ids]
     else:
         texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
     state.skipped_texts = skipped
