@@ -34,9 +34,12 @@ class NoProgress:
 
 
 def records() -> Iterator[dict[str, object]]:
-    """Six functions in each of two collections; every one calls the next, which is of the other collection."""
-    for number in range(12):
-        collection = ("billing", "audit")[number % 2]
+    """Six functions in each of two collections, each of which calls the next, one of the other collection.
+
+    Besides, two that were deleted, of which the first called the second.
+    """
+    for number in range(14):
+        collection = ("billing", "audit")[number % 2] if number < 12 else "retired"
         yield {
             "type": "node",
             "kind": "py",
@@ -47,8 +50,9 @@ def records() -> Iterator[dict[str, object]]:
             "start_line": 1,
             "end_line": 2,
             "collection_id": collection,
+            "deleted": number >= 12,
         }
-    for number in range(11):
+    for number in (*range(11), 12):
         yield {"type": "edge", "from": f"py::n{number:02}", "to": f"py::n{number + 1:02}", "edge_type": "Calls"}
 
 
@@ -60,7 +64,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build_index(
         JsonlSource(source), BuildOptions(folder / "data", Scope("shop", "main", "v1"), embedder=None), NoProgress()
     )
-    with Server(folder / "data", "--embedder", "none") as server:
+    leave = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": "*"}
+    with Server(folder / "data", "--embedder", "none", environment=leave) as server:
         yield server.address
 
 
@@ -101,6 +106,17 @@ def test_without_a_filter_both_collections_are_seen(address: str) -> None:
     result = run(address, "evidence", {}, (), Filter())
     assert "audit_tax" in result.answer
     assert "billing_tax" in result.answer
+
+
+@pytest.mark.parametrize("name", ["evidence", "trace", "rag_code_base"])
+def test_a_run_about_deleted_nodes_walks_to_them_and_fetches_them(address: str, name: str) -> None:
+    settings = BM25 if SCRIPTS[name] else {}
+    result = run(address, name, {**settings, "visibility": "deleted"}, SCRIPTS[name], Filter())
+    state = result.state
+    assert {text.id for text in state.node_texts} == {"shop::main::py::n12", "shop::main::py::n13"}
+    assert [edge.edge_type for edge in state.graph_edges] == ["Calls"]
+    assert "retired_tax(12)" in "".join(text.text for text in state.node_texts)
+    assert "audit" not in repr((result.answer, state.context_blocks))
 
 
 def test_a_child_of_bm25_alone_runs_on_an_index_without_vectors(address: str) -> None:
