@@ -15,7 +15,7 @@ from groundwire_pipelines.cli.terminal import fail
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, prompt_folders, step_keys
 from groundwire_pipelines.definition.model import PipelineDefinition
-from groundwire_pipelines.drawing.svg import pipeline_svg
+from groundwire_pipelines.drawing import Language, drawing
 from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem
 from groundwire_pipelines.validation.schema import pipeline_schema
 
@@ -55,17 +55,13 @@ def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) ->
 @pipeline_app.command()
 def graph(
     name: PipelineName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The .svg file to write.")],
+    language: Annotated[
+        Language, typer.Option("--format", help="What to write: for Markdown, or for Graphviz.")
+    ] = Language.MERMAID,
     folder: Folders = None,
 ) -> None:
-    """Draw the steps of a pipeline and the branches between them."""
-    if output.suffix.lower() != ".svg":
-        raise typer.BadParameter(f"{str(output)!r} must end in .svg: the picture is an SVG", param_hint="--output")
-    picture = pipeline_svg(_load(name, folder or []), actions())
-    try:
-        output.write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise typer.BadParameter(f"{str(output)!r}: {error.strerror}", param_hint="--output") from error
+    """Draw the steps of a pipeline and the ways between them, in a language that other programs render."""
+    typer.echo(printable(drawing(_load(name, folder or []), actions(), language)), nl=False)
 
 
 @pipeline_app.command()
