@@ -108,6 +108,8 @@ def _rekeyed(facts: CodeFacts, component: Component, kept: Mapping[str, str]) ->
         references=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.references),
         routes=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.routes),
         requests=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.requests),
+        registrations=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.registrations),
+        topics=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.topics),
         mappings=(),
         table_changes=(),
     )

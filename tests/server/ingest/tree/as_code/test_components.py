@@ -115,6 +115,25 @@ def test_scripts_of_vue_components(tree: Reader) -> None:
     assert found.nodes["ts::App.vue#start"].start_line == 5
 
 
+def test_messages_and_what_containers_hand_out_lead_from_the_markup_where_scripts_have_no_node(tree: Reader) -> None:
+    form = (
+        '<template>\n  <form @submit="save" />\n</template>\n\n<script setup lang="ts">\n'
+        "import { bus } from './bus'\nconst { save } = useForm(resolve('usersApi'), {\n"
+        "  onDone: () => bus.emit('user.saved', 1),\n})\n</script>\n"
+    )
+    screen = (
+        "<script setup lang=\"ts\">\nimport { bus } from './bus'\nimport { refresh } from './users'\n\n"
+        "bus.on('user.saved', refresh)\n</script>\n\n<template>\n  <p>Users</p>\n</template>\n"
+    )
+    users = (
+        "export function refresh(id: number) {\n  return id + 1\n}\n\n"
+        "export class Users {\n  all() {\n    return [1]\n  }\n}\n\nregister('usersApi', { useClass: Users })\n"
+    )
+    found = tree({"Form.vue": form, "Screen.vue": screen, "users.ts": users, "bus.ts": "export const bus = make()\n"})
+    assert found.of("Sends") == {("Form.vue#script", "users.ts#refresh"): 0.8}
+    assert found.of("Injects") == {("Form.vue#script", "users.ts#Users"): 0.9}
+
+
 def test_global_usings_and_parts_of_a_type_stay_within_their_project(tree: Reader) -> None:
     project = '<Project Sdk="Microsoft.NET.Sdk"></Project>\n'
     found = tree(
