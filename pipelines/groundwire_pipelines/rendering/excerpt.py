@@ -22,11 +22,12 @@ def whole(source: NodeText, counter: Counter) -> Excerpt:
 
 
 def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter: Counter) -> Excerpt | None:
-    """What fits of a text: all of it, else its first lines with the statements that share most words with a question.
+    """What fits of a text: all of it, else its head with the statements that share most words with a question.
 
-    A word counts for more the fewer lines have it. A statement is a line with what is indented below it, and comes with
-    the lines that it is nested in; of one that does not fit, its first line alone may. Up to three are chosen so; where
-    there is room left, the text is shown from its beginning. None when not even the first line fits.
+    The head is what says what the text is, without the comments before it. A word counts for more the fewer lines have
+    it. A statement is a line with what is indented below it, and comes with the lines that it is nested in; of one that
+    does not fit, its first line alone may. Up to three are chosen so; where there is room left, the text is shown from
+    its beginning. None when not even the head's first line fits.
 
     Args:
         source: The text.
@@ -70,8 +71,10 @@ class _Choice:
         self._left = tokens
 
     def take_head(self) -> bool:
-        """Takes what says what the text is, or at least its first line; False when that does not fit."""
-        return self._take([(0, self._statements.head_end())], 0) or self._take([(0, 0)], 0)
+        """Takes what says what the text is, or at least the first line of that; False when that does not fit."""
+        first, last = self._statements.head()
+        mark_tokens = _MARK_TOKENS if first else 0
+        return self._take([(first, last)], mark_tokens) or self._take([(first, first)], mark_tokens)
 
     def take_statement(self, number: int) -> None:
         """Takes the statement that begins at a line, or the line alone, with the lines that it is nested in."""
@@ -151,5 +154,5 @@ def _with_marks(lines: Sequence[str], shown: Sequence[bool], first: int) -> Iter
 
 def _mark(start: int, end: int, first: int) -> str:
     if not first:
-        return f"…{end - start + 1} lines"
+        return f"…{end - start + 1} line{'s' if end > start else ''}"
     return f"…{first + start}-{first + end}" if end > start else f"…{first + start}"

@@ -11,6 +11,7 @@ class Statements:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._indents = _indents(lines)
+        self._after_comments = _after_comments(lines)
         self._parents, self._ends = _nesting(self._indents)
         for number, end in enumerate(self._ends):
             after = end + 1
@@ -25,10 +26,27 @@ class Statements:
         """The line that a line is indented below; -1 for none."""
         return self._parents[number]
 
-    def head_end(self) -> int:
-        """The last of the first lines that say what the text is: attributes, and the line that opens the body."""
-        deeper = (number for number, indent in enumerate(self._indents) if indent > self._indents[0])
-        return max(next(deeper, 1) - 1, 0)
+    def head(self) -> tuple[int, int]:
+        """The first and the last of the lines that say what the text is: attributes, and what opens the body.
+
+        A comment before them, such as a documentation comment, is no part of it.
+        """
+        first = self._after_comments
+        deeper = (number for number in range(first, len(self._indents)) if self._indents[number] > self._indents[first])
+        return first, max(next(deeper, first + 1) - 1, first)
+
+
+def _after_comments(lines: Sequence[str]) -> int:
+    """The first line behind the comments (`/* */`, `//`) that a text begins with; 0 for a text of comments alone."""
+    in_block = False
+    for number, line in enumerate(lines):
+        text = line.strip()
+        in_block = in_block or text.startswith("/*")
+        if in_block:
+            in_block = "*/" not in text
+        elif text and not text.startswith("//"):
+            return number
+    return 0
 
 
 def _indents(lines: Sequence[str]) -> list[int]:

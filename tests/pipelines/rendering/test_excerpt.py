@@ -67,6 +67,33 @@ def test_a_statement_comes_with_what_it_is_nested_in() -> None:
     assert "        )" in lines
 
 
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "/**\n * Puts things of every kind that there is back to where they once came from, at any time.\n */",
+        "/// <summary>\n/// Puts things of every kind that there is back to where they once came from.\n/// </summary>",
+    ],
+)
+def test_a_comment_does_not_take_the_place_of_what_it_is_about(comment: str) -> None:
+    text = f"{comment}\n[Audited]\npublic void PutBack(int id)\n{{\n" + "    stock.Add(id);\n" * 20 + "}"
+    lines = shown(text, "Unrelated?", 35)
+    assert lines[-4:] == ["[Audited]", "public void PutBack(int id)", "{", "…7-27"]
+    assert "public void PutBack(int id)" in shown(text, "Where did they come from?", 60)
+
+
+def test_a_text_of_comments_alone_is_shown_from_its_beginning() -> None:
+    lines = shown("// one two three\n" * 20, "Unrelated?", 20)
+    assert lines == ["// one two three", "// one two three", "…18 lines"]
+
+
+def test_one_line_of_an_outline_is_told_as_one() -> None:
+    text = f"class Stock:\n    {'x' * 60}: int\n    def put_back(self): ...\n    {'y' * 90}: int"
+    outline = NodeText("a", text, True, 0, "", 1, Location("a.py", 1, 90, "00"), "a")
+    part = excerpt(outline, stems("who puts back?"), 30, COUNTER)
+    assert part is not None
+    assert part.text.split("\n") == ["class Stock:", "…1 line", "    def put_back(self): ...", "…1 line"]
+
+
 def test_without_a_word_in_common_a_text_is_shown_from_its_beginning() -> None:
     lines = shown(METHOD, "Unrelated?", 45)
     assert lines[:3] == METHOD.split("\n")[:3]
@@ -107,7 +134,7 @@ def test_statements_are_told_by_indentation_and_closing_lines() -> None:
     statements = Statements(lines)
     assert [statements.end(number) for number in range(10)] == [0, 7, 2, 5, 4, 5, 6, 7, 8, 9]
     assert [statements.parent(number) for number in range(10)] == [-1, -1, 1, 1, 3, 1, 1, -1, -1, -1]
-    assert statements.head_end() == 1
+    assert statements.head() == (0, 1)
 
 
 @pytest.mark.parametrize(
