@@ -26,8 +26,8 @@ def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter:
 
     The head is what says what the text is, without the comments before it. A word counts for more the fewer lines have
     it. A statement is a line with what is indented below it, and comes with the lines that it is nested in; of one that
-    does not fit, its first line alone may. Up to three are chosen so; where there is room left, the text is shown from
-    its beginning. None when not even the head's first line fits.
+    does not fit, its first line alone may. Up to three are chosen so; where there is room left, the comment before
+    the head is shown if all of it fits, and the text from its head on. None when not even the head's first line fits.
 
     Args:
         source: The text.
@@ -85,8 +85,10 @@ class _Choice:
             self._take([*outer, (number, number)])
 
     def fill_up(self) -> None:
-        """Takes lines from the beginning as long as they fit."""
-        for number in range(len(self._shown)):
+        """Takes the comment before the head if all of it fits, then lines from the head on as long as they fit."""
+        first, _ = self._statements.head()
+        start = 0 if first and self._take([(0, first - 1)], 0) else first
+        for number in range(start, len(self._shown)):
             if not self._take([(number, number)], 0):
                 return
 
