@@ -74,5 +74,5 @@ def _missing(settings: Mapping[str, JsonValue], name: str) -> str:
     parent, _, last = name.rpartition(".")
     within = _at(settings, parent) if parent else dict(settings)
     known = within if isinstance(within, dict) else {}
-    near = did_you_mean(last, known)
+    near = did_you_mean(last, known, f"{parent}." if parent else "")
     return f"there is no setting {name!r}{near}"

@@ -9,10 +9,13 @@ from groundwire_pipelines.definition.values import Located
 _SHOWN_CHARACTERS = 60
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'top_k'?` for the known name nearest to `name`, or nothing where none is near."""
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """`; did you mean 'top_k'?` for the known name nearest to `name`, or nothing where none is near.
+
+    `prefix` is what the names are written behind, such as `walk.`.
+    """
     near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f"; did you mean {prefix + near[0]!r}?" if near else ""
 
 
 def listed(names: Iterable[str]) -> str:

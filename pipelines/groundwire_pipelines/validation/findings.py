@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.model import Origin, StepDefinition
 from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.errors import Problem
-from groundwire_pipelines.validation.models import message_of
+from groundwire_pipelines.validation.models import keys_below, message_of
 
 _NO_SOURCES: Mapping[str, str] = MappingProxyType({})
 
@@ -36,18 +36,25 @@ class Findings:
         self.warnings.append(self._located(key, message, at))
 
     def broken_rules(
-        self, error: ValidationError, where: str, known: Iterable[str], sources: Mapping[str, str] = _NO_SOURCES
+        self,
+        error: ValidationError,
+        where: str,
+        model: type[BaseModel],
+        besides: Iterable[str] = (),
+        sources: Mapping[str, str] = _NO_SOURCES,
     ) -> None:
         """One problem for each rule that the values under a key path break.
 
         Args:
             error: What their model said.
             where: The key path, such as `steps.search`.
-            known: The keys that may stand there, for near misses.
+            model: Their model, whose keys are told for near misses.
+            besides: Further keys that may stand beside the model's own.
             sources: The settings that values were taken from, by their keys.
         """
-        names = [*known]
         for details in error.errors(include_url=False):
+            outer = [str(part) for part in details["loc"][:-1]]
+            names = [*keys_below(model, outer), *(() if outer else besides)]
             path = [where, *map(str, details["loc"])]
             if len(path) > 1 and path[1] in sources:
                 self._broken_setting(path, sources[path[1]], message_of(details, names, "" if path[2:] else SUFFIX))

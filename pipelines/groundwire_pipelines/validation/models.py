@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue
 from pydantic_core import ErrorDetails
@@ -21,6 +21,15 @@ def parsed(model: type[Model], values: Mapping[str, JsonValue]) -> Model:
         pydantic.ValidationError: They break the model's rules.
     """
     return model.model_validate_json(json.dumps(values))
+
+
+def keys_below(model: type[BaseModel], path: Iterable[str]) -> Iterable[str]:
+    """The keys of the model at a place within a model; numbers in the path, and names that are no keys, are skipped."""
+    for name in path:
+        field = model.model_fields.get(name)
+        types = () if field is None else (field.annotation, *get_args(field.annotation))
+        model = next((kind for kind in types if isinstance(kind, type) and issubclass(kind, BaseModel)), model)
+    return model.model_fields
 
 
 def message_of(details: ErrorDetails, known: Iterable[str], suffix: str = "") -> str:

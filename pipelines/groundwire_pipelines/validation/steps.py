@@ -108,8 +108,8 @@ class StepChecks:
         try:
             return parsed(model, keys.values)
         except ValidationError as error:
-            known = ("id", "action", *action.transitions, *model.model_fields)
-            self._findings.broken_rules(error, f"steps.{step.id}", known, keys.sources)
+            besides = ("id", "action", *action.transitions)
+            self._findings.broken_rules(error, f"steps.{step.id}", model, besides, keys.sources)
             return None
 
     def _ways_out(

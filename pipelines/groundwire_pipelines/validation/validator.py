@@ -54,7 +54,7 @@ def _settings(draft: PipelineDraft, findings: Findings) -> PipelineSettings | No
     try:
         return parsed(PipelineSettings, draft.settings)
     except ValidationError as error:
-        findings.broken_rules(error, "settings", PipelineSettings.model_fields)
+        findings.broken_rules(error, "settings", PipelineSettings)
         return None
 
 
