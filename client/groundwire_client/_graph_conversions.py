@@ -125,7 +125,18 @@ def paths(response: retrieval_pb2.FindPathsResponse) -> Paths:
             DependencyPath(tuple(path.node_ids), tuple(map(_edge, path.hops)), _confidence(path.confidence))
             for path in response.paths
         ),
-        nodes=tuple(PathNode(node.id, node.is_test, node.is_generated) for node in response.nodes),
+        nodes=tuple(
+            PathNode(
+                id=node.id,
+                is_test=node.is_test,
+                is_generated=node.is_generated,
+                symbol=node.symbol,
+                path=node.path,
+                start_line=node.start_line,
+                end_line=node.end_line,
+            )
+            for node in response.nodes
+        ),
         debug=PathsDebug(
             from_count=response.debug.from_count,
             to_count=response.debug.to_count,

@@ -76,11 +76,15 @@ class DependencyPath:
 
 @dataclass(frozen=True, slots=True)
 class PathNode:
-    """A node on a path. `is_test` marks tests, `is_generated` what a tool wrote."""
+    """A node on a path; all but `id` as in `ExpandedNode`."""
 
     id: str
     is_test: bool = False
     is_generated: bool = False
+    symbol: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def texts_of(state: PipelineState) -> list[NodeText]:
 def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     """All nodes, none twice: those of `texts_of`, then the others in the same way.
 
-    A node's symbol and place are those of its text, else those that the walk told; empty where neither did.
+    A node's symbol and place are those of its text, else those that the walk or the paths told; empty where none did.
     """
     newest_first = state.retrievals()[::-1]
     texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}
@@ -50,8 +50,14 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
         for retrieval in newest_first
         for node in retrieval.walked
     }
+    on_paths = {
+        node.id: EvidenceNode(node.id, node.symbol, node.path, node.start_line, node.end_line)
+        for retrieval in newest_first
+        for node in retrieval.path_nodes
+    }
+    known = {**on_paths, **walked, **texts}
     others = _in_turn([_ids(retrieval) for retrieval in newest_first])
-    return [texts.get(id_) or walked.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
+    return [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
 
 
 def edges_of(state: PipelineState) -> tuple[DependencyEdge, ...]:

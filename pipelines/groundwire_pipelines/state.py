@@ -18,6 +18,7 @@ from groundwire_client import (
     Filter,
     Hit,
     NodeText,
+    PathNode,
     ServiceContext,
     SkippedNode,
 )
@@ -33,6 +34,7 @@ RETRIEVED: Final = (
     "graph_debug",
     "chosen_nodes",
     "paths",
+    "path_nodes",
     "services",
     "node_texts",
     "skipped_texts",
@@ -84,6 +86,7 @@ class Retrieval:
     edges: tuple[DependencyEdge, ...]
     texts: tuple[NodeText, ...]
     paths: tuple[DependencyPath, ...]
+    path_nodes: tuple[PathNode, ...]
     services: tuple[ServiceContext, ...]
 
 
@@ -133,6 +136,8 @@ class PipelineState:
     """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""
     paths: list[DependencyPath] = field(default_factory=list)
     """The shortest paths between the two ends of a question, best first."""
+    path_nodes: list[PathNode] = field(default_factory=list)
+    """The nodes of the paths, as they first occur."""
     services: list[ServiceContext] = field(default_factory=list)
     """The services around the matches of a query, and who calls whom."""
     node_texts: list[NodeText] = field(default_factory=list)
@@ -194,6 +199,7 @@ class PipelineState:
         self.graph_debug = None
         self.chosen_nodes = []
         self.paths = []
+        self.path_nodes = []
         self.services = []
         self.node_texts = []
         self.skipped_texts = []
@@ -220,5 +226,6 @@ class PipelineState:
             edges=tuple(self.graph_edges),
             texts=tuple(self.node_texts),
             paths=tuple(self.paths),
+            path_nodes=tuple(self.path_nodes),
             services=tuple(self.services),
         )

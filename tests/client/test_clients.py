@@ -133,7 +133,12 @@ def test_find_paths(server: FakeServer, call: Caller) -> None:
     server.answer(
         retrieval_pb2.FindPathsResponse(
             paths=[retrieval_pb2.DependencyPath(node_ids=["a", "b"], hops=[hop], confidence=hop.confidence)],
-            nodes=[retrieval_pb2.PathNode(id="a"), retrieval_pb2.PathNode(id="b", is_test=True, is_generated=True)],
+            nodes=[
+                retrieval_pb2.PathNode(id="a"),
+                retrieval_pb2.PathNode(
+                    id="b", is_test=True, is_generated=True, symbol="Shop.b", path="src/b.py", start_line=3, end_line=9
+                ),
+            ],
             debug=retrieval_pb2.FindPathsDebug(from_count=1, to_count=2, searched_hops=4, reason="ok"),
             index="v1",
         )
@@ -147,7 +152,7 @@ def test_find_paths(server: FakeServer, call: Caller) -> None:
     )  # fmt: skip
     assert result == Paths(
         paths=(DependencyPath(("a", "b"), (DependencyEdge("b", "a", "Calls", 0.9, 7),), 0.9),),
-        nodes=(PathNode("a"), PathNode("b", True, True)),
+        nodes=(PathNode("a"), PathNode("b", True, True, "Shop.b", "src/b.py", 3, 9)),
         debug=PathsDebug(1, 2, 0, 4, False, "ok"),
         index="v1",
     )

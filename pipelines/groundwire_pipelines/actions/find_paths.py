@@ -122,6 +122,7 @@ async def _paths(
 def _keep(found: Paths, state: PipelineState) -> None:
     """The paths, and their nodes as what to fetch, the first path's first."""
     state.paths = list(found.paths)
+    state.path_nodes = list(found.nodes)
     state.graph_seed_nodes = [node.id for node in found.nodes]
     state.graph_edges = list(dict.fromkeys(hop for path in found.paths for hop in path.hops))
 
@@ -138,6 +139,7 @@ ACTION = Action(
     required_settings=_LIMITS,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
     data_of=lambda _: DataFlow(
-        clears=RETRIEVED, writes=("retrieval_seed_nodes", "paths", "graph_seed_nodes", "graph_edges", "search_report")
+        clears=RETRIEVED,
+        writes=("retrieval_seed_nodes", "paths", "path_nodes", "graph_seed_nodes", "graph_edges", "search_report"),
     ),
 )

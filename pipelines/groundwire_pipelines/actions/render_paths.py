@@ -1,14 +1,14 @@
 """`render_paths`: the paths between the two ends of a question as one block, and below it the texts of their nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from groundwire_client import DependencyEdge, DependencyPath, NodeText
+from groundwire_client import DependencyEdge, DependencyPath, Location
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import show_texts
-from groundwire_pipelines.graph import paths_of, texts_of
+from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
 from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
+from groundwire_pipelines.rendering.shown import EvidenceNode
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -46,40 +46,39 @@ def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:
 
 def _blocks(state: PipelineState) -> Iterator[str]:
     """Each path, or that there is none."""
-    texts = {text.id: text for text in texts_of(state)}
+    nodes = {node.id: node for node in nodes_of(state)}
     paths = paths_of(state)
     for number, path in enumerate(paths, 1):
-        yield "\n".join(_path_lines(number, path, texts))
-    if not paths and texts:
+        yield "\n".join(_path_lines(number, path, nodes))
+    if not paths and texts_of(state):
         yield "no path was found between the two ends; what follows are the nodes nearest to each"
 
 
-def _path_lines(number: int, path: DependencyPath, texts: Mapping[str, NodeText]) -> Iterator[str]:
+def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceNode]) -> Iterator[str]:
     """Its nodes in order, and below each the edge to the next, pointing the way that the edge does."""
     yield f"path {number}, confidence {path.confidence:g}"
-    yield f"  {_node(path.node_ids[0], texts)}"
+    yield f"  {_node(path.node_ids[0], nodes)}"
     for (near, far), hop in zip(pairwise(path.node_ids), path.hops, strict=True):
         arrow = "→" if hop.from_id == near else "←"
-        yield f"    {arrow} {in_one_line(hop.edge_type)} {hop.confidence:g}{_line(hop, texts)}"
-        yield f"  {_node(far, texts)}"
+        yield f"    {arrow} {in_one_line(hop.edge_type)} {hop.confidence:g}{_line(hop, nodes)}"
+        yield f"  {_node(far, nodes)}"
 
 
-def _node(node_id: str, texts: Mapping[str, NodeText]) -> str:
-    """Symbol and place, as far as they are known; the id of a node whose text did not fit."""
-    text = texts.get(node_id)
-    if text is None:
-        return line_start(node_id)
-    return f"{line_start(text.symbol or node_id)} at {place(text.location) or 'an unknown place'}"
+def _node(node_id: str, nodes: Mapping[str, EvidenceNode]) -> str:
+    """Symbol and place, as far as they are known; else the id."""
+    node = nodes.get(node_id, EvidenceNode(node_id))
+    where = place(Location(node.path, node.start_line, node.end_line, ""))
+    return f"{line_start(node.symbol or node_id)}{f' at {where}' if where else ''}"
 
 
-def _line(hop: DependencyEdge, texts: Mapping[str, NodeText]) -> str:
+def _line(hop: DependencyEdge, nodes: Mapping[str, EvidenceNode]) -> str:
     """Where the dependency stands, as far as it is known."""
     if not hop.line:
         return ""
-    text = texts.get(hop.from_id)
-    if text is None or not text.location.path:
+    node = nodes.get(hop.from_id)
+    if node is None or not node.path:
         return f" at line {hop.line} of {line_start(hop.from_id)}"
-    return f" at {place(replace(text.location, start_line=hop.line, end_line=hop.line))}"
+    return f" at {place(Location(node.path, hop.line, hop.line, ''))}"
 
 
 ACTION = Action(

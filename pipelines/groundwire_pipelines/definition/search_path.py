@@ -81,7 +81,8 @@ class PipelineSearch:
                 return found[0]
         known = [pipeline.name for folder in self._folders for pipeline in self._in_folder(folder)]
         searched = ", ".join(map(str, self._folders))
-        message = f"no pipeline {reference!r} in {searched}{did_you_mean(reference, known)}"
+        hint = did_you_mean(reference, known) or f"; known are {listed(dict.fromkeys(known))}"
+        message = f"no pipeline {reference!r} in {searched}{hint}"
         raise _refused(place, key, message)
 
     def _in_file(self, path: Path, name: str, place: Origin, key: str) -> PipelineSource:

@@ -878,22 +878,37 @@ class PathNode(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    START_LINE_FIELD_NUMBER: _builtins.int
+    END_LINE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
+    symbol: _builtins.str
+    """The symbol's qualified name; empty when the node has none."""
+    path: _builtins.str
+    """The path of its text within the source, with forward slashes; empty when unknown."""
+    start_line: _builtins.int
+    """The first and the last line of its text there, 1-based; 0 when unknown."""
+    end_line: _builtins.int
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
+        symbol: _builtins.str = ...,
+        path: _builtins.str = ...,
+        start_line: _builtins.int = ...,
+        end_line: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_line", b"end_line", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "path", b"path", "start_line", b"start_line", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -56,11 +56,15 @@ class DependencyPath:
 
 @dataclass(frozen=True, slots=True)
 class PathNode:
-    """A node on a path; flags as in `Node`."""
+    """A node on a path; all of it as in `Node`."""
 
     id: str
     is_test: bool = False
     is_generated: bool = False
+    symbol: str = ""
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import DependencyEdge, DependencyPath, Location, NodeText
+from groundwire_client import DependencyEdge, DependencyPath, Location, NodeText, PathNode
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_paths import ACTION
 from support.retrieval import FakeRetrieval, WordCounter, connected, make_runtime, make_state, run_action, text
@@ -42,7 +42,19 @@ def test_a_node_is_told_by_what_is_known_of_it() -> None:
     assert state.context_blocks[0].splitlines()[1:] == [
         "  a",
         "    → Calls 0.5 at line 7 of a",
-        "  b at an unknown place",
+        "  b",
+    ]
+
+
+def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> None:
+    found = connected("ab")
+    nodes = [PathNode("a", symbol="Shop.a", path="src/a.py", start_line=3, end_line=9), PathNode("b", symbol="Shop.b")]
+    state = make_state(paths=list(found.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
+    assert state.context_blocks[0].splitlines()[1:] == [
+        "  Shop.a at src/a.py:3-9",
+        "    → Calls 0.5 at src/a.py:7",
+        "  Shop.b",
     ]
 
 

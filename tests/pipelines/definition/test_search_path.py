@@ -55,6 +55,8 @@ def test_an_unknown_name_lists_the_folders_and_the_nearest_name(write: Write, tm
     assert refusal(PipelineSearch([tmp_path / "own"]), "biling_flow") == (
         f"<run>:1: pipeline: no pipeline 'biling_flow' in {tmp_path / 'own'}, {LIBRARY}; did you mean 'billing_flow'?"
     )
+    refused = refusal(PipelineSearch([tmp_path / "own"]), "xyz")
+    assert "; known are 'billing_flow', 'evidence', " in refused
 
 
 def test_a_folder_may_hold_other_yaml(write: Write, tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
     """Strings so long that their lengths take the most bytes they can, and the largest numbers."""
     ids = tuple("\U0001f600" * 2_047 + str(place) for place in range(2))
     path = DependencyPath(ids, (Edge(ids[0], ids[1], "e" * 20_000, 0.3, 2**31 - 1),), 0.3)
-    nodes = tuple(PathNode(id_, True, True) for id_ in ids)
+    nodes = tuple(PathNode(id_, True, True, "s" * 20_000, "p" * 20_000, 2**31 - 1, 2**31 - 1) for id_ in ids)
     found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
     debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()
     reckoned = 50 * size_of_path(path) + sum(map(size_of_node, nodes))

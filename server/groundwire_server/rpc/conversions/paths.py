@@ -42,7 +42,15 @@ def encode_paths(found: Paths) -> retrieval_pb2.FindPathsResponse:
             for path in found.paths
         ],
         nodes=[
-            retrieval_pb2.PathNode(id=node.id, is_test=node.is_test, is_generated=node.is_generated)
+            retrieval_pb2.PathNode(
+                id=node.id,
+                is_test=node.is_test,
+                is_generated=node.is_generated,
+                symbol=node.symbol,
+                path=node.path,
+                start_line=node.start_line,
+                end_line=node.end_line,
+            )
             for node in found.nodes
         ],
         debug=retrieval_pb2.FindPathsDebug(

@@ -56,7 +56,9 @@ def test_a_search_for_paths_arrives_as_it_was_asked(request: PathsRequest) -> No
     st.builds(
         Paths,
         paths=st.lists(paths, max_size=3).map(tuple),
-        nodes=st.lists(st.builds(PathNode, names, st.booleans(), st.booleans()), max_size=3).map(tuple),
+        nodes=st.lists(
+            st.builds(PathNode, names, st.booleans(), st.booleans(), names, names, counts, counts), max_size=3
+        ).map(tuple),
         from_count=counts,
         to_count=counts,
         reached_count=counts,
@@ -77,7 +79,18 @@ def test_paths_arrive_as_they_were_found(found: Paths) -> None:
             )
             for path in message.paths
         ),
-        nodes=tuple(PathNode(node.id, node.is_test, node.is_generated) for node in message.nodes),
+        nodes=tuple(
+            PathNode(
+                node.id,
+                node.is_test,
+                node.is_generated,
+                node.symbol,
+                node.path,
+                node.start_line,
+                node.end_line,
+            )
+            for node in message.nodes
+        ),
         from_count=debug.from_count,
         to_count=debug.to_count,
         reached_count=debug.reached_count,
