@@ -176,7 +176,13 @@ def opened(
 
     def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
         nodes = [
-            make_node(id_, access=NodeAccess() if id_ in graph.visible else HIDDEN, is_test=id_ in graph.tests)
+            make_node(
+                id_,
+                path=f"src/{id_}.cs",
+                symbol=f"Shop.{id_}",
+                access=NodeAccess() if id_ in graph.visible else HIDDEN,
+                is_test=id_ in graph.tests,
+            )
             for id_ in graph.ids
         ]
         edges = [replace(edge, from_id=PREFIX + edge.from_id, to_id=PREFIX + edge.to_id) for edge in graph.edges]
@@ -209,7 +215,10 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     every = sorted_paths(graph, search, search.max_hops)
     assert list(found.paths) == every[: len(found.paths)]
     named = dict.fromkeys(id_ for path in found.paths for id_ in path.node_ids)
-    assert [(node.id, node.is_test) for node in found.nodes] == [(id_, id_ in graph.tests) for id_ in named]
+    assert list(found.nodes) == [
+        PathNode(id_, id_ in graph.tests, symbol=f"Shop.{id_}", path=f"src/{id_}.cs", start_line=1, end_line=2)
+        for id_ in named
+    ]
     match found.reason:
         case PathsReason.OK:
             assert len(found.paths) == len(every) < search.max_paths
