@@ -37,7 +37,7 @@ def list_sessions(
         typer.echo(json.dumps([asdict(session) for session in sessions], indent=2))
         return
     for session in sessions:
-        typer.echo(f"{printable(session.session_id)}  {session.turns} turns")
+        typer.echo(f"{printable(session.session_id)}  turns: {session.turns}")
 
 
 @history_app.command()
@@ -47,7 +47,7 @@ def show(session: _Session, user: options.User = "", history: options.HistoryFil
     for number, turn in enumerate(transcript.turns, start=1):
         typer.echo(printable(f"{number}. {turn.question}\n\n{turn.answer}\n"))
     if transcript.summary:
-        typer.echo(printable(f"Summary of the first {transcript.summarised_turns} turns:\n\n{transcript.summary}"))
+        typer.echo(printable(f"Summary of the first turns ({transcript.summarised_turns}):\n\n{transcript.summary}"))
 
 
 @history_app.command()
@@ -67,7 +67,7 @@ def delete(
     transcript = _transcript(session, user, history)
     if not yes:
         typer.confirm(
-            f"Delete {len(transcript.turns)} turns of {printable(session)} ({printable(transcript.user_id)})?",
+            f"Delete {printable(session)} of {printable(transcript.user_id)} (turns: {len(transcript.turns)})?",
             abort=True,
             err=True,
         )

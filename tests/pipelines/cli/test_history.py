@@ -46,8 +46,8 @@ def history(*arguments: str, file: Path, answer: str = "") -> Result:
 
 
 def test_lists_ones_own_conversations_unless_another_user_is_named(file: Path) -> None:
-    assert history("list", file=file).stdout == "a  1 turns\nb  2 turns\n"
-    assert history("list", "--user", "bob", file=file).stdout == "b  1 turns\n"
+    assert history("list", file=file).stdout == "a  turns: 1\nb  turns: 2\n"
+    assert history("list", "--user", "bob", file=file).stdout == "b  turns: 1\n"
     assert json.loads(history("list", "--json", file=file).stdout)[1] == {
         "user_id": "ann",
         "session_id": "b",
@@ -58,7 +58,7 @@ def test_lists_ones_own_conversations_unless_another_user_is_named(file: Path) -
 def test_shows_a_conversation_as_its_user_saw_it(file: Path) -> None:
     assert history("show", "b", file=file).stdout == (
         "1. Was ist VAT?\n\nVAT ist eine Steuer.␛[2J\n\n2. Was ist Toll?\n\nToll ist eine Steuer.␛[2J\n\n"
-        "Summary of the first 1 turns:\n\nVAT was explained.\n"
+        "Summary of the first turns (1):\n\nVAT was explained.\n"
     )
 
 
@@ -71,12 +71,12 @@ def test_exports_all_that_is_kept_as_json(file: Path) -> None:
 
 def test_deletes_what_it_was_told_to_and_no_more(file: Path) -> None:
     kept = history("delete", "b", file=file, answer="n\n")
-    assert (kept.exit_code, "Delete 2 turns of b (ann)?" in kept.stderr) == (1, True)
-    assert history("list", file=file).stdout == "a  1 turns\nb  2 turns\n"
+    assert (kept.exit_code, "Delete b of ann (turns: 2)?" in kept.stderr) == (1, True)
+    assert history("list", file=file).stdout == "a  turns: 1\nb  turns: 2\n"
     assert history("delete", "b", file=file, answer="y\n").exit_code == 0
     assert history("delete", "a", "--yes", file=file).exit_code == 0
     assert history("list", file=file).stdout == ""
-    assert history("list", "--user", "bob", file=file).stdout == "b  1 turns\n"
+    assert history("list", "--user", "bob", file=file).stdout == "b  turns: 1\n"
 
 
 @pytest.mark.parametrize("command", ["show", "export", "delete"])
