@@ -893,8 +893,9 @@ class PathNode(_message.Message):
     path: _builtins.str
     """The path of its text within the source, with forward slashes; empty when unknown."""
     start_line: _builtins.int
-    """The first and the last line of its text there, 1-based; 0 when unknown."""
+    """The first line of its text there, 1-based; 0 when unknown."""
     end_line: _builtins.int
+    """The last line, 1-based and inclusive; 0 when unknown."""
     def __init__(
         self,
         *,

@@ -1,4 +1,4 @@
-"""The rules of seed 001 §11, one by one."""
+"""The rules of inheritance, one by one."""
 
 from collections.abc import Mapping
 from pathlib import Path
