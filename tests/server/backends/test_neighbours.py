@@ -1,5 +1,7 @@
 """A hub of 100,000 neighbours: what a walk reads of it, and how its edges into few rows are found."""
 
+import gc
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -127,3 +129,16 @@ def test_a_graph_that_cannot_be_loaded_is_told_to_all_who_ask(tmp_path: Path, ca
         with pytest.raises(RuntimeError, match="could not be loaded"):
             graph.outgoing.positions(0)
     assert "the graph of an index cannot be loaded" in caplog.text
+
+
+def test_a_graph_that_nobody_holds_is_gone_at_once(tmp_path: Path) -> None:
+    """Without the collector of cycles, which a server may run rarely: a graph takes megabytes."""
+    graph = loaded(tmp_path, ("Calls",), [(0, 1, 0)], 2)
+    graph.outgoing.positions(0)
+    held = weakref.ref(graph.outgoing)
+    gc.disable()
+    try:
+        del graph
+        assert held() is None
+    finally:
+        gc.enable()

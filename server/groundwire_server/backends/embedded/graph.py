@@ -23,45 +23,10 @@ _NO_EDGES = np.empty(0, dtype=np.uint64)
 _Loaded = rustworkx.PyDiGraph[None, None]
 
 
-class Side:
-    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m]."""
-
-    def __init__(
-        self, edges: Edges, ends: Rows, edges_of: Callable[[], Callable[[int], rustworkx.EdgeIndices]]
-    ) -> None:
-        """`edges_of` waits for the graph to be loaded, and gives what tells the numbers of a row's edges."""
-        self.edges = edges
-        self.ends = ends
-        self._edges_of = edges_of
-
-    def positions(self, row: int) -> Positions:
-        """Where the edges of a row stand among all, ascending by (edge type, other end)."""
-        return np.asarray(self._edges_of()(row)).view(np.int64)
-
-    def of(
-        self, rows: NDArray[np.integer], needed: Callable[[Positions], int] | None = None
-    ) -> tuple[NDArray[np.int64], Positions]:
-        """The edges of rows [r], row by row: the place of the row each is of, and its position; arrays [e].
-
-        Of a hub only the first are given, as many as `needed` says of its edges.
-        """
-        found = list(map(np.asarray, map(self._edges_of(), rows.tolist())))
-        if needed is not None:
-            found = [some if len(some) <= HUB_DEGREE else some[: needed(some.view(np.int64))] for some in found]
-        places = np.repeat(np.arange(len(found)), list(map(len, found)))
-        return places, np.concatenate(found or [_NO_EDGES]).view(np.int64)
-
-
-class Graph:
-    """The edges as a graph: nodes are rows, edges have the number of their position. Thread-safe.
-
-    A graph of its own takes 33 bytes an edge of memory in each process, and is loaded when the version is first asked.
-    """
+class _Loading:
+    """The graph on its way from the edges of an index: nodes are rows, edges have the number of their position."""
 
     def __init__(self, edges: Edges, node_count: int) -> None:
-        """Loads nothing yet."""
-        self.outgoing = Side(edges, edges.to_rows, lambda: self._loaded().out_edge_indices)
-        self.incoming = Side(edges, edges.from_rows, lambda: self._loaded().in_edge_indices)
         self._edges = edges
         self._node_count = node_count
         self._graph: _Loaded | None = None
@@ -69,9 +34,19 @@ class Graph:
         self._done = Event()
 
     def begin(self) -> None:
-        """Begins to load in a thread of its own, unless that was done before. Who asks for edges until then waits."""
         if self._begun.acquire(blocking=False):
             Thread(target=self._load, name="groundwire-graph", daemon=True).start()
+
+    def graph(self) -> _Loaded:
+        """The graph once it is loaded. Raises RuntimeError when it cannot be."""
+        if self._graph is not None:
+            return self._graph
+        self.begin()
+        with releasing_interpreter():
+            self._done.wait()
+        if self._graph is None:
+            raise RuntimeError("the graph could not be loaded, for the reason in the log")
+        return self._graph
 
     def _load(self) -> None:
         try:
@@ -87,12 +62,53 @@ class Graph:
         finally:
             self._done.set()
 
-    def _loaded(self) -> _Loaded:
-        if self._graph is not None:
-            return self._graph
-        self.begin()
-        with releasing_interpreter():
-            self._done.wait()
-        if self._graph is None:
-            raise RuntimeError("the graph could not be loaded, for the reason in the log")
-        return self._graph
+
+class Side:
+    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m]."""
+
+    def __init__(
+        self,
+        edges: Edges,
+        ends: Rows,
+        loading: _Loading,
+        edges_of: Callable[[_Loaded], Callable[[int], rustworkx.EdgeIndices]],
+    ) -> None:
+        """`edges_of` gives what tells the numbers of a row's edges in a graph."""
+        self.edges = edges
+        self.ends = ends
+        self._loading = loading
+        self._edges_of = edges_of
+
+    def positions(self, row: int) -> Positions:
+        """Where the edges of a row stand among all, ascending by (edge type, other end)."""
+        return np.asarray(self._edges_of(self._loading.graph())(row)).view(np.int64)
+
+    def of(
+        self, rows: NDArray[np.integer], needed: Callable[[Positions], int] | None = None
+    ) -> tuple[NDArray[np.int64], Positions]:
+        """The edges of rows [r], row by row: the place of the row each is of, and its position; arrays [e].
+
+        Of a hub only the first are given, as many as `needed` says of its edges.
+        """
+        found = list(map(np.asarray, map(self._edges_of(self._loading.graph()), rows.tolist())))
+        if needed is not None:
+            found = [some if len(some) <= HUB_DEGREE else some[: needed(some.view(np.int64))] for some in found]
+        places = np.repeat(np.arange(len(found)), list(map(len, found)))
+        return places, np.concatenate(found or [_NO_EDGES]).view(np.int64)
+
+
+class Graph:
+    """The edges of an index in both directions, over one graph. Thread-safe.
+
+    The graph takes 33 bytes an edge of memory in each process, and is loaded when the version is first asked.
+    """
+
+    def __init__(self, edges: Edges, node_count: int) -> None:
+        """Loads nothing yet."""
+        self._loading = _Loading(edges, node_count)
+        self.outgoing = Side(edges, edges.to_rows, self._loading, lambda graph: graph.out_edge_indices)
+        self.incoming = Side(edges, edges.from_rows, self._loading, lambda graph: graph.in_edge_indices)
+
+    def begin(self) -> None:
+        """Begins to load in a thread of its own, unless that was done before. Who asks for edges until then waits."""
+        self._loading.begin()
