@@ -333,7 +333,6 @@ ON_A_TERMINAL: list[tuple[list[Reply], str]] = [
 """What a model replies in a run, and what the terminal is told last."""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_gets_answers_and_never_what_is_refused(tmp_path: Path, address: str) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")

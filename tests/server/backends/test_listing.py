@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.known_policies import KnownPolicies
 from groundwire_server.domain.access import AccessContext, NodeAccess
 from groundwire_server.domain.checkpoint import never_stop
@@ -59,6 +60,18 @@ def test_a_listing_opens_what_it_lists_alone(data: Path, opened: list[Scope]) ->
     assert opened == [Scope("shop", "main", "v1")]
     assert listed(backend, FINANCE, SHOP_ONLY) == ["hidden"] * VERSIONS + ["main"]
     assert len(opened) == 1 + VERSIONS
+
+
+def test_a_listing_loads_no_graph_and_any_other_opening_does(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph takes memory in each process and time to load, which a walk is not to wait for."""
+    begun: list[Graph] = []
+    monkeypatch.setattr(Graph, "begin", lambda graph: begun.append(graph))
+    backend = EmbeddedBackend(data, ())
+    assert backend.list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
+    backend.get_index(Scope("shop", "main"), PUBLIC)
+    assert begun == []
+    backend.open(Scope("shop", "main"), PUBLIC)
+    assert len(begun) == 1
 
 
 def test_what_is_not_granted_is_not_even_looked_into(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
