@@ -34,7 +34,7 @@ from bench.speed.synthesis import Shape, write_corpus
 from bench.speed.systems import System, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
-from groundwire_server.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.names import DEFAULT_MODEL
 
 SIZES = (20_000, 200_000, 1_000_000)
 

@@ -10,9 +10,9 @@ from bench.low_rank.collect import TRAINING_FILE, collect, read_pairs
 from bench.low_rank.sources import SourceError
 from bench.low_rank.train import train
 from bench.quality.sets import SetError
-from groundwire_server.embedding.adapter import write_adapter
-from groundwire_server.embedding.names import PLAIN_MODEL
-from groundwire_server.embedding.sentence_transformer import load_model
+from groundwire_index.embedding.adapter import write_adapter
+from groundwire_index.embedding.names import PLAIN_MODEL
+from groundwire_index.embedding.sentence_transformer import load_model
 
 STEPS = 110
 _STEPS_A_REPORT = 10

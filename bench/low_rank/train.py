@@ -19,8 +19,8 @@ from torch.nn import functional
 from transformers import BertModel, PreTrainedTokenizerBase
 
 from bench.low_rank.pairs import Pair
-from groundwire_server.embedding.adapter import Factors
-from groundwire_server.ingest.vectors import embedded_text
+from groundwire_index.embedding.adapter import Factors
+from groundwire_ingest.build.vectors import embedded_text
 
 RANK = 16
 BATCH = 64

@@ -17,7 +17,7 @@ from bench.quality.report import MEASURES
 from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
 from groundwire_client import GroundwireError
-from groundwire_server.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.names import DEFAULT_MODEL
 
 LEAST_WIDTH = 100
 

@@ -19,8 +19,8 @@ from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
 from bench.speed.output import console, write_tables
 from bench.speed.report import write_json
 from groundwire_client import GroundwireClient, GroundwireError
+from groundwire_index.embedding.names import DEFAULT_MODEL
 from groundwire_pipelines import PipelineError
-from groundwire_server.embedding.names import DEFAULT_MODEL
 
 _CALL_SECONDS = 60.0
 

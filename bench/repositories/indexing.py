@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.quality.service import BRANCH, GROUNDWIRE, run_groundwire
 from bench.repositories.places import Piece
 from groundwire_client import Scope
-from groundwire_server.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.names import DEFAULT_MODEL
 
 _KIBIBYTE = 1_024
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from bench.quality.sets import Document, JudgedQuery
 from bench.speed.report import Grid
+from groundwire_index.embedding.int8.convert import convert
+from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.embedding.int8.convert import convert
-from groundwire_server.embedding.int8.encoder import Int8Encoder
-from groundwire_server.embedding.int8.store import EncoderStore
-from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
 
 WAITING = 32
 ROUNDS = 7

@@ -10,7 +10,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.rotation import rotated
+from groundwire_index.vectors.rotation import rotated
 
 _RANGE = 6.0
 """Components beyond so many root mean squares are cut off by the scalar quantiser."""

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from bench.adapters.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
-from groundwire_server.domain.scope import Scope
-from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.store import IndexStore
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 SCOPE = Scope("synthetic", "main", "bench")
 KIND = "py"

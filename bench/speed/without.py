@@ -5,8 +5,8 @@ What a part is worth shows beside the same program that lacks it.
 
 import sys
 
+from groundwire_index.embedding.int8 import convert, encoder
 from groundwire_server.cli import main
-from groundwire_server.embedding.int8 import convert, encoder
 
 
 def take_out(part: str) -> None:

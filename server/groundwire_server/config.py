@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_v
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from groundwire_index.embedding.names import DEFAULT_MODEL
 from groundwire_server.domain.limits import (
     CALL_MEMORY_SHARES,
     MAX_HALF_LIFE_DAYS,
@@ -20,7 +21,6 @@ from groundwire_server.domain.limits import (
 )
 from groundwire_server.domain.query import Freshness
 from groundwire_server.domain.query_parameters import QueryDefaults
-from groundwire_server.embedding.names import DEFAULT_MODEL
 from groundwire_server.setting_values import (
     Address,
     DeadlineSeconds,

@@ -11,8 +11,8 @@ from bench.low_rank.pairs import Pair, distinct, is_wanted, pairs_of
 from bench.low_rank.sources import read_table
 from bench.low_rank.train import BATCH, RANK, train
 from bench.quality.docstring_set import DISTRIBUTIONS
-from groundwire_server.embedding.adapter import Factors, merge
-from groundwire_server.embedding.sentence_transformer import load_model
+from groundwire_index.embedding.adapter import Factors, merge
+from groundwire_index.embedding.sentence_transformer import load_model
 from support.tiny_bert import WIDTH, write_tiny_bert
 
 PERMISSIVE = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}

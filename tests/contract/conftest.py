@@ -7,9 +7,9 @@ import grpc
 import pytest
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
-from groundwire_server.domain.scope import Scope
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.jsonl import JsonlSource
+from groundwire_index.scope import Scope
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.builds import Stages
 from support.jsonl import edge, node
 from support.platform import Platform

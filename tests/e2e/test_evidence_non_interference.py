@@ -12,11 +12,11 @@ import pytest
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import Access
+from groundwire_index.scope import Scope
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build.progress import ProgressCallback
+from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_pipelines import Pipeline, PipelineResult
-from groundwire_server.domain.scope import Scope
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.jsonl import JsonlSource
-from groundwire_server.ingest.progress import ProgressCallback
 from support.program import Server, write_jsonl
 
 WORDS = "invoice tax total order customer payment refund deploy".split()

@@ -20,8 +20,8 @@ from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb
 from groundwire.v1.scope_pb2 import AccessContext, Scope
 from groundwire_client import Access, GroundwireClient, SearchType, TokenFile, UnauthenticatedError
 from groundwire_client import Scope as ClientScope
-from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.scope import Scope as IndexScope
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.scope import Scope as IndexScope
 from support.program import Server, run
 from support.tiny_index import publish_tiny_index
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set

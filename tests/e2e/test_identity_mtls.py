@@ -15,8 +15,8 @@ from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb
 from groundwire.v1.scope_pb2 import AccessContext, Bound, Scope
 from groundwire_client import TLS, GroundwireClient, SearchType, UnavailableError
 from groundwire_client import Scope as ClientScope
-from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.scope import Scope as IndexScope
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.scope import Scope as IndexScope
 from support.certificates import Authority, Certificate
 from support.program import Server
 from support.tiny_index import publish_tiny_index

@@ -18,13 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
-from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
-from groundwire_server.domain.scope import Scope, canonical_id
-from groundwire_server.index.manifest import VectorSpace
-from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from support.program import Server
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")

@@ -6,8 +6,8 @@ import grpc
 import pytest
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
-from groundwire_server.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
-from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_index.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
+from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 from support.builds import RECORDS, build
 from support.program import Server
 

@@ -9,11 +9,11 @@ from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import AsyncGroundwireClient, Filter
+from groundwire_index.scope import Scope
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build.progress import ProgressCallback
+from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_pipelines import ModelEndpoint, OpenAIModel, Pipeline, PipelineResult, StepEnded, StepError
-from groundwire_server.domain.scope import Scope
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.jsonl import JsonlSource
-from groundwire_server.ingest.progress import ProgressCallback
 from support.openai_server import Reply, scripted_server
 from support.program import Server, write_jsonl
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from groundwire_server.config import Settings
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.scope import Scope
+from groundwire_index.scope import Scope
 from groundwire_server.rpc.compose import compose
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())

@@ -11,11 +11,11 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire_index.embedding.int8.convert import LEAST_COSINE, convert
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.records import SourceRecord, StatedAccess
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.embedding.int8.convert import LEAST_COSINE, convert
-from groundwire_server.embedding.int8.store import EncoderStore
-from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
-from groundwire_server.ingest.records import SourceRecord, StatedAccess
 from support.builds import build, index_of, node
 from support.platform import timeless, timestamp
 from support.program import Server

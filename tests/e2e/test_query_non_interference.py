@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
-from groundwire_server.domain.scope import Scope
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.jsonl import JsonlSource
-from groundwire_server.ingest.progress import ProgressCallback
+from groundwire_index.scope import Scope
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build.progress import ProgressCallback
+from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.program import Server, write_jsonl
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "deploy")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import StatedAccess
+from groundwire_ingest.records import StatedAccess
 from support.builds import V1, build, node
 from support.example_clients import ExampleClient, Outcome
 from support.mesh import Mesh

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from groundwire_server.index.store import IndexStore
+from groundwire_index.store.store import IndexStore
 from support.builds import V1, V2, build, node
 from support.certificates import Certificate
 from support.mesh import Mesh

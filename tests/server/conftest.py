@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.nodes import Edge, Location, Node, content_hash
-from groundwire_server.domain.scope import Scope, canonical_id
-from groundwire_server.index.manifest import VectorSpace
-from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 
 # A shared machine stalls; how long an example takes says nothing about its correctness.
 settings.register_profile("groundwire", deadline=None, max_examples=100)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.names import Names
-from groundwire_server.domain.nodes import JsonValue, Node
 
 VALUES = ("", "", "red", "reed", "blue", "ré", '"r')
 Patterns = Sequence[str] | None

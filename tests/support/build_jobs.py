@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from groundwire_server.ingest.processes import Advance
+from groundwire_ingest.build.processes import Advance
 
 
 def double(number: int, advance: Advance) -> int:

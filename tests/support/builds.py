@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.embedding.embedder import unit_length
+from groundwire_index.nodes.node import content_hash
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.nodes import content_hash
-from groundwire_server.domain.scope import Scope
-from groundwire_server.embedding.embedder import unit_length
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.store import IndexStore
-from groundwire_server.ingest.build import BuildOptions, BuildReport, build_index
-from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 
 V1, V2 = Scope("shop", "main", "v1"), Scope("shop", "main", "v2")
 

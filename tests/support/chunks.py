@@ -12,13 +12,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import CONTAINS, Edge, JsonValue, Node, NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import CONTAINS, Edge, JsonValue, Node
 from groundwire_server.domain.query import Source
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, MetadataCondition
 from support.filter_oracle import passes
 

@@ -7,9 +7,9 @@ from google.protobuf.message import Message
 from hypothesis import strategies as st
 
 from groundwire.v1 import scope_pb2
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.scope import Scope
 
 MessageT = TypeVar("MessageT", bound=Message)
 

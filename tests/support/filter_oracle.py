@@ -1,6 +1,6 @@
 """The definition of a filter, one node at a time."""
 
-from groundwire_server.domain.nodes import JsonValue, Node
+from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_server.domain.search import Filter, MetadataCondition, MetadataScalar
 
 COLUMNS = {

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from groundwire_server.index.edges import EdgeTable
-from groundwire_server.index.lexical import LexicalRun, LexicalTable, write_lexical
-from groundwire_server.index.segment import HeldSegment
+from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.lexical.lexical import LexicalRun, LexicalTable, write_lexical
+from groundwire_index.store.segment import HeldSegment
 
 TypedEdge = tuple[int, int, int]
 """From row, to row, edge type."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from groundwire_server.ingest.records import SkippedFile, SourceEdge
-from groundwire_server.ingest.scip import scip_pb2
-from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_ingest.records import SkippedFile, SourceEdge
+from groundwire_ingest.scip import scip_pb2
+from groundwire_ingest.tree.source import TreeSource
 
 UTF8 = scip_pb2.PositionEncoding.UTF8CodeUnitOffsetFromLineStart
 

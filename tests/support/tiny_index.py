@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from groundwire_server.domain.access import NodeAccess
-from groundwire_server.domain.nodes import Location, Node, content_hash
-from groundwire_server.domain.scope import Scope, canonical_id
-from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, Tokens, write_index
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_index.nodes.node import Location, Node, NodeAccess, content_hash
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, write_index
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 
 
 def publish_tiny_index(data: Path, scope: Scope, nodes: Mapping[str, NodeAccess]) -> None:

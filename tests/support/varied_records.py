@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from groundwire_server.domain.nodes import JsonValue
-from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_index.nodes.node import JsonValue
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 WORDS = "get user by id HTTPServer invoice_total sha256 größe 支払 a the order2 Überweisung handleRequest x".split()
 VALUES: list[JsonValue] = [1, 1.0, True, None, "é", ["a", {"b": 2}, 2.5]]

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from groundwire_index.embedding.names import DEFAULT_MODEL
 from groundwire_server.commands.options import (
     DEFAULT_DATA,
     Branch,
@@ -16,12 +17,11 @@ from groundwire_server.commands.options import (
     checked_scope,
     failures_told,
 )
-from groundwire_server.embedding.names import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from groundwire_server.embedding.embedder import Embedder
-    from groundwire_server.ingest.build import BuildReport
-    from groundwire_server.ingest.progress import Progress
+    from groundwire_index.embedding.embedder import Embedder
+    from groundwire_ingest.build.build import BuildReport
+    from groundwire_ingest.build.progress import Progress
 
 NO_EMBEDDER = "none"
 _PATHS_SHOWN = 3
@@ -47,11 +47,11 @@ def index(
     name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
     scope = checked_scope(repository, branch, name)
     with failures_told():
+        from groundwire_index.store.store import IndexStore
+        from groundwire_index.store.writer import SKIPPED_FILE
+        from groundwire_ingest.build.build import BuildOptions, build_index
+        from groundwire_ingest.recognise import recognise
         from groundwire_server.commands.progress import TerminalProgress
-        from groundwire_server.index.store import IndexStore
-        from groundwire_server.index.writer import SKIPPED_FILE
-        from groundwire_server.ingest.build import BuildOptions, build_index
-        from groundwire_server.ingest.recognise import recognise
 
         progress = TerminalProgress()
         options = BuildOptions(
@@ -69,7 +69,7 @@ def index(
 def _load_embedder(model: str, progress: "Progress") -> "Embedder":
     with progress.stage("Loading model") as report:
         # A build without vectors must not pay seconds for loading torch.
-        from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+        from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 
         embedder = SentenceTransformerEmbedder(model)
         report(1, 1)
@@ -86,7 +86,7 @@ def export(
     """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
     scope = checked_scope(repository, branch, version)
     with failures_told():
-        from groundwire_server.ingest.export import export_index
+        from groundwire_ingest.jsonl.export import export_index
 
         count = export_index(data, scope, output)
     Console(stderr=True).print(f"{count:,} lines written to {output}")

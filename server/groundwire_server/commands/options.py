@@ -8,8 +8,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from groundwire_index.scope import Scope, name_problem, version_problem
 from groundwire_server.domain.errors import GroundwireError, IngestError
-from groundwire_server.domain.scope import Scope, name_problem, version_problem
 
 Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]
 Repository = Annotated[str, typer.Option("--repository", "-r", help="The repository the index belongs to.")]
@@ -42,9 +42,9 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 def failures_told() -> Iterator[None]:
     """Turns the errors that a user can mend into one line and an exit code."""
     try:
-        from groundwire_server.embedding.cache import EmbeddingCacheError
-        from groundwire_server.embedding.embedder import EmbedderError
-        from groundwire_server.index.errors import IndexDamagedError
+        from groundwire_index.embedding.cache import EmbeddingCacheError
+        from groundwire_index.embedding.embedder import EmbedderError
+        from groundwire_index.store.errors import IndexDamagedError
     except ModuleNotFoundError as error:
         fail(f'{error.name} is not installed; pip install "groundwire[server]"', EXIT_USAGE)
     try:

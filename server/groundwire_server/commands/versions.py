@@ -19,7 +19,7 @@ from groundwire_server.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from groundwire_server.index.listing import VersionEntry
+    from groundwire_index.store.listing import VersionEntry
 
 Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
 
@@ -30,7 +30,7 @@ def indexes(
 ) -> None:
     """List the index versions of a data folder with their full counts, whatever their access."""
     with failures_told():
-        from groundwire_server.index.listing import list_versions
+        from groundwire_index.store.listing import list_versions
 
         entries = list_versions(data)
     if as_json:
@@ -43,7 +43,7 @@ def activate(version: Version, repository: Repository, branch: Branch, data: Dat
     """Let VERSION answer calls that pin none. Its files are checked first."""
     scope = checked_scope(repository, branch, version)
     with failures_told():
-        from groundwire_server.index.store import IndexStore
+        from groundwire_index.store.store import IndexStore
 
         previous = IndexStore(data).activate(scope)
     print(f"{version} is active" + (f"; before it was {previous}" if previous not in ("", version) else ""))
@@ -53,7 +53,7 @@ def delete(version: Version, repository: Repository, branch: Branch, data: Data 
     """Delete VERSION, which must not be active. Its name is not used again."""
     scope = checked_scope(repository, branch, version)
     with failures_told():
-        from groundwire_server.index.store import IndexStore
+        from groundwire_index.store.store import IndexStore
 
         IndexStore(data).delete(scope)
     print(f"{version} is deleted")
@@ -67,8 +67,8 @@ def verify(
 ) -> None:
     """Read every file of a version and compare its checksum."""
     with failures_told():
-        from groundwire_server.index.loaded import verify as verify_index
-        from groundwire_server.index.store import IndexStore
+        from groundwire_index.store.loaded import verify as verify_index
+        from groundwire_index.store.store import IndexStore
 
         store = IndexStore(data)
         scope = checked_scope(repository, branch, version)

@@ -3,28 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Self
 
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_server.domain.names import Names
-
-WORKFLOW_KEY = "workflow_id"
-"""The metadata key that names a node's workflows: a string, or a list that holds some."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeAccess:
-    """What a node demands of a caller.
-
-    Defaults describe a public node: no tenant, no tags, no labels, level 0 (which means "absent").
-    Tags and labels are kept sorted and unique, so equal demands compare equal.
-    """
-
-    tenant_id: str = ""
-    acl_tags: tuple[str, ...] = ()
-    classification_labels: tuple[str, ...] = ()
-    clearance_level: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "acl_tags", tuple(sorted(set(self.acl_tags))))
-        object.__setattr__(self, "classification_labels", tuple(sorted(set(self.classification_labels))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
+from groundwire_index.scope import SEPARATOR
 from groundwire_server.domain.access import UNBOUND, AccessContext, Bounds
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.names import NO_NAMES, Names
-from groundwire_server.domain.scope import SEPARATOR
 
 MAX_CLEARANCE_LEVEL = 2**31 - 1
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.prioritization import Candidate
-from groundwire_server.domain.scope import MAX_ID_LENGTH
 from groundwire_server.domain.texts import SkippedNode, SkipReason, TextSize
 
 SKIPPED_OVERHEAD_BYTES = 16

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from groundwire_index.nodes.node import Edge
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import Edge
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import DEFAULT_RRF_K, Filter
 
 

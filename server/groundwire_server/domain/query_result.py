@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from groundwire_index.nodes.node import Node
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
 from groundwire_server.domain.texts import SkipReason
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TypeAlias
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.scope import Scope
 
 DEFAULT_RRF_K = 60
 

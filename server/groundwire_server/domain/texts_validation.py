@@ -1,9 +1,9 @@
 """The rules of FetchNodeTexts (see `groundwire.v1.FetchNodeTextsRequest`)."""
 
+from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.filter_validation import check_filter
-from groundwire_server.domain.scope import MAX_ID_LENGTH
 from groundwire_server.domain.texts import FetchRequest, GraphNode
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
 

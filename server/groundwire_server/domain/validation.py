@@ -9,8 +9,8 @@ claims to hold is no part of this: where it comes from, and so its rules, are th
 import math
 from collections.abc import Sequence, Sized
 
+from groundwire_index.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
-from groundwire_server.domain.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
 
 MAX_VIOLATIONS = 10
 MAX_FIELD_LENGTH = 100

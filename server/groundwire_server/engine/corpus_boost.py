@@ -8,10 +8,10 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from groundwire_index.text.identifiers import stem
+from groundwire_index.text.prose_tokenizer import stems, words
 from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.engine.rules_file import STRICT, read_rules
-from groundwire_server.text.identifiers import stem
-from groundwire_server.text.prose_tokenizer import stems, words
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
 """The packaged rules."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import GraphProvider, GraphSnapshot, RetrievalBackend, RetrievalSnapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.scope import Scope
 
 ANY_CALLER = "*"
 

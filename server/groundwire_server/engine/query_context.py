@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_index.nodes.node import Node
 from groundwire_server.backends.interface import RetrievalSnapshot
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import QueryRequest, Source
 from groundwire_server.domain.query_result import Match, ParentText, ServiceContext, StageScores
 from groundwire_server.domain.texts import SkipReason

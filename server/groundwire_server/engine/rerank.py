@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.text.code_tokenizer import tokenize
 
 DEFAULT_WIDEN_FACTOR = 6
 

@@ -1,19 +1,19 @@
 """Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
 
+from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.coded_query import compile_ahead
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.routing import RoutingRule
-from groundwire_server.embedding.deferred import DeferredEmbedder
-from groundwire_server.embedding.embedder import Embedder, EmbedderError
-from groundwire_server.embedding.int8.store import EncoderStore
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 from groundwire_server.engine.routing_file import load_routing
+from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.setting_values import is_url
 
 
@@ -76,7 +76,7 @@ def _load_embedders(settings: Settings) -> list[Embedder]:
 
 
 def _load_embedder(name: str) -> Embedder:
-    from groundwire_server.embedding.sentence_transformer import SentenceTransformerEmbedder
+    from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(name)
 

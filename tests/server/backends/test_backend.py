@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex, open_version
+from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess
+from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.names import Names
-from groundwire_server.domain.nodes import Edge, Node
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.texts import StoredText, TextSize
-from groundwire_server.index.loaded import LoadedIndex, open_version
-from groundwire_server.index.store import IndexStore
 
 UNPINNED = Scope("shop", "main")
 V1, V2, V3 = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3"))

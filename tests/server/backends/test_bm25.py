@@ -12,12 +12,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.bm25 import Bm25, inverse_document_frequency, matched_tokens
 from groundwire_server.backends.embedded.contenders import K1, B
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.index.loaded import LoadedIndex
 from support.index_tables import lexical_table
 
 WORDS = ["get", "user", "id", "tax", "invoice"]

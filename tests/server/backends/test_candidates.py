@@ -11,17 +11,17 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import Node
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.ranking import Traits
 from groundwire_server.domain.search import Filter
-from groundwire_server.text.code_tokenizer import tokenize
-from groundwire_server.text.prose_tokenizer import tokenize_prose
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
 from support.name_oracle import name_similarity

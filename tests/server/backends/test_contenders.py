@@ -13,14 +13,14 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.lexical import frequent_terms, lexical
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded import contenders
 from groundwire_server.backends.embedded.bm25 import Bm25, inverse_document_frequency
 from groundwire_server.backends.embedded.contenders import K1, B
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.index import frequent_terms, lexical
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.index.loaded import LoadedIndex
 from support.index_tables import lexical_table
 
 WORDS = "abcdefgh"

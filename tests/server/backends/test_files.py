@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
+from groundwire_index.store.files import write_array
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded import files as files_module
 from groundwire_server.backends.embedded.bm25 import Bm25
 from groundwire_server.backends.embedded.contenders import K1, B
 from groundwire_server.backends.embedded.files import file_scores
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.index.files import write_array
-from groundwire_server.index.lexical import LexicalTable, TermPostings
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.reading_order import NO_DOCUMENT, ReadingOrder
 from support.index_tables import lexical_table
 
 WORDS = ["get", "user", "id", "tax"]

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.nodes.node import Node, NodeAccess
+from groundwire_index.nodes.policies import POLICIES_FILE
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex, open_version
+from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.known_policies import KnownPolicies
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError, NotFoundError, Reason
 from groundwire_server.domain.grants import UNLIMITED, Scopes
-from groundwire_server.domain.nodes import Node
-from groundwire_server.domain.scope import Scope
-from groundwire_server.index.loaded import LoadedIndex, open_version
-from groundwire_server.index.policies import POLICIES_FILE
-from groundwire_server.index.store import IndexStore
 
 PUBLIC = AccessContext()
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
@@ -76,7 +76,7 @@ def test_a_listing_loads_no_graph_and_any_other_opening_does(data: Path, monkeyp
 
 def test_what_is_not_granted_is_not_even_looked_into(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    directories = "groundwire_server.index.store._visible_directories"
+    directories = "groundwire_index.store.store._visible_directories"
 
     def noted(parent: Path) -> list[Path]:
         read.append(parent.relative_to(data))

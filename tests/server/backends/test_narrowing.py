@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import JsonValue, Node, NodeAccess
 from groundwire_server.backends.embedded.narrowing import RowFilter
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import JsonValue, Node
 from groundwire_server.domain.search import Filter, MetadataCondition
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, corpora, filters, serving
 from support.filter_oracle import COLUMNS, passes

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.neighbourhood import CONFIDENT
-from groundwire_server.index.edges import Edges, EdgeTable, write_edges
-from groundwire_server.index.loaded import LoadedIndex
 
 _ROWS = st.integers(0, 6)
 

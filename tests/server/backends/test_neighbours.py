@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.graph.edges import Edges, write_edges
 from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.traversal import Walker
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.index.edges import Edges, write_edges
 from support.index_tables import TypedEdge, edge_table
 
 HUB_DEGREE = 100_000

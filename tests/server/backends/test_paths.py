@@ -12,17 +12,17 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.paths import size_of_node, size_of_path
 from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.interface import PathSearch
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.expansion import Direction
-from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.paths import DependencyPath, PathNode, Paths, PathsReason
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.paths import encode_paths
 

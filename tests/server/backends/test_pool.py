@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.nodes.node import Node
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.nodes import Node
-from groundwire_server.domain.scope import Scope
-from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex, open_version
 
 V1 = Scope("shop", "main", "v1")
 V2 = replace(V1, active_index="v2")

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.embedding.deferred import DeferredEmbedder
-from groundwire_server.embedding.embedder import Embedder, EmbedderError
-from groundwire_server.embedding.int8.store import EncoderStore
-from groundwire_server.embedding.query_encoders import QueryEncoders
-from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.query_embedding.deferred import DeferredEmbedder
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.builds import HashEmbedder
 
 SPACE = VectorSpace("hash", "hash-1", 4)

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import Node, NodeAccess
+from groundwire_index.scope import Scope
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
 from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.backends.interface import BackendSearch
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.nodes import Node
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Leg, LegScore, SearchHit, SearchPath, SearchType
-from groundwire_server.index.manifest import VectorSpace
-from groundwire_server.text.code_tokenizer import tokenize
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
+from groundwire_index.vectors.vectors import VectorTable, write_vectors
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import MEASURED, rank_by_similarity, similarities, unit_vector
-from groundwire_server.index.vectors import VectorTable, write_vectors
 
 Rows = NDArray[np.float32]
 

@@ -18,6 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import Node
+from groundwire_index.scope import Scope
+from groundwire_index.vectors.rotation import rotated
+from groundwire_index.vectors.vectors import VectorTable, write_vectors
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.semantic import (
     MEASURED,
@@ -31,12 +35,8 @@ from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchPath, SearchType
-from groundwire_server.index.rotation import rotated
-from groundwire_server.index.vectors import VectorTable, write_vectors
 from support.semantic_paths import BYTES, DIRECT, PATHS, SIGNS, taking
 
 SCOPE = Scope("shop", "main", "v1")
@@ -185,7 +185,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from groundwire_server.backends.embedded import code_scan, coded_query, semantic
-from groundwire_server.index.vectors import VectorTable, write_vectors
+from groundwire_index.vectors.vectors import VectorTable, write_vectors
 
 coded_query.compile_ahead()
 loops = [code_scan.similarity_bounds, code_scan.most_agreeing]

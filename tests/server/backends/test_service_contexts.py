@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_index.nodes.node import CONTAINS, Edge, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import CONTAINS, Edge
 from groundwire_server.domain.query_result import ServiceContext, ServiceEdge
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, filters, serving
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import Node
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.writer import IndexContent, Lexicon, write_index
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.search import Filter, SearchType
-from groundwire_server.embedding.query_encoders import QueryEncoders
-from groundwire_server.index.manifest import VectorSpace
-from groundwire_server.index.store import IndexStore
-from groundwire_server.index.writer import IndexContent, Lexicon, write_index
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.chunks import SCOPE, MakeNode
 
 PUBLIC = AccessContext()

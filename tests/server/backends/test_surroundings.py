@@ -7,9 +7,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_index.nodes.node import CONTAINS, Edge, Node, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import CONTAINS, Edge, Node
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, filters, serving
 
 PUBLIC = AccessContext()

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.backends.interface import Walk
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
-from groundwire_server.domain.nodes import Edge, Node
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from groundwire_index.lexical import frequent_trigrams
+from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_server.backends.embedded import trigram
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.search import Filter
-from groundwire_server.index import frequent_trigrams
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
 

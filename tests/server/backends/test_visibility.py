@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import Edge, JsonValue, Node, NodeAccess
+from groundwire_index.nodes.policies import visible_classes
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded import visibility as visibility_module
 from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
-from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess, may_see
+from groundwire_server.domain.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.names import Names
-from groundwire_server.domain.nodes import Edge, JsonValue, Node
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.policies import visible_classes
-from groundwire_server.index.store import IndexStore
-from groundwire_server.text.code_tokenizer import tokenize
-from groundwire_server.text.prose_tokenizer import tokenize_prose
 from support import bound_oracle
 
 SCOPE = Scope("shop", "main", "v1")

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
-from groundwire_server.index.policies import intern, visible_classes
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.nodes.policies import intern, visible_classes
+from groundwire_server.domain.access import AccessContext, may_see
 
 NAMES = ["a", "b", "c"]
 names = st.lists(st.sampled_from(NAMES), max_size=4)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.access import AccessContext, Bounds, NodeAccess, may_see
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_server.domain.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.grants import UNLIMITED, Grant, Scopes, narrowed
 from groundwire_server.domain.names import Names

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.query import Freshness, HybridParameters, QueryRequest
 from groundwire_server.domain.query_parameters import QueryDefaults, effective_parameters
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 
 QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "refunds", datetime(2025, 6, 1, tzinfo=UTC))

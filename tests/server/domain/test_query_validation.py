@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Source
 from groundwire_server.domain.query_validation import check_query
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, MetadataCondition
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)

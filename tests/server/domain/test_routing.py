@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
 from groundwire_server.domain.routing import NO_RULE, RoutingRule, routed, rule_for, settled_fusion
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter
 
 QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "refunds", datetime(2025, 6, 1, tzinfo=UTC))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.expansion import ExpandRequest
@@ -13,7 +14,6 @@ from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.paths_validation import check_paths
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.search_validation import check_search
 from groundwire_server.domain.texts import FetchRequest, GraphNode

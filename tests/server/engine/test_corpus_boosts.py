@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.text.prose_tokenizer import stems
 from groundwire_server.domain.corpus_boost import BoostRule, boost_of
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
-from groundwire_server.text.prose_tokenizer import stems
 
 SHIPPED = CorpusBoosts.load(DEFAULT_BOOSTS_FILE)
 

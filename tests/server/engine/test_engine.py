@@ -13,16 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.scope import Scope
+from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext, NodeAccess
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
-from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.packing import HEADROOM_BYTES
 from groundwire_server.domain.paths import PathsRequest
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
@@ -34,7 +35,6 @@ from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Re
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
-from groundwire_server.text.code_tokenizer import tokenize
 from support.builds import RECORDS, HashEmbedder, build
 
 SCOPE = Scope("shop", "main", "v1")

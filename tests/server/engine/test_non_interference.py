@@ -14,9 +14,11 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.semantic import PathLimits
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
+from groundwire_server.domain.access import AccessContext, may_see
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.expansion import Direction, ExpandRequest
@@ -24,9 +26,7 @@ from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.nodes import Edge, Node
 from groundwire_server.domain.paths import PathsRequest
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.corpus_boost import CorpusBoosts

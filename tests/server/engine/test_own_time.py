@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_server.backends.embedded import pool as pool_module
 from groundwire_server.backends.embedded import sources as sources_module
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
@@ -17,12 +19,10 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query import QueryRequest
-from groundwire_server.domain.scope import Scope
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import RerankCandidate
-from groundwire_server.index.loaded import LoadedIndex, open_version
 from support.builds import RECORDS, HashEmbedder, build
 
 SEARCHING, RERANKING = 2.0, 0.25

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import SourceRecord
-from groundwire_server.ingest.slack import SlackSource
+from groundwire_ingest.records import SourceRecord
+from groundwire_ingest.slack.slack import SlackSource
 
 BundleMaker = Callable[..., Path]
 ExportReader = Callable[..., list[SourceRecord]]

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from groundwire_ingest.bundle.bundle import BundleSource
+from groundwire_ingest.jsonl.jsonl import JsonlSource
+from groundwire_ingest.recognise import recognise
+from groundwire_ingest.slack.slack import SlackSource
+from groundwire_ingest.tree.source import TreeSource
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest.bundle import BundleSource
-from groundwire_server.ingest.jsonl import JsonlSource
-from groundwire_server.ingest.recognise import recognise
-from groundwire_server.ingest.slack import SlackSource
-from groundwire_server.ingest.tree.source import TreeSource
 
 BundleMaker = Callable[..., Path]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.timestamps import parse_timestamp, timestamp_text
+from groundwire_ingest.timestamps import parse_timestamp, timestamp_text
 
 
 @pytest.mark.parametrize(

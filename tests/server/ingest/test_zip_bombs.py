@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest import archive_files
+from groundwire_ingest.archive_files import ArchiveFiles
+from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest import archive_files
-from groundwire_server.ingest.archive_files import ArchiveFiles
-from groundwire_server.ingest.bundle_files import open_bundle_files
 
 CHUNKS = "regular_code_bundle/chunks.json"
 MEGABYTE = 1_000_000
@@ -24,7 +24,7 @@ READING = """
 import resource, sys
 from pathlib import Path
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest.recognise import recognise
+from groundwire_ingest.recognise import recognise
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -188,5 +188,5 @@ def test_a_list_of_millions_of_files_is_refused_unread(tmp_path: Path) -> None:
 
 
 OPENING = (
-    "__import__('groundwire_server.ingest.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
+    "__import__('groundwire_ingest.bundle.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
 )

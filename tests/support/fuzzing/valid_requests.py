@@ -11,9 +11,9 @@ from google.protobuf.message import Message
 from groundwire.v1 import index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import VISIBILITY_ALL, AccessContext, Bound, Filter, Scope
-from groundwire_server.domain.scope import Scope as IndexScope
-from groundwire_server.ingest.build import BuildOptions, build_index
-from groundwire_server.ingest.jsonl import JsonlSource
+from groundwire_index.scope import Scope as IndexScope
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.builds import Stages
 from support.platform import NOW, timestamp
 from support.platform_corpus import AUDITOR_TAG, AUTH, FINANCE_TAG, ORDERS, PLATFORM, TENANT

@@ -1,12 +1,12 @@
 """What an index holds for each way of searching it, or the refusal when it lacks that."""
 
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.manifest import LexicalSpace, VectorSpace
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
+from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
+from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.manifest import LexicalSpace, VectorSpace
-from groundwire_server.index.vectors import VectorTable
-from groundwire_server.text.code_tokenizer import TOKENIZER_FINGERPRINT
-from groundwire_server.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
 
 
 def vectors_of(index: LoadedIndex, advice: str) -> tuple[VectorSpace, VectorTable]:

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from groundwire_index.embedding.embedder import Embedder
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.nodes.node import Node
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand
 from groundwire_server.backends.embedded.known_rows import KnownRows
@@ -30,18 +36,12 @@ from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.neighbourhood import Neighbourhood
-from groundwire_server.domain.nodes import Node
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
-from groundwire_server.embedding.embedder import Embedder
-from groundwire_server.embedding.int8.store import EncoderStore
-from groundwire_server.embedding.query_encoders import QueryEncoders
-from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.store import IndexStore
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_server.backends.embedded.contenders import K1, B, WeightedTerm, find_contenders
 from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.index.lexical import LexicalTable
 
 
 class Bm25:

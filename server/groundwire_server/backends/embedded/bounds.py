@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.access import WORKFLOW_KEY, Bounds
+from groundwire_index.nodes.node import WORKFLOW_KEY
+from groundwire_index.nodes.row_conditions import EVERY_ROW
+from groundwire_index.nodes.strings import StringColumn
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.names import Names
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.row_conditions import EVERY_ROW
-from groundwire_server.index.strings import StringColumn
 
 
 def within(index: LoadedIndex, bounds: Bounds) -> NDArray[np.bool_]:

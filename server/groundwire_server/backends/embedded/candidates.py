@@ -9,6 +9,8 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node_table import NodeTable
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.proposal import CandidateSource, Proposal
@@ -21,8 +23,6 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.ranking import FRAGMENT_CHARS, PROSE_PREFIX, Traits
 from groundwire_server.domain.search import Filter
-from groundwire_server.index.node_table import NodeTable
-from groundwire_server.index.reading_order import NO_DOCUMENT
 
 Rows = NDArray[np.int64]
 

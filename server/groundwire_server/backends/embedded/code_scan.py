@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.compiled import compiled
 from groundwire_server.backends.embedded.instructions import ones_in, prefetch
-from groundwire_server.index.compiled import compiled
 
 _ROWS_AHEAD = 12
 _CACHE_LINE = 64

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.rotation import rotated
+from groundwire_index.vectors.vector_codes import LARGEST_BYTE, VectorCodes, codes_of, packed
 from groundwire_server.backends.embedded.code_scan import most_agreeing, similarity_bounds
-from groundwire_server.index.rotation import rotated
-from groundwire_server.index.vector_codes import LARGEST_BYTE, VectorCodes, codes_of, packed
 
 _LARGEST_WEIGHT = 3
 _SPREAD = 2.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.index.lexical import LexicalTable, TermPostings
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 
 K1 = 1.5
 B = 0.75

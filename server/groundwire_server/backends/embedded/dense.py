@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.proposal import Proposal
 from groundwire_server.backends.embedded.semantic import rank_by_similarity, similarities
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
-from groundwire_server.index.vectors import VectorTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from groundwire_index.nodes.node import Edge
+from groundwire_index.nodes.node_table import NodeTable
 from groundwire_server.backends.embedded.neighbours import Neighbours
 from groundwire_server.backends.embedded.sight import Sight
 from groundwire_server.backends.embedded.traversal import ReachedRow, Walker
 from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
-from groundwire_server.domain.nodes import Edge
-from groundwire_server.index.node_table import NodeTable
 
 NODE_OVERHEAD_BYTES = 48
 EDGE_OVERHEAD_BYTES = 32

@@ -7,12 +7,12 @@ nodes' own scores; lengths are those of the visible parts, and so is their mean.
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_server.backends.embedded.bm25 import term_scores
 from groundwire_server.backends.embedded.contenders import WeightedTerm
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.index.lexical import LexicalTable, TermPostings
-from groundwire_server.index.reading_order import NO_DOCUMENT, ReadingOrder
 
 MAX_FILE_NODES = 2_000
 """A document of which the caller sees more nodes is no file that people read as one; it has no score."""

@@ -8,8 +8,8 @@ import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
+from groundwire_index.graph.edges import Edges
 from groundwire_server.domain.interpreter import releasing_interpreter
-from groundwire_server.index.edges import Edges
 
 _LOG = logging.getLogger(__name__)
 HUB_DEGREE = 256

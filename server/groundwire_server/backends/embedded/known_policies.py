@@ -6,9 +6,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
-from groundwire_server.domain.access import AccessContext, NodeAccess, may_see
-from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.policies import POLICIES_FILE, read_policies
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.nodes.policies import POLICIES_FILE, read_policies
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_server.domain.access import AccessContext, may_see
 
 _LOG = logging.getLogger(__name__)
 MAX_KEPT_CLASSES = 100_000

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.graph.edges import Edges
+from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.embedded.between import Between
 from groundwire_server.backends.embedded.graph import Rows
 from groundwire_server.backends.embedded.neighbours import Neighbours
-from groundwire_server.index.edges import Edges
-from groundwire_server.index.spans import is_first_of_pair
 
 
 class Links(NamedTuple):

@@ -6,9 +6,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.row_conditions import EVERY_ROW, RowTest
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.domain.search import Filter, MetadataCondition
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.row_conditions import EVERY_ROW, RowTest
 
 _CATEGORY_FIELDS = {
     "kinds": "kind",

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.embedded.graph import Graph, Side
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.neighbourhood import CONFIDENT, Neighbourhood
-from groundwire_server.index.spans import is_first_of_pair
 
 Rows = NDArray[np.int64]
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from groundwire_index.nodes.node import Edge
 from groundwire_server.backends.embedded.between import Between
 from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, neighbours_along
 from groundwire_server.backends.embedded.graph import Rows
@@ -16,7 +17,6 @@ from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction
 from groundwire_server.domain.limits import MAX_PATH_LINKS
-from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.paths import DependencyPath, PathNode, Paths, PathsReason
 
 _PATH_OVERHEAD_BYTES = 16

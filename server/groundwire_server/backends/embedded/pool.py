@@ -12,6 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.loaded import LoadedIndex, open_version
+from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.known_policies import KnownPolicies
 from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
@@ -20,10 +24,6 @@ from groundwire_server.domain.errors import GroundwireError, NotFoundError, Prec
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import observer
-from groundwire_server.domain.scope import Scope
-from groundwire_server.index.errors import IndexDamagedError
-from groundwire_server.index.loaded import LoadedIndex, open_version
-from groundwire_server.index.store import IndexStore
 
 _LOG = logging.getLogger(__name__)
 MAX_OPEN_INDEXES = 256

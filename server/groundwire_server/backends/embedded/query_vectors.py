@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.embedded.semantic import unit_vector
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.observation import stage
-from groundwire_server.embedding.deferred import EmbedderUnavailableError
-from groundwire_server.embedding.query_encoders import EmbedQuery, QueryEncoders
-from groundwire_server.embedding.vector_cache import QueryVectorCache
-from groundwire_server.index.manifest import VectorSpace
+from groundwire_server.query_embedding.deferred import EmbedderUnavailableError
+from groundwire_server.query_embedding.query_encoders import EmbedQuery, QueryEncoders
+from groundwire_server.query_embedding.vector_cache import QueryVectorCache
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.semantic import cosines
 from groundwire_server.backends.interface import Resemblance
-from groundwire_server.index.vectors import VectorTable
 
 
 def resemblance(vectors: VectorTable, known: KnownRows, ids: Sequence[str]) -> Resemblance:

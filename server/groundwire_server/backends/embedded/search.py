@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.artifacts import code_words_of, vectors_of
 from groundwire_server.backends.embedded.bm25 import Bm25, matched_tokens
 from groundwire_server.backends.embedded.pool import View
@@ -18,8 +20,6 @@ from groundwire_server.domain.fusion import reciprocal_rank_fusion
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search import Leg, LegScore, SearchDebug, SearchHit, SearchPath, SearchResult, SearchType
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.text.code_tokenizer import tokenize
 
 
 @dataclass(frozen=True, slots=True)

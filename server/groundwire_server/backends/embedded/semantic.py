@@ -25,10 +25,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.coded_query import BoundedRows, CodedQuery, coded
 from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
 from groundwire_server.domain.interpreter import releasing_interpreter
-from groundwire_server.index.vectors import VectorTable
 
 _ROWS_A_BLOCK = 256
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.index.loaded import LoadedIndex
 
 
 @dataclass(frozen=True, slots=True)

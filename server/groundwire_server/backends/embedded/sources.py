@@ -1,5 +1,8 @@
 """The sources that a query asks: what the caller named, or every one that the index has."""
 
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.artifacts import code_words_of, prose_words_of, vectors_of
 from groundwire_server.backends.embedded.dense import DenseSource
 from groundwire_server.backends.embedded.proposal import CandidateSource
@@ -9,9 +12,6 @@ from groundwire_server.backends.embedded.words import WordSource
 from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.query import Source
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.text.code_tokenizer import tokenize
-from groundwire_server.text.prose_tokenizer import tokenize_prose
 
 _ADVICE = "ask other sources"
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.nodes.node import CONTAINS
 from groundwire_server.backends.embedded.sight import Sight
-from groundwire_server.domain.nodes import CONTAINS
 
 Rows = NDArray[np.int32]
 

@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.names import NameTable
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.text.names import query_names, trigrams
 from groundwire_server.backends.embedded.proposal import Proposal
 from groundwire_server.backends.embedded.ranking import top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.names import NameTable
-from groundwire_server.text.names import query_names, trigrams
 
 GATHER_ROWS = 4_096
 """Up to this many rows are compared one by one; beyond, similar names are sought first."""

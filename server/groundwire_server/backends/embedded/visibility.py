@@ -9,16 +9,16 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.nodes.policies import visible_classes
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_index.nodes.row_conditions import EVERY_ROW
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.bounds import within
 from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.domain.access import AccessContext, Bounds
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
-from groundwire_server.index.lexical import LexicalTable, TermPostings
-from groundwire_server.index.loaded import LoadedIndex
-from groundwire_server.index.policies import visible_classes
-from groundwire_server.index.reading_order import NO_DOCUMENT
-from groundwire_server.index.row_conditions import EVERY_ROW
 
 MAX_CACHED_CALLERS = 256
 MAX_CACHED_BYTES = 128 * 1024 * 1024

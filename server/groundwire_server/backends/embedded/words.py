@@ -7,6 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_server.backends.embedded.bm25 import Bm25
 from groundwire_server.backends.embedded.files import file_scores
 from groundwire_server.backends.embedded.proposal import Proposal
@@ -14,8 +16,6 @@ from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query import Source
-from groundwire_server.index.lexical import LexicalTable
-from groundwire_server.index.reading_order import ReadingOrder
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansion
-from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope

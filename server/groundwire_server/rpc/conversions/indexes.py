@@ -1,9 +1,9 @@
 """IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
+from groundwire_index.scope import Scope, name_problem
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.scope import Scope, name_problem
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.scope import decode_scope
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp

@@ -1,7 +1,7 @@
 """Where a text stands, which FetchNodeTexts and Query both tell."""
 
 from groundwire.v1 import retrieval_pb2
-from groundwire_server.domain.nodes import Location
+from groundwire_index.nodes.node import Location
 
 
 def encode_location(location: Location) -> retrieval_pb2.Location:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import SourceRecord
-from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_ingest.records import SourceRecord
+from groundwire_ingest.tree.source import TreeSource
 from support.scip_index import Entry, Mark, document, edges_of, index, notes_of, write_tree
 
 PACKAGE = "scip-test npm shop 1 "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import SourceEdge
+from groundwire_ingest.records import SourceEdge
 from support.scip_index import edges_of, notes_of, write_tree
 
 pytestmark = pytest.mark.slow

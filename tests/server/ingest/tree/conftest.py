@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import pytest
 
-from groundwire_server.ingest.records import SourceEdge
-from groundwire_server.ingest.tree.facts import CodeAnalysis
-from groundwire_server.ingest.tree.languages.readers import CodeReaders
-from groundwire_server.ingest.tree.languages.rust import crate_name
-from groundwire_server.ingest.tree.languages.script_projects import is_project_file, script_project
-from groundwire_server.ingest.tree.model import EntityMapping, SourceFile
-from groundwire_server.ingest.tree.purposes import Purposes
-from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
-from groundwire_server.ingest.tree.walk import language_of
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.languages.readers import CodeReaders
+from groundwire_ingest.tree.languages.rust import crate_name
+from groundwire_ingest.tree.languages.script_projects import is_project_file, script_project
+from groundwire_ingest.tree.model import EntityMapping, SourceFile
+from groundwire_ingest.tree.purposes import Purposes
+from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.walk import language_of
 
 TreeMaker: TypeAlias = Callable[[Mapping[str, str | bytes]], Path]
 Analyser: TypeAlias = Callable[[str, str], CodeAnalysis]

@@ -1,4 +1,4 @@
-from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, lines_of, split_lines
+from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, lines_of, split_lines
 
 LINE = "x" * 99 + "\n"
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.decoding import MAX_FILE_BYTES, read_source
-from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.walk import ListedFile
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.decoding import MAX_FILE_BYTES, read_source
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.walk import ListedFile
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

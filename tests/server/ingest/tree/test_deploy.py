@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.deploy import deploy_analysis
-from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.deploy import deploy_analysis
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 
 def _analysis(text: str, path: str = "k8s/web.yaml", language: str = "yaml") -> FileAnalysis:

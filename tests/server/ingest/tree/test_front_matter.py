@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS
-from groundwire_server.ingest.tree.front_matter import FrontMatter, read_front_matter
-from groundwire_server.ingest.tree.yaml_outline import MAX_DEPTH, YamlError
+from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
+from groundwire_ingest.tree.front_matter import FrontMatter, read_front_matter
+from groundwire_ingest.tree.yaml_outline import MAX_DEPTH, YamlError
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree import walk
-from groundwire_server.ingest.tree.ignore import read_rules
-from groundwire_server.ingest.tree.walk import list_tree
+from groundwire_ingest.tree import walk
+from groundwire_ingest.tree.ignore import read_rules
+from groundwire_ingest.tree.walk import list_tree
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from groundwire_server.ingest.tree.literals import entity_edges, literal_edges
-from groundwire_server.ingest.tree.model import EntityMapping, SourceFile, StringLiteral
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.literals import entity_edges, literal_edges
+from groundwire_ingest.tree.model import EntityMapping, SourceFile, StringLiteral
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
 
 SCHEMA = """\
 CREATE TABLE dbo.Invoice (Id int)

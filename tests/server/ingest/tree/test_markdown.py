@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.markdown import markdown_analysis
-from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.markdown import markdown_analysis
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 GUIDE = """\
 ---

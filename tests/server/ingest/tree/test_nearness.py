@@ -2,7 +2,7 @@
 
 import random
 
-from groundwire_server.ingest.tree.nearness import nearest
+from groundwire_ingest.tree.nearness import nearest
 
 
 def shared(left: str, right: str) -> int:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.services.addresses import HOLE, MAX_VALUE_CHARACTERS, addresses, with_defaults
-from groundwire_server.ingest.tree.services.statements import Variable
+from groundwire_ingest.tree.services.addresses import HOLE, MAX_VALUE_CHARACTERS, addresses, with_defaults
+from groundwire_ingest.tree.services.statements import Variable
 
 
 def _hosts(value: str, name: str = "X") -> list[tuple[str, float]]:

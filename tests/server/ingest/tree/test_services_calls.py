@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.records import SourceEdge
-from groundwire_server.ingest.tree.deploy import deploy_analysis
-from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.services.catalog import ServiceCatalog
-from groundwire_server.ingest.tree.services.statements import DeployedPart
-from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.deploy import deploy_analysis
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.services.catalog import ServiceCatalog
+from groundwire_ingest.tree.services.statements import DeployedPart
+from groundwire_ingest.tree.source import TreeSource
 
 Edges = dict[tuple[str, str, str], float]
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]

@@ -5,10 +5,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.deploy import deploy_analysis
-from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.services.catalog import ServiceCatalog
-from groundwire_server.ingest.tree.services.statements import (
+from groundwire_ingest.tree.deploy import deploy_analysis
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.services.catalog import ServiceCatalog
+from groundwire_ingest.tree.services.statements import (
     Backend,
     ComposeService,
     ConfigMap,

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.services.yaml_values import MAX_EXPANSION, YamlValue, below, plain_name, yaml_values
-from groundwire_server.ingest.tree.yaml_outline import YamlError
+from groundwire_ingest.tree.services.yaml_values import MAX_EXPANSION, YamlValue, below, plain_name, yaml_values
+from groundwire_ingest.tree.yaml_outline import YamlError
 
 
 def _value(text: str) -> YamlValue:

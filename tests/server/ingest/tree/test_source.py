@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
+from groundwire_ingest.tree.decoding import read_source
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.source import TreeSource
+from groundwire_ingest.tree.walk import ListedFile
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
-from groundwire_server.ingest.tree.decoding import read_source
-from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.source import TreeSource
-from groundwire_server.ingest.tree.walk import ListedFile
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 
@@ -125,7 +125,7 @@ def test_code_comes_after_all_other_files_and_edges_last_and_sorted(make_tree: T
 _DIGEST = """
 import hashlib, sys
 from pathlib import Path
-from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_ingest.tree.source import TreeSource
 print(hashlib.sha256(repr(list(TreeSource(Path(sys.argv[1])).read())).encode()).hexdigest())
 """
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
 
 
 def _catalog(*texts: str) -> SqlCatalog:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_server.ingest.tree.sql.lexer import Dialect, Kind, tokenize
+from groundwire_ingest.tree.sql.lexer import Dialect, Kind, tokenize
 
 LENGTH = 600_000
 LENGTH_OF_SEARCHES = 3_000_000

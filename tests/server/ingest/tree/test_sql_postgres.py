@@ -1,7 +1,7 @@
 """PostgreSQL and MySQL files: dollar quotes, dumps with data, PL/pgSQL bodies, changed delimiters."""
 
-from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
 
 DUMP = """\
 -- PostgreSQL database dump

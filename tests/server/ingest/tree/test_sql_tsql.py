@@ -2,8 +2,8 @@
 
 import pytest
 
-from groundwire_server.ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_server.ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
 
 TABLES = """\
 USE [Shop]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree
 from groundwire_server.domain.errors import IngestError
-from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.walk import ListedFile, language_of, list_tree
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
-from groundwire_server.domain.nodes import Edge
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from support.conversions import ACCESS, counts, int32, name_tuples, names, over_the_wire, scope_message, scopes

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.nodes.node import JsonValue
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.nodes import JsonValue
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.expansion import decode_expand

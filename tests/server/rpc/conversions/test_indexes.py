@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from groundwire.v1 import index_pb2, scope_pb2
+from groundwire_index.scope import Scope
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.scope import Scope
 from groundwire_server.rpc.conversions.indexes import (
     decode_index_scope,
     decode_listing,

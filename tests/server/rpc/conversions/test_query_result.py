@@ -10,9 +10,9 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, scope_pb2
+from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.nodes import JsonValue, Location, Node
 from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
 from groundwire_server.domain.query_result import (
     Match,

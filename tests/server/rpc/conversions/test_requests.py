@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.scope import Scope
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.expansion import Direction
-from groundwire_server.domain.scope import Scope
 from groundwire_server.domain.search import Filter, Rerank
 from groundwire_server.domain.texts import PrioritizationMode
 from groundwire_server.rpc.conversions.expansion import decode_expand

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2, scope_pb2
-from groundwire_server.domain.nodes import Location
+from groundwire_index.nodes.node import Location
 from groundwire_server.domain.search import Filter
 from groundwire_server.domain.texts import (
     FetchedText,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.ingest.records import SourceEdge, SourceNode
-from groundwire_server.ingest.tree.source import TreeSource
+from groundwire_ingest.records import SourceEdge, SourceNode
+from groundwire_ingest.tree.source import TreeSource
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

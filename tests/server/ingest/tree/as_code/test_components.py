@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from groundwire_server.ingest.records import SourceNode
+from groundwire_ingest.records import SourceNode
 
 
 class ReadTree(Protocol):

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 import pytest
 
-from groundwire_server.ingest.tree.files.readers import FILE_READERS
-from groundwire_server.ingest.tree.files.reading import FileReading
-from groundwire_server.ingest.tree.model import SourceFile
-from groundwire_server.ingest.tree.walk import language_of
+from groundwire_ingest.tree.files.readers import FILE_READERS
+from groundwire_ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.walk import language_of
 
 FileRead: TypeAlias = Callable[[str, str], FileReading]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.files.facts import Setting
-from groundwire_server.ingest.tree.files.json_file import MAX_DATA_CHARACTERS
-from groundwire_server.ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.json_file import MAX_DATA_CHARACTERS
+from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]

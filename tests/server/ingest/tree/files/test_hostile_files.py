@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.ingest.tree.files.readers import FILE_READERS
-from groundwire_server.ingest.tree.model import SourceFile
+from groundwire_ingest.tree.files.readers import FILE_READERS
+from groundwire_ingest.tree.model import SourceFile
 
 SIZE = 60_000
 PIECES = [

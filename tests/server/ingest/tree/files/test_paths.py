@@ -2,8 +2,8 @@
 
 import pytest
 
-from groundwire_server.ingest.tree.files.paths import TreePaths, path_edges
-from groundwire_server.ingest.tree.files.reading import PathReference
+from groundwire_ingest.tree.files.paths import TreePaths, path_edges
+from groundwire_ingest.tree.files.reading import PathReference
 
 PATHS = TreePaths(
     [

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.files.facts import ProjectFacts, Setting
-from groundwire_server.ingest.tree.files.reading import FileReading
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.files.facts import ProjectFacts, Setting
+from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from groundwire_server.ingest.tree.files.facts import ProtoFacts
-from groundwire_server.ingest.tree.files.proto import MAX_NESTING
-from groundwire_server.ingest.tree.files.proto_edges import proto_edges
-from groundwire_server.ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.files.facts import ProtoFacts
+from groundwire_ingest.tree.files.proto import MAX_NESTING
+from groundwire_ingest.tree.files.proto_edges import proto_edges
+from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]

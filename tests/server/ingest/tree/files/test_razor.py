@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.files.facts import Attribute, ComponentFacts, ComponentTag, Directive
-from groundwire_server.ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.files.facts import Attribute, ComponentFacts, ComponentTag, Directive
+from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from groundwire_server.ingest.tree.files.facts import Binding, XamlFacts
-from groundwire_server.ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.files.facts import Binding, XamlFacts
+from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
 Chunks = Callable[[str, str], list[tuple[str, int, int]]]

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.records import SkippedFile
-from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.chunking import MAX_CHUNK_CHARACTERS
-from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
+from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import Binding, CodeAnalysis, Import, Parameter, TableMapping
+from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import, Parameter, TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

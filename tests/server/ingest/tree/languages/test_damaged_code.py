@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import CodeAnalysis
-from groundwire_server.ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.resolve import TreeLayout, resolve
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

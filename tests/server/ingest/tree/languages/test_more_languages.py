@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import CodeAnalysis, CodeFacts, Import
-from groundwire_server.ingest.tree.languages.rust import crate_name
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Import
+from groundwire_ingest.tree.languages.rust import crate_name
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

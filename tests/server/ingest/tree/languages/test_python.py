@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from groundwire_server.ingest.tree.facts import RETURNED, Binding, CodeAnalysis, Import, TableMapping
+from groundwire_ingest.tree.facts import RETURNED, Binding, CodeAnalysis, Import, TableMapping
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

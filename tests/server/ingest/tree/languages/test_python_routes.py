@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire_server.ingest.tree.facts import CodeAnalysis, CodeFacts, Mount
-from groundwire_server.ingest.tree.languages.python_patterns import plain_pattern, regular_pattern
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Mount
+from groundwire_ingest.tree.languages.python_patterns import plain_pattern, regular_pattern
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_server.ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

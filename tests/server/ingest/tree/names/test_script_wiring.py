@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from groundwire_server.ingest.records import SourceEdge
-from groundwire_server.ingest.tree.model import EntityMapping
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.model import EntityMapping
 
 EdgesOf = Callable[[str, Mapping[str, str]], dict[tuple[str, str], float]]
 Resolver = Callable[[Mapping[str, str]], list[SourceEdge | EntityMapping]]

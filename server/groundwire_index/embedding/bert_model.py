@@ -1,0 +1,150 @@
+"""Takes a sentence-transformers model of BERT's architecture apart into arrays."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from groundwire_index.embedding.int8.bert import Bert, Floats, Layer, Linear, Norm, Pooling
+
+_MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+_QUERY_PROMPTS = ("query",)
+_TEXT_PROMPTS = ("document", "passage", "corpus")
+"""The names that sentence-transformers looks for, in its order."""
+_WIDTH_STEP = 16
+"""Kernels work on so many numbers at a time: where a row ends, so must what they load."""
+
+
+class _Configuration(Protocol):
+    """The part of a transformer's configuration that is read here."""
+
+    num_attention_heads: int
+    layer_norm_eps: float
+    hidden_act: str
+    hidden_size: int
+    intermediate_size: int
+    is_decoder: bool
+
+
+class _Settings(Protocol):
+    """A module that tells its settings."""
+
+    def get_config_dict(self) -> Mapping[str, object]: ...
+
+
+class _Model(Protocol):
+    """The transformer proper."""
+
+    config: _Configuration
+
+    def state_dict(self) -> Mapping[str, Tensor]: ...
+
+
+def bert_of(model: SentenceTransformer) -> Bert | None:
+    """The model as arrays; None when it does anything to a query that `Bert` does not describe."""
+    tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
+    pooling = _pooling(model)
+    if pooling is None or not isinstance(tokenizer, Tokenizer) or not _is_plain_bert(model):
+        return None
+    prompt = _prompt(model, _QUERY_PROMPTS)
+    transformer = _transformer(model)
+    weights = {name: tensor.numpy().astype(np.float32) for name, tensor in transformer.state_dict().items()}
+    positions = weights["embeddings.position_embeddings.weight"]
+    if prompt is None or model.max_seq_length is None or model.max_seq_length > len(positions):
+        return None
+    return Bert(
+        words=weights["embeddings.word_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0],
+        positions=positions,
+        norm=_norm(weights, "embeddings.LayerNorm"),
+        layers=_layers(weights),
+        heads=transformer.config.num_attention_heads,
+        epsilon=transformer.config.layer_norm_eps,
+        pooling=pooling,
+        max_tokens=model.max_seq_length,
+        prompt=prompt,
+        tokenizer=_tokenizer_file(tokenizer),
+    )
+
+
+def _is_plain_bert(model: SentenceTransformer) -> bool:
+    first, configuration = model[0], _transformer(model).config
+    return (
+        type(_transformer(model)).__name__ == "BertModel"
+        and configuration.hidden_act == "gelu"
+        and not configuration.is_decoder
+        and getattr(configuration, "position_embedding_type", "absolute") == "absolute"
+        and configuration.hidden_size % _WIDTH_STEP == 0
+        and configuration.intermediate_size % _WIDTH_STEP == 0
+        and not getattr(first, "do_lower_case", False)
+        and getattr(first, "query_length", None) is None
+        and getattr(first, "query_expansion", None) is None
+        and model.truncate_dim is None
+    )
+
+
+def _pooling(model: SentenceTransformer) -> Pooling | None:
+    """How the model makes one vector of its tokens' vectors; None when not in one of the ways that `Bert` knows."""
+    if [type(module).__name__ for module in model] not in _MODULES:
+        return None
+    match _pooling_settings(model)["pooling_mode"]:
+        case "mean":
+            return "mean"
+        case "cls":
+            return "cls"
+        case _:
+            return None
+
+
+def _pooling_settings(model: SentenceTransformer) -> Mapping[str, object]:
+    return cast("_Settings", model[1]).get_config_dict()
+
+
+def _transformer(model: SentenceTransformer) -> _Model:
+    return cast("_Model", model[0].auto_model)
+
+
+def text_prompt(model: SentenceTransformer) -> str | None:
+    """What the model puts before a text to be found; None when the pooling would leave it out again."""
+    return _prompt(model, _TEXT_PROMPTS)
+
+
+def _prompt(model: SentenceTransformer, names: Sequence[str]) -> str | None:
+    name = next((name for name in names if name in model.prompts), model.default_prompt_name)
+    prompt = model.prompts[name] if name else ""
+    return prompt if not prompt or _pooling_settings(model)["include_prompt"] else None
+
+
+def _tokenizer_file(tokenizer: Tokenizer) -> str:
+    """The tokenizer's JSON without the truncation and padding that its last call has left behind."""
+    rules = json.loads(tokenizer.to_str())
+    return json.dumps({**rules, "truncation": None, "padding": None}, ensure_ascii=False, sort_keys=True)
+
+
+def _layers(weights: Mapping[str, Floats]) -> tuple[Layer, ...]:
+    count = len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
+    return tuple(_layer(weights, f"encoder.layer.{number}.") for number in range(count))
+
+
+def _layer(weights: Mapping[str, Floats], prefix: str) -> Layer:
+    return Layer(
+        query=_linear(weights, prefix + "attention.self.query"),
+        key=_linear(weights, prefix + "attention.self.key"),
+        value=_linear(weights, prefix + "attention.self.value"),
+        attention_output=_linear(weights, prefix + "attention.output.dense"),
+        attention_norm=_norm(weights, prefix + "attention.output.LayerNorm"),
+        intermediate=_linear(weights, prefix + "intermediate.dense"),
+        output=_linear(weights, prefix + "output.dense"),
+        output_norm=_norm(weights, prefix + "output.LayerNorm"),
+    )
+
+
+def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
+    return Linear(weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _norm(weights: Mapping[str, Floats], name: str) -> Norm:
+    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])

@@ -1,0 +1,76 @@
+"""The converted models of a data folder: `<data>/.encoders/<fingerprint>/`, shared by all its indexes."""
+
+import fcntl
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from groundwire_index.embedding.int8.record import RECORD_FILE, EncoderDamagedError, EncoderRecord, read_record
+
+_LOG = logging.getLogger(__name__)
+ENCODERS_FOLDER = ".encoders"
+_LOCK_FILE = ".lock"
+_WRITING, _REPLACED = ".writing", ".replaced"
+
+
+class EncoderStore:
+    """Converted models by fingerprint. One is written beside its place and moved there; it never changes after."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / ENCODERS_FOLDER
+
+    def directory(self, fingerprint: str) -> Path:
+        """Where a converted model lies, if it is there."""
+        return self._folder / fingerprint
+
+    def records(self) -> list[EncoderRecord]:
+        """What is there, sorted by fingerprint. What cannot be read is left out, and the log names it."""
+        if not self._folder.is_dir():
+            return []
+        records: list[EncoderRecord] = []
+        for directory in sorted(path for path in self._folder.iterdir() if not path.name.startswith(".")):
+            try:
+                records.append(read_record(directory))
+            except EncoderDamagedError as error:
+                _LOG.error("a converted model cannot be read: %s", error)
+        return records
+
+    def put(self, record: EncoderRecord, files: Mapping[str, bytes]) -> None:
+        """Keeps a converted model, on disk when this returns; it takes the place of a damaged copy of itself."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._writing():
+            building, replaced = self._folder / _WRITING, self._folder / _REPLACED
+            for leftover in (building, replaced):
+                shutil.rmtree(leftover, ignore_errors=True)
+            building.mkdir()
+            for name, content in {**files, RECORD_FILE: record.as_json()}.items():
+                (building / name).write_bytes(content)
+                _make_durable(building / name)
+            _make_durable(building)
+            target = self.directory(record.fingerprint)
+            if target.is_dir():
+                target.rename(replaced)
+            building.rename(target)
+            _make_durable(self._folder)
+            shutil.rmtree(replaced, ignore_errors=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Holds a lock that the kernel releases when the process ends, however it ends."""
+        descriptor = os.open(self._folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _make_durable(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

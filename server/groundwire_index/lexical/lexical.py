@@ -1,0 +1,106 @@
+"""BM25 artifacts: term frequencies by term, and document lengths. No statistic of the whole index is stored.
+
+Document frequencies and the mean length are those of the documents a caller may see, so they are computed at
+query time from these raw counts; the impact scores that BM25 libraries store would hold hidden ones.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.frequent_terms import SATURATED, FrequentTerms, write_frequent_terms
+from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
+from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.segment import Parts, Segment, whole_column
+
+CODE = "code"
+PROSE = "prose"
+"""The names of an index's two lexical tables: what their files start with."""
+
+
+class LexicalRun:
+    """Collects the tokens of one row's document after the other."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._run = TermRun()
+        self._frequencies, self._lengths = array("i"), array("i")
+
+    def add(self, tokens: Sequence[str]) -> None:
+        """Notes the tokens of the next row."""
+        counts = Counter(tokens)
+        self._run.add(counts)
+        self._frequencies.extend(counts.values())
+        self._lengths.append(len(tokens))
+
+    def parts(self) -> Parts:
+        """The table as parts of a segment."""
+        parts = self._run.parts(self._name, self._frequencies)
+        return {**parts, f"{self._name}.lengths": np.asarray(self._lengths, dtype=np.int32)}
+
+
+def write_lexical(directory: Path, name: str, segments: Sequence[Segment]) -> tuple[int, int]:
+    """Writes the table of all rows; returns the counts of terms and of postings."""
+    term_count, pair_count = write_merged_postings(directory, name, segments, name, f"{name}.frequencies.bin")
+    write_array(directory / f"{name}.lengths.bin", lengths := whole_column(segments, f"{name}.lengths"))
+    frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (pair_count,))
+    write_frequent_terms(directory, name, Postings(directory, name, term_count), frequencies, len(lengths))
+    return term_count, pair_count
+
+
+@dataclass(frozen=True, slots=True)
+class TermPostings:
+    """The rows that hold a term, ascending, and how often each does; none for an unknown term.
+
+    A frequent term also has a column: its frequencies by row [n], cut to SATURATED.
+    """
+
+    rows: NDArray[np.int32]
+    frequencies: NDArray[np.int32]
+    column: NDArray[np.uint8] | None
+
+    def frequencies_at(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How often each of several rows [m] holds the term, 0 for one that does not."""
+        if self.column is None:
+            return self._looked_up(rows)
+        found = self.column.take(rows).astype(np.float64)
+        saturated = np.flatnonzero(found == SATURATED)
+        if len(saturated):
+            found[saturated] = self._looked_up(rows[saturated])
+        return found
+
+    def _looked_up(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        if not len(self.rows):
+            return np.zeros(len(rows), dtype=np.float64)
+        # Searched for as 32 bits: numbers of 64 would have the whole list copied to their width first.
+        places = np.minimum(np.searchsorted(self.rows, rows.astype(np.int32)), len(self.rows) - 1)
+        return np.where(self.rows.take(places) == rows, self.frequencies.take(places), 0).astype(np.float64)
+
+
+class LexicalTable:
+    """The mapped BM25 artifacts of one tokeniser. `lengths` [n] are the documents' lengths in tokens.
+
+    `saturated` are the rows, ascending, of which a column tells less than how often they hold its term.
+    """
+
+    def __init__(self, directory: Path, name: str, node_count: int, term_count: int, posting_count: int) -> None:
+        """Maps the table. Raises IndexDamagedError."""
+        self._postings = Postings(directory, name, term_count)
+        self._frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
+        self._frequent = FrequentTerms(directory, name, node_count)
+        self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
+        self.saturated = self._frequent.saturated
+
+    def postings(self, term: str) -> TermPostings:
+        """What the table holds of a term."""
+        position = self._postings.terms.find(term)
+        if position is None:
+            return TermPostings(self._postings.rows[:0], self._frequencies[:0], None)
+        span = self._postings.span_at(position)
+        return TermPostings(self._postings.rows[span], self._frequencies[span], self._frequent.column(position))

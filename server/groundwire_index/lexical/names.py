@@ -1,0 +1,112 @@
+"""The names of an index: which rows bear each, which each row bears, and which names hold each trigram."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.frequent_trigrams import FrequentTrigrams, add_bitmaps, write_frequent_trigrams
+from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
+from groundwire_index.lexical.trigram_runs import trigram_parts
+from groundwire_index.nodes.node import Node
+from groundwire_index.nodes.strings import StringColumn
+from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.segment import HeldSegment, Parts, Segment
+from groundwire_index.store.spans import positions_of
+from groundwire_index.text.names import node_names
+
+_NAMES = "names"
+_TRIGRAMS = "trigrams"
+_SIZES_FILE = "names.sizes.bin"
+_OF_ROWS_FILE = "names.of_rows.bin"
+_OF_ROWS_STARTS_FILE = "names.of_rows.starts.bin"
+NAMES_A_RUN = 1 << 16
+"""Names whose trigrams are sorted at once: some 100 MB."""
+
+
+class NameRun:
+    """Collects the names of one row after the other."""
+
+    def __init__(self) -> None:
+        self._run = TermRun()
+
+    def add(self, node: Node) -> None:
+        """Notes the distinct normalised names of the next row."""
+        self._run.add(node_names(node.symbol, node.location.path))
+
+    def parts(self) -> Parts:
+        """The names as parts of a segment."""
+        return self._run.parts(_NAMES)
+
+
+def write_names(directory: Path, segments: Sequence[Segment], scratch: Path) -> None:
+    """Writes the names of all rows and the trigrams of all names; runs of trigrams wait in the folder `scratch`."""
+    write_merged_postings(directory, _NAMES, segments, _NAMES)
+    bearers = Postings(directory, _NAMES)
+    _write_names_of_rows(directory, bearers, sum(segment.row_count for segment in segments))
+    names = bearers.terms
+    sizes = [np.zeros(0, dtype=np.int32)]
+    runs: list[Segment] = []
+    for start in range(0, len(names), NAMES_A_RUN):
+        block = [names[position] for position in range(start, min(start + NAMES_A_RUN, len(names)))]
+        parts, held = trigram_parts(_TRIGRAMS, block)
+        sizes.append(held)
+        runs.append(HeldSegment(start, len(block), parts).spill(scratch / f"{_TRIGRAMS}.{start}"))
+    write_merged_postings(directory, _TRIGRAMS, runs, _TRIGRAMS)
+    write_frequent_trigrams(directory, _TRIGRAMS, Postings(directory, _TRIGRAMS), len(names))
+    write_array(directory / _SIZES_FILE, np.concatenate(sizes))
+
+
+class NameTable:
+    """The mapped names of an index. A name is known by its position among the distinct names, which are sorted.
+
+    `sizes` [names] is the number of distinct trigrams of each.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Maps the names. Raises IndexDamagedError."""
+        self._bearers = Postings(directory, _NAMES)
+        self._holders = Postings(directory, _TRIGRAMS)
+        self._frequent = FrequentTrigrams(directory, _TRIGRAMS, len(self._bearers.terms))
+        self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
+        starts = max(1, byte_size(directory / _OF_ROWS_STARTS_FILE) // 8)
+        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (starts,))
+        self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
+
+    @property
+    def names(self) -> StringColumn:
+        """The distinct names."""
+        return self._bearers.terms
+
+    def shared(self, trigrams: Collection[str]) -> NDArray[np.unsignedinteger]:
+        """How many of several distinct trigrams each name holds [names]."""
+        counts = np.zeros(len(self.sizes), dtype=np.min_scalar_type(len(trigrams)))
+        bitmaps: list[NDArray[np.uint8]] = []
+        for term in map(self._holders.terms.find, trigrams):
+            bitmap = None if term is None else self._frequent.bitmap(term)
+            if bitmap is not None:
+                bitmaps.append(bitmap)
+            elif term is not None:
+                counts[self._holders.rows[self._holders.span_at(term)]] += 1
+        add_bitmaps(counts, bitmaps)
+        return counts
+
+    def rows_of(self, positions: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The rows that bear the names at several positions [m], ascending for each."""
+        return self._bearers.rows.take(positions_of(self._bearers.starts, positions)[0])
+
+    def of_rows(self, rows: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The positions of the names that rows [m] bear, one row after the other, and how many each row bears [m]."""
+        positions, counts = positions_of(self._starts_of_rows, rows)
+        return self._of_rows.take(positions), counts
+
+
+def _write_names_of_rows(directory: Path, bearers: Postings, node_count: int) -> None:
+    """Writes the names that each row bears, the other way round than `bearers` has them."""
+    positions = np.repeat(np.arange(len(bearers.terms), dtype=np.int32), np.diff(bearers.starts))
+    starts = np.zeros(node_count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(bearers.rows, minlength=node_count), out=starts[1:])
+    write_array(directory / _OF_ROWS_FILE, positions[np.argsort(bearers.rows, kind="stable")])
+    write_array(directory / _OF_ROWS_STARTS_FILE, starts)

@@ -1,0 +1,78 @@
+"""Which rows have which metadata: postings of the scalar values under top-level keys, those in lists included."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
+from groundwire_index.nodes.node import JsonValue
+from groundwire_index.store.segment import Parts, Segment
+from groundwire_server.domain.search import MetadataScalar
+
+_NAME = "metadata_terms"
+METADATA_FILES = tuple(f"{_NAME}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin"))
+"""Terms, and the rows that have each."""
+
+
+class MetadataRun:
+    """Collects the terms of the metadata of one row after the other."""
+
+    def __init__(self) -> None:
+        self._run = TermRun()
+
+    def add(self, metadata: Mapping[str, JsonValue]) -> None:
+        """Notes the metadata of the next row."""
+        self._run.add({_term(key, scalar) for key, value in metadata.items() for scalar in _scalars(value)})
+
+    def parts(self) -> Parts:
+        """The terms as parts of a segment."""
+        return self._run.parts(_NAME)
+
+
+def write_metadata_terms(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the terms of the metadata of all rows."""
+    write_merged_postings(directory, _NAME, segments, _NAME)
+
+
+class MetadataTerms:
+    """The mapped metadata terms of an index."""
+
+    def __init__(self, directory: Path) -> None:
+        """Maps the terms. Raises IndexDamagedError."""
+        self._postings = Postings(directory, _NAME)
+
+    def rows_with(self, key: str, value: MetadataScalar) -> NDArray[np.int32]:
+        """The rows, ascending, whose metadata has `key` with this value or a list that holds it.
+
+        1 and 1.0 are equal, 1 and true are not.
+        """
+        return self._postings.rows_with(_term(key, value))
+
+    def rows_with_prefix(self, key: str, prefix: str) -> NDArray[np.int32]:
+        """The rows whose metadata has `key` with a string that starts so and is not empty, or a list that holds one.
+
+        A row stands there once for each such string.
+        """
+        # JSON writes each character by itself, so without its closing quote a prefix begins what it is a prefix of.
+        found = self._postings.terms.prefix_range(_term(key, prefix).removesuffix('"'))
+        empty = self._postings.terms.find(_term(key, ""))
+        if empty is None or empty not in found:
+            return self._postings.rows_of(found)
+        around = (range(found.start, empty), range(empty + 1, found.stop))
+        return np.concatenate([self._postings.rows_of(positions) for positions in around])
+
+
+def _scalars(value: JsonValue) -> list[MetadataScalar]:
+    elements = value if isinstance(value, list) else [value]
+    return [element for element in elements if not isinstance(element, list | dict)]
+
+
+def _term(key: str, value: MetadataScalar) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    # JSON escapes control characters, so only what joins the two is NUL; and its numbers and words differ in form.
+    return f"{json.dumps(key)}\0{json.dumps(value)}"

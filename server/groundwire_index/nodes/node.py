@@ -1,0 +1,106 @@
+"""Nodes, edges and what is known about them. A node is one chunk of source with an identity."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+
+def content_hash(text: str) -> str:
+    """Lower-case hexadecimal SHA-256 of the UTF-8 text: 64 characters."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+WORKFLOW_KEY = "workflow_id"
+"""The metadata key that names a node's workflows: a string, or a list that holds some."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAccess:
+    """What a node demands of a caller.
+
+    Defaults describe a public node: no tenant, no tags, no labels, level 0 (which means "absent").
+    Tags and labels are kept sorted and unique, so equal demands compare equal.
+    """
+
+    tenant_id: str = ""
+    acl_tags: tuple[str, ...] = ()
+    classification_labels: tuple[str, ...] = ()
+    clearance_level: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "acl_tags", tuple(sorted(set(self.acl_tags))))
+        object.__setattr__(self, "classification_labels", tuple(sorted(set(self.classification_labels))))
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a node's text stands: path within the source, 1-based inclusive lines (0 = unknown), text hash."""
+
+    path: str
+    start_line: int
+    end_line: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as an index holds it; `id` is canonical, text lengths are counted once at ingestion.
+
+    `repo_name` is the scope's repository unless the source says otherwise. `chunk_index` orders the chunks of one
+    document, 0 when unknown. `timestamp` has a zone. `context_prefix` says where the text stands, such as the headings
+    above it; it is searched with the text, but is no part of it. `deleted` marks what the source has withdrawn,
+    `is_test` what tests other code, `is_generated` what a tool wrote.
+    """
+
+    id: str
+    kind: str
+    local_id: str
+    text: str
+    token_count: int
+    location: Location
+    symbol: str = ""
+    signature: str = ""
+    language: str = ""
+    data_type: str = ""
+    corpus_type: str = ""
+    collection_id: str = ""
+    case_id: str = ""
+    document_id: str = ""
+    document_version_id: str = ""
+    chunk_index: int = 0
+    is_latest: bool = True
+    deleted: bool = False
+    service_name: str = ""
+    repo_name: str = ""
+    section_path: str = ""
+    author: str = ""
+    channel: str = ""
+    timestamp: datetime | None = None
+    source_uri: str = ""
+    context_prefix: str = ""
+    is_test: bool = False
+    is_generated: bool = False
+    access: NodeAccess = field(default_factory=NodeAccess)
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+CONTAINS = "Contains"
+"""The edge type from a whole to its part; the parents of a chunk are the nodes that contain it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed dependency between two nodes; `confidence` in (0, 1], 1 when the source asserts it.
+
+    `line` is the 1-based line of the file of `from_id` where the dependency stands, 0 when unknown.
+    """
+
+    from_id: str
+    to_id: str
+    edge_type: str
+    confidence: float = 1.0
+    line: int = 0

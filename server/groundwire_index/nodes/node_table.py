@@ -1,0 +1,176 @@
+"""The node table: one row a node, rows in the order of their canonical ids.
+
+Row order is id order, so a comparison of rows is a comparison of ids wherever a tie has to be broken.
+"""
+
+import json
+from array import array
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.categories import open_categories
+from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
+from groundwire_index.nodes.strings import StringColumn
+from groundwire_index.scope import SEPARATOR
+from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.segment import Parts, Segment, bytes_part, whole_column
+
+FLAGS_FILE = "flags.bin"
+STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", "metadata")
+FLAGS = ("is_latest", "deleted", "is_test", "is_generated")
+NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
+NO_TIMESTAMP = np.iinfo(np.int64).min
+"""What `NodeTable.timestamps` holds for a node without one."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class OriginFlags(TypedDict):
+    """What every answer says of a node besides its id: see `Node`."""
+
+    is_test: bool
+    is_generated: bool
+
+
+class NodeColumns:
+    """Collects the columns of one node after the other, but for the categories."""
+
+    def __init__(self) -> None:
+        self._strings = {name: (bytearray(), array("i")) for name in STRINGS}
+        self._numbers, self._timestamps = array("i"), array("q")
+        self._flags, self._hashes = bytearray(), bytearray()
+
+    def add(self, node: Node) -> None:
+        """Notes the next row."""
+        metadata = json.dumps(dict(node.metadata), sort_keys=True)
+        strings = (node.id, node.text, node.symbol, node.signature, node.source_uri, node.context_prefix, metadata)
+        for (blob, sizes), value in zip(self._strings.values(), strings, strict=True):
+            encoded = value.encode()
+            blob += encoded
+            sizes.append(len(encoded))
+        lines = (node.location.start_line, node.location.end_line)
+        self._numbers.extend((*lines, node.token_count, len(node.text), node.chunk_index))
+        self._timestamps.append(_microseconds(node.timestamp))
+        self._flags += bytes(getattr(node, name) for name in FLAGS)
+        self._hashes += bytes.fromhex(node.location.content_hash)
+
+    def parts(self) -> Parts:
+        """The columns as parts of a segment."""
+        parts: Parts = {
+            "numbers": np.asarray(self._numbers, dtype=np.int32),
+            "timestamps": np.asarray(self._timestamps, dtype=np.int64),
+            "flags": bytes_part(self._flags),
+            "hashes": bytes_part(self._hashes),
+        }
+        for name, (blob, sizes) in self._strings.items():
+            parts[name] = bytes_part(blob)
+            parts[f"{name}.sizes"] = np.asarray(sizes, dtype=np.int32)
+        return parts
+
+
+def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the columns of all rows, but for the categories."""
+    for name in STRINGS:
+        blobs = (segment.part(name) for segment in segments)
+        StringColumn.write_joined(directory, name, blobs, whole_column(segments, f"{name}.sizes"))
+    write_array(directory / "numbers.bin", whole_column(segments, "numbers").reshape(-1, len(NUMBERS)).T)
+    write_array(directory / "timestamps.bin", whole_column(segments, "timestamps"))
+    write_array(directory / FLAGS_FILE, whole_column(segments, "flags").reshape(-1, len(FLAGS)).T)
+    write_array(directory / "content_hash.bin", whole_column(segments, "hashes"))
+
+
+class NodeTable:
+    """The mapped node table of an index.
+
+    `numbers` and `flags` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP.
+    """
+
+    def __init__(self, directory: Path, count: int) -> None:
+        """Maps the columns of `count` rows. Raises IndexDamagedError."""
+        self.ids = StringColumn.open(directory, "id", count)
+        self.texts = StringColumn.open(directory, "text", count)
+        self.symbols = StringColumn.open(directory, "symbol", count)
+        self.signatures = StringColumn.open(directory, "signature", count)
+        self.source_uris = StringColumn.open(directory, "source_uri", count)
+        self.context_prefixes = StringColumn.open(directory, "context_prefix", count)
+        self._metadata = StringColumn.open(directory, "metadata", count)
+        self.categories = open_categories(directory, count)
+        numbers = map_array(directory / "numbers.bin", np.int32, (len(NUMBERS), count))
+        self.numbers: dict[str, NDArray[np.int32]] = dict(zip(NUMBERS, numbers, strict=True))
+        self.timestamps = map_array(directory / "timestamps.bin", np.int64, (count,))
+        flags = map_array(directory / FLAGS_FILE, np.bool_, (len(FLAGS), count))
+        self.flags: dict[str, NDArray[np.bool_]] = dict(zip(FLAGS, flags, strict=True))
+        self._hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
+
+    def node(self, row: int, access: NodeAccess) -> Node:
+        """The row as the node that was written; `access` is that of the row's policy class."""
+        kind, local_id = self._split_id(row)
+        return Node(
+            id=self.ids[row],
+            kind=kind,
+            local_id=local_id,
+            text=self.texts[row],
+            token_count=int(self.numbers["token_count"][row]),
+            location=self.location(row),
+            symbol=self.symbols[row],
+            signature=self.signatures[row],
+            language=self.categories["language"][row],
+            data_type=self.categories["data_type"][row],
+            corpus_type=self.categories["corpus_type"][row],
+            collection_id=self.categories["collection_id"][row],
+            case_id=self.categories["case_id"][row],
+            document_id=self.categories["document_id"][row],
+            document_version_id=self.categories["document_version_id"][row],
+            chunk_index=int(self.numbers["chunk_index"][row]),
+            is_latest=bool(self.flags["is_latest"][row]),
+            deleted=bool(self.flags["deleted"][row]),
+            service_name=self.categories["service_name"][row],
+            repo_name=self.categories["repo_name"][row],
+            section_path=self.categories["section_path"][row],
+            author=self.categories["author"][row],
+            channel=self.categories["channel"][row],
+            timestamp=self.timestamp(row),
+            source_uri=self.source_uris[row],
+            context_prefix=self.context_prefixes[row],
+            **self.origin_flags(row),
+            access=access,
+            metadata=self.metadata(row),
+        )
+
+    def location(self, row: int) -> Location:
+        """Where the row's text stands in its source."""
+        return Location(
+            path=self.categories["path"][row],
+            start_line=int(self.numbers["start_line"][row]),
+            end_line=int(self.numbers["end_line"][row]),
+            content_hash=self._hashes[row].tobytes().hex(),
+        )
+
+    def origin_flags(self, row: int) -> "OriginFlags":
+        """Whether the row is a test, and whether it is generated."""
+        return {"is_test": bool(self.flags["is_test"][row]), "is_generated": bool(self.flags["is_generated"][row])}
+
+    def timestamp(self, row: int) -> datetime | None:
+        """The row's timestamp, in UTC."""
+        microseconds = int(self.timestamps[row])
+        return None if microseconds == NO_TIMESTAMP else _EPOCH + microseconds * _MICROSECOND
+
+    def metadata(self, row: int) -> dict[str, JsonValue]:
+        """The row's metadata as its source gave it."""
+        metadata: dict[str, JsonValue] = json.loads(self._metadata[row])
+        return metadata
+
+    def _split_id(self, row: int) -> tuple[str, str]:
+        """The row's kind and local id: what follows the scope in its canonical id."""
+        _, _, kind, local_id = self.ids[row].split(SEPARATOR, 3)
+        return kind, local_id
+
+
+def _microseconds(timestamp: datetime | None) -> int:
+    return NO_TIMESTAMP if timestamp is None else (timestamp - _EPOCH) // _MICROSECOND

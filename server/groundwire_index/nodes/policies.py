@@ -1,0 +1,103 @@
+"""Policy classes: the distinct access demands of an index, so that visibility is judged per class.
+
+A row's code is the place of its class, counted from 1. No class has the code 0, so that a column which was
+never written, or was lost to zeros, hides its rows instead of showing them as those of the first class.
+"""
+
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.nodes.row_conditions import RowTest
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.segment import Parts, Segment, bytes_part
+from groundwire_server.domain.access import AccessContext, may_see
+
+POLICIES_FILE = "policies.json"
+POLICY_COLUMN = "policy.bin"
+_CLASSES, _CODES = "policies.classes", "policies.codes"
+_ADAPTER: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ...])
+
+
+def intern(demands: Sequence[NodeAccess]) -> tuple[tuple[NodeAccess, ...], NDArray[np.int32]]:
+    """The distinct demands, sorted, and each node's position among them."""
+    classes = sorted(set(demands), key=_order)
+    positions = {demand: position for position, demand in enumerate(classes)}
+    return tuple(classes), np.asarray([positions[demand] for demand in demands], dtype=np.int32)
+
+
+class PolicyRun:
+    """Collects the demands of one row after the other."""
+
+    def __init__(self) -> None:
+        self._codes: dict[NodeAccess, int] = {}
+        self._rows = array("i")
+
+    def add(self, demand: NodeAccess) -> None:
+        """Notes the demand of the next row."""
+        self._rows.append(self._codes.setdefault(demand, len(self._codes)))
+
+    def parts(self) -> Parts:
+        """The demands as parts of a segment; the classes stand in the order in which they came."""
+        return {_CLASSES: bytes_part(_ADAPTER.dump_json(tuple(self._codes))), _CODES: np.asarray(self._rows, np.int32)}
+
+
+def write_policies_of(directory: Path, segments: Sequence[Segment]) -> None:
+    """Writes the policy classes of all rows, and each row's."""
+    own = [_ADAPTER.validate_json(segment.part(_CLASSES).tobytes()) for segment in segments]
+    classes, places = intern([demand for demands in own for demand in demands])
+    write_policies(directory, classes)
+    ranks = np.split(places, np.cumsum([len(demands) for demands in own])[:-1])
+    codes = [mine[segment.part(_CODES)] for mine, segment in zip(ranks, segments, strict=True)]
+    write_array(directory / POLICY_COLUMN, np.concatenate(codes) + np.int32(1))
+
+
+def write_policies(directory: Path, classes: tuple[NodeAccess, ...]) -> None:
+    """Writes the policy classes into an index directory."""
+    (directory / POLICIES_FILE).write_bytes(_ADAPTER.dump_json(classes, indent=1) + b"\n")
+
+
+def read_policies(directory: Path) -> tuple[NodeAccess, ...]:
+    """Reads the policy classes of an index or of what is left of a deleted one. Raises IndexDamagedError."""
+    try:
+        return _ADAPTER.validate_json((directory / POLICIES_FILE).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise IndexDamagedError(f"{POLICIES_FILE}: {error}") from error
+
+
+class PolicyTable:
+    """The mapped policy classes of an index, and each row's. `classes` are sorted and distinct; each has a row."""
+
+    def __init__(self, directory: Path, count: int) -> None:
+        """Maps the codes of `count` rows. Raises IndexDamagedError, also when a code is of no class."""
+        self.classes = read_policies(directory)
+        self._codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
+        if count and not 0 <= self._codes.min() <= self._codes.max() <= len(self.classes):
+            raise IndexDamagedError(f"{POLICY_COLUMN}: names policy classes that {POLICIES_FILE} does not have")
+
+    def of(self, row: int) -> NodeAccess:
+        """What the row demands. Raises PermissionError, a defect, for a row that is of no class."""
+        code = int(self._codes[row])
+        if code == 0:
+            raise PermissionError(f"row {row} is of no policy class: nobody may see it")
+        return self.classes[code - 1]
+
+    def holding(self, chosen: NDArray[np.bool_]) -> RowTest:
+        """Which rows have a class that is among those chosen [classes]; rows of no class never have. Masks are new."""
+        by_code = np.concatenate((np.zeros(1, dtype=np.bool_), chosen))
+        return lambda rows: by_code.take(self._codes[rows])
+
+
+def visible_classes(classes: Sequence[NodeAccess], caller: AccessContext) -> NDArray[np.bool_]:
+    """For each class, whether the caller may see its nodes."""
+    return np.fromiter((may_see(demand, caller) for demand in classes), dtype=np.bool_, count=len(classes))
+
+
+def _order(demand: NodeAccess) -> tuple[str, tuple[str, ...], tuple[str, ...], int]:
+    return demand.tenant_id, demand.acl_tags, demand.classification_labels, demand.clearance_level

@@ -1,0 +1,91 @@
+"""Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
+
+import ctypes
+import hashlib
+import math
+import mmap
+import os
+import weakref
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.store.errors import IndexDamagedError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_LIBC.mmap.restype = ctypes.c_void_p
+_LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_MAP_FAILED = ctypes.c_void_p(-1).value
+
+
+def write_array(path: Path, values: NDArray[np.generic]) -> None:
+    """Writes an array as its bare little-endian elements in C order; the manifest's counts imply type and shape."""
+    little_endian = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    path.write_bytes(np.ascontiguousarray(little_endian).tobytes())
+
+
+def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:
+    """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array."""
+    element = np.dtype(dtype).newbyteorder("<")
+    expected = math.prod(shape) * element.itemsize
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size != expected:
+                raise IndexDamagedError(f"{path.name}: has {size} bytes; {shape} {element.name} take {expected}")
+            values = np.frombuffer(_mapped(file.fileno(), size) if size else b"", dtype=element).reshape(shape)
+    except OSError as error:
+        raise IndexDamagedError(f"{path.name}: {error}") from error
+    values.flags.writeable = False
+    return values
+
+
+def byte_size(path: Path) -> int:
+    """How long a file is. Raises IndexDamagedError."""
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise IndexDamagedError(f"{path.name}: {error}") from error
+
+
+def sha256(path: Path) -> str:
+    """Lower-case hexadecimal SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make_durable(path: Path) -> None:
+    """Forces a file or directory to disk, so that a crash after this call cannot lose it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_durably(path: Path, content: bytes) -> None:
+    """Swaps a small file's content in one step: readers see the old or the new content, never a mix."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_bytes(content)
+    make_durable(temporary)
+    temporary.replace(path)
+    make_durable(path.parent)
+
+
+def _mapped(descriptor: int, size: int) -> memoryview:
+    """The file's bytes, mapped for as long as something refers to them. Raises OSError.
+
+    Python's `mmap` keeps a file open for each mapping, before 3.13 in any case: an index has dozens of files, and many
+    systems let a process open a thousand.
+    """
+    address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+    if address == _MAP_FAILED:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    content = (ctypes.c_ubyte * size).from_address(address)
+    weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
+    return memoryview(content)

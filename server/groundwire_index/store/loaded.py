@@ -1,0 +1,107 @@
+"""An open index: its manifest and mapped tables.
+
+Opening reads little: of the checksums it compares those of the files that decide who sees what, the others are the
+business of `verify`.
+"""
+
+from pathlib import Path
+
+from groundwire_index.graph.edges import Edges
+from groundwire_index.graph.service_edges import ServiceEdges
+from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
+from groundwire_index.lexical.names import NameTable
+from groundwire_index.nodes.categories import CATEGORY_FILES
+from groundwire_index.nodes.metadata_terms import METADATA_FILES, MetadataTerms
+from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
+from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
+from groundwire_index.nodes.reading_order import ReadingOrder
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.files import sha256
+from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest
+from groundwire_index.vectors.vectors import VectorTable
+
+ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE, *CATEGORY_FILES, *METADATA_FILES)
+"""On what visibility rests: the flags tell which nodes are deleted, categories and metadata what is within bounds."""
+
+
+class LoadedIndex:
+    """One immutable index version, mapped. Safe to share between threads.
+
+    `lexical` holds code tokens, `prose` prose tokens; either is None for an index without it, as are `vectors`.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen,
+        or when one of ACCESS_FILES has another content.
+        """
+        self.manifest = Manifest.read(directory)
+        check_sizes(directory, self.manifest)
+        _check_access_files(directory, self.manifest)
+        count = self.manifest.node_count
+        self.nodes = NodeTable(directory, count)
+        self.policies = PolicyTable(directory, count)
+        self.edges = Edges(directory, self.manifest.edge_count)
+        space = self.manifest.vector_space
+        self.vectors = None if space is None else VectorTable(directory, count, space.dimension)
+        self.lexical = _lexical_table(directory, CODE, count, self.manifest.code)
+        self.prose = _lexical_table(directory, PROSE, count, self.manifest.prose)
+        self.names = NameTable(directory)
+        self.metadata_terms = MetadataTerms(directory)
+        self.reading_order = ReadingOrder(directory, count)
+        self.service_edges = ServiceEdges(directory)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope with this version pinned."""
+        return Scope(self.manifest.repository, self.manifest.branch, self.manifest.version)
+
+
+def open_version(directory: Path, scope: Scope) -> LoadedIndex:
+    """Opens the version that `scope` pins. Raises IndexDamagedError, also when the directory holds another one."""
+    index = LoadedIndex(directory)
+    if index.scope != scope:
+        built = f"{index.scope.active_index!r} of {index.scope.repository} {index.scope.branch}"
+        raise IndexDamagedError(f"{directory}: holds version {built}; move it back, or build anew")
+    return index
+
+
+def check_sizes(directory: Path, manifest: Manifest) -> None:
+    """Raises IndexDamagedError when a file of the manifest is missing or has another size: torn or truncated."""
+    for entry in manifest.files:
+        try:
+            size = (directory / entry.name).stat().st_size
+        except OSError as error:
+            raise IndexDamagedError(f"{entry.name}: is missing") from error
+        if size != entry.bytes:
+            raise IndexDamagedError(f"{entry.name}: has {size} bytes; the manifest says {entry.bytes}")
+
+
+def verify(directory: Path) -> LoadedIndex:
+    """Reads every file of an index, compares its checksum and opens it. Raises IndexDamagedError naming a bad file."""
+    manifest = Manifest.read(directory)
+    check_sizes(directory, manifest)
+    for entry in manifest.files:
+        _check_content(directory, entry)
+    return LoadedIndex(directory)
+
+
+def _check_access_files(directory: Path, manifest: Manifest) -> None:
+    entries = {entry.name: entry for entry in manifest.files}
+    for name in ACCESS_FILES:
+        if name not in entries:
+            raise IndexDamagedError(f"{name}: is not in the manifest")
+        _check_content(directory, entries[name])
+
+
+def _check_content(directory: Path, entry: FileEntry) -> None:
+    try:
+        found = sha256(directory / entry.name)
+    except OSError as error:
+        raise IndexDamagedError(f"{entry.name}: {error}") from error
+    if found != entry.sha256:
+        raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
+
+
+def _lexical_table(directory: Path, name: str, node_count: int, space: LexicalSpace | None) -> LexicalTable | None:
+    return None if space is None else LexicalTable(directory, name, node_count, space.term_count, space.posting_count)

@@ -1,0 +1,135 @@
+"""The manifest: what an index is, what it was made from and with, and the checksum of every other file."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from groundwire_index.store.errors import IndexDamagedError
+
+FORMAT = "groundwire-index"
+FORMAT_VERSION = 6
+MANIFEST_FILE = "manifest.json"
+CHECKSUM_FILE = "manifest.sha256"
+
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of the index, its size in bytes and its SHA-256."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """The int8 encoder that embeds queries in place of the model, and the cosine similarity of its vectors to the
+    model's over the texts by which encoders are judged."""
+
+    fingerprint: str
+    mean_cosine: float
+    min_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """The space of the index's vectors; name and fingerprint are "" when the source brought its own vectors.
+
+    Without `query_encoder` the model embeds queries as well.
+    """
+
+    embedder: str
+    fingerprint: str
+    dimension: int
+    query_encoder: QueryEncoder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSpace:
+    """A lexical table: the fingerprint of the tokeniser that made it, and its size."""
+
+    tokenizer: str
+    term_count: int
+    posting_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything about an index but its content. `code` and `prose` are its lexical tables, None for one it lacks."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    format: str
+    format_version: int
+    repository: str
+    branch: str
+    version: str
+    created: datetime
+    source: str
+    node_count: int
+    edge_count: int
+    edge_types: tuple[str, ...]
+    vector_space: VectorSpace | None
+    code: LexicalSpace | None
+    prose: LexicalSpace | None
+    token_counter: str
+    token_counter_fingerprint: str
+    files: tuple[FileEntry, ...]
+
+    def write(self, directory: Path) -> None:
+        """Writes the manifest into an index directory, and its checksum as `sha256sum --check` reads it."""
+        content = _ADAPTER.dump_json(self, indent=1) + b"\n"
+        (directory / MANIFEST_FILE).write_bytes(content)
+        (directory / CHECKSUM_FILE).write_text(_checksum_line(content))
+
+    @staticmethod
+    def read(directory: Path) -> "Manifest":
+        """Reads and checks the manifest of an index directory. Raises IndexDamagedError."""
+        try:
+            content = (directory / MANIFEST_FILE).read_bytes()
+            checksum = (directory / CHECKSUM_FILE).read_text(errors="replace")
+        except OSError as error:
+            raise IndexDamagedError(f"{directory.name}: not an index, {error.filename} is unreadable") from error
+        _check_format(content)
+        manifest = _parsed(content, _ADAPTER)
+        if checksum != _checksum_line(content):
+            raise IndexDamagedError(f"{MANIFEST_FILE}: its content does not match {CHECKSUM_FILE}")
+        return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """The fields that every format version has, so that another version is told apart from damage."""
+
+    format: str
+    format_version: int
+
+
+def _check_format(content: bytes) -> None:
+    found = _parsed(content, _FORMAT_ADAPTER)
+    if (found.format, found.format_version) != (FORMAT, FORMAT_VERSION):
+        raise IndexDamagedError(
+            f"{MANIFEST_FILE}: format {found.format} {found.format_version}; this server reads "
+            f"{FORMAT} {FORMAT_VERSION}; build the index anew"
+        )
+
+
+def _parsed(content: bytes, adapter: TypeAdapter[Parsed]) -> Parsed:
+    try:
+        return adapter.validate_json(content)
+    except ValidationError as error:
+        raise IndexDamagedError(f"{MANIFEST_FILE}: {error.error_count()} errors, first: {error.errors()[0]}") from error
+
+
+def _checksum_line(content: bytes) -> str:
+    return f"{hashlib.sha256(content).hexdigest()}  {MANIFEST_FILE}\n"
+
+
+_ADAPTER: TypeAdapter[Manifest] = TypeAdapter(Manifest)
+_FORMAT_ADAPTER: TypeAdapter[_Format] = TypeAdapter(_Format)

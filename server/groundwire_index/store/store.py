@@ -1,0 +1,224 @@
+"""Index versions on disk: `<data>/<repository>/<branch>/<version>/`, and which one is active.
+
+A version is built in a hidden directory beside its place and moved there in one step; the active version is the
+content of one small file that is swapped in one step. A crash at any point leaves the versions and the pointer that
+were there before, and at most a hidden directory that the next build removes. A deleted version leaves a tombstone
+(its policy classes), so that its name is never given to another content and a pin of it is told apart
+from a name that never was.
+"""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+from urllib.parse import unquote
+
+from groundwire_index.nodes.policies import POLICIES_FILE
+from groundwire_index.scope import Scope, escaped
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.files import make_durable, replace_durably
+from groundwire_index.store.loaded import open_version, verify
+from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.grants import UNLIMITED, Scopes
+
+MOST_BRANCHES = 4_096
+_SETTLED_NANOSECONDS = 1_000_000_000
+_ACTIVE = ".active"
+_TOMBSTONES = ".deleted"
+_BUILDING = ".building-"
+_REMOVED = ".removed-"
+
+
+class IndexStore:
+    """The data directory. Reading needs no lock; writers of one scope exclude each other by file locks."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self._active: dict[Path, tuple[tuple[int, int], str]] = {}
+        # Making a path takes longer than asking the system for it. Names come from callers, so not all are kept.
+        self._branch_of = lru_cache(MOST_BRANCHES)(lambda *names: self.data.joinpath(*map(escaped, names)))
+
+    def check_readable(self) -> None:
+        """Raises OSError when the data directory cannot be listed: it is gone, or its volume is."""
+        os.scandir(self.data).close()
+
+    def scopes(self, among: Scopes = UNLIMITED.scopes) -> Iterator[Scope]:
+        """Every repository and branch of those that has a directory, sorted; no other repository is looked into."""
+        for repository, directory in _by_name(self.data):
+            if among.names_repository(repository):
+                for branch, _ in _by_name(directory):
+                    if among.admit(repository, branch):
+                        yield Scope(repository, branch)
+
+    def versions(self, scope: Scope) -> list[str]:
+        """The versions of a scope, sorted."""
+        return sorted(directory.name for directory in _visible_directories(self._branch(scope)))
+
+    def active(self, scope: Scope) -> str:
+        """The active version of a scope, "" when there is none."""
+        pointer = self._branch(scope) / _ACTIVE
+        try:
+            state = pointer.stat()
+            written = (state.st_ino, state.st_mtime_ns)
+            known, version = self._active.get(pointer, (None, ""))
+            if known != written:
+                version = pointer.read_text()
+                # One that is swapped in the same tick of the clock could look the same, so a young one is read again.
+                if time.time_ns() - state.st_mtime_ns > _SETTLED_NANOSECONDS:
+                    self._active[pointer] = (written, version)
+        except (FileNotFoundError, NotADirectoryError):
+            self._active.pop(pointer, None)
+            return ""
+        return version
+
+    def directory(self, scope: Scope) -> Path:
+        """Where the version that `scope.active_index` names lies, if it exists."""
+        return self._branch(scope) / scope.active_index
+
+    def tombstone(self, scope: Scope) -> Path:
+        """Where the remains of the version lie, if it was deleted."""
+        return self._branch(scope) / _TOMBSTONES / scope.active_index
+
+    @contextmanager
+    def build(self, scope: Scope) -> Iterator[Path]:
+        """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
+
+        Raises IngestError when the name is taken or another build of the scope is running. When the body raises,
+        nothing is left.
+        """
+        branch = self._branch(scope)
+        branch.mkdir(parents=True, exist_ok=True)
+        _keep_from_readers(self.data)
+        for parent in (self.data, branch.parent):
+            make_durable(parent)
+        with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
+            with self._writing(scope):
+                _remove_leftovers(branch)
+            self.check_free(scope)
+            building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
+            building.chmod(0o755)
+            try:
+                yield building
+                building.rename(self.directory(scope))
+            except BaseException:
+                shutil.rmtree(building, ignore_errors=True)
+                raise
+            make_durable(branch)
+
+    def check_free(self, scope: Scope) -> None:
+        """Raises IngestError when the version's name is taken by an index or by a deleted one."""
+        for path, state in ((self.directory(scope), "exists"), (self.tombstone(scope), "was deleted")):
+            if path.exists():
+                raise IngestError(
+                    f"version {scope.active_index!r} of {scope.repository} {scope.branch} {state}; versions are "
+                    "immutable and names are not used twice: give another --version"
+                )
+
+    def require(self, scope: Scope) -> Path:
+        """The directory of a version. Raises NotFoundError, or PreconditionError when it was deleted."""
+        directory = self.directory(scope)
+        if directory.is_dir():
+            return directory
+        if self.tombstone(scope).is_dir():
+            raise PreconditionError(Reason.INDEX_GONE, f"index {scope.active_index!r} was deleted", scope.names)
+        message = f"there is no index {scope.active_index!r} in this scope"
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, message, scope.names)
+
+    def activate(self, scope: Scope) -> str:
+        """Makes a version the active one; returns the one before, or "".
+
+        Raises NotFoundError, PreconditionError when it was deleted, IndexDamagedError when it is not sound.
+        """
+        directory = self.require(scope)
+        try:
+            verify(directory)
+        except IndexDamagedError:
+            self.require(scope)  # what is deleted while it is read misses files, but is gone rather than damaged
+            raise
+        with self._writing(scope):
+            open_version(self.require(scope), scope)
+            previous = self.active(scope)
+            replace_durably(self._branch(scope) / _ACTIVE, scope.active_index.encode())
+        return previous
+
+    def delete(self, scope: Scope) -> None:
+        """Removes a version, leaving its tombstone; processes that read it go on.
+
+        Raises NotFoundError, or PreconditionError when it is active or was deleted before.
+        """
+        self.require(scope)
+        with self._writing(scope):
+            directory = self.require(scope)
+            if self.active(scope) == scope.active_index:
+                message = f"index {scope.active_index!r} is active; activate another first"
+                raise PreconditionError(Reason.INDEX_ACTIVE, message, scope.names)
+            self._bury(scope, directory)
+            removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
+            make_durable(self._branch(scope))
+            shutil.rmtree(removed.parent)
+
+    def _bury(self, scope: Scope, directory: Path) -> None:
+        """Keeps the version's policy classes, so that only who could see it is told that it was deleted."""
+        tombstone = self.tombstone(scope)
+        tombstone.mkdir(parents=True, exist_ok=True)
+        policies = directory / POLICIES_FILE
+        content = policies.read_bytes() if policies.is_file() else b"[]"  # of a damaged version nobody is told
+        replace_durably(tombstone / POLICIES_FILE, content)
+        make_durable(tombstone.parent)
+
+    @contextmanager
+    def _writing(self, scope: Scope) -> Iterator[None]:
+        with _locked(self._branch(scope) / ".write.lock"):
+            yield
+
+    def _branch(self, scope: Scope) -> Path:
+        return self._branch_of(scope.repository, scope.branch)
+
+
+def _keep_from_readers(data: Path) -> None:
+    """Lets neither git nor a build of the source tree around the data folder read what lies in it."""
+    rules = data / ".gitignore"
+    if not rules.exists():
+        replace_durably(rules, b"*\n")
+
+
+def _remove_leftovers(branch: Path) -> None:
+    """Removes what writers that were killed have left behind; nobody else may be writing."""
+    for pattern in (f"{_BUILDING}*", f"{_REMOVED}*"):
+        for directory in branch.glob(pattern):
+            shutil.rmtree(directory)
+    for temporary in branch.glob(f".{_ACTIVE}.*.tmp"):
+        temporary.unlink()
+
+
+def _by_name(parent: Path) -> list[tuple[str, Path]]:
+    """The directories of repositories or branches below a directory, sorted by the names that they stand for."""
+    return sorted((unquote(path.name), path) for path in _visible_directories(parent))
+
+
+def _visible_directories(parent: Path) -> list[Path]:
+    if not parent.is_dir():
+        return []
+    return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+@contextmanager
+def _locked(path: Path, refusal: str = "") -> Iterator[None]:
+    """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
+
+    Waits for it, or with a `refusal` raises IngestError at once when another process holds it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
+        except BlockingIOError as error:
+            raise IngestError(f"{refusal}; wait for it to end") from error
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,71 @@
+"""Writing the vectors of an index row by row, in any order, as the flat inner-product index that FAISS reads."""
+
+import os
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.store.files import write_array
+from groundwire_index.vectors.vector_codes import write_codes
+
+VECTORS_FILE = "vectors.faiss"
+PRESENT_FILE = "vectors.present.bin"
+
+_HEADER = struct.Struct("<4siqqqBiQ")
+_UNUSED = 1 << 20  # stands twice where older versions of the format had fields
+_INNER_PRODUCT = 0
+
+
+class VectorFile:
+    """The vectors [count, dimension] of an index that is being written; rows that are never put have none.
+
+    Use it as a context manager: at its end it notes which rows have a vector, and writes the codes of all.
+    """
+
+    def __init__(self, directory: Path, count: int, dimension: int) -> None:
+        self._directory = directory
+        self._dimension = dimension
+        self._present = np.zeros(count, dtype=np.bool_)
+        self._descriptor = os.open(directory / VECTORS_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        header = _HEADER.pack(b"IxFI", dimension, count, _UNUSED, _UNUSED, True, _INNER_PRODUCT, count * dimension)
+        self._write(header, 0)
+        os.ftruncate(self._descriptor, self._place(count))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+        if error is None:
+            write_array(self._directory / PRESENT_FILE, self._present)
+            write_codes(self._directory, self._written())
+
+    def put(self, rows: NDArray[np.integer], vectors: NDArray[np.float32]) -> None:
+        """Writes unit vectors [m, dimension] to rows [m], which ascend; neighbours are written at once."""
+        cuts = np.flatnonzero(np.diff(rows) != 1) + 1
+        for own_rows, own_vectors in zip(np.split(rows, cuts), np.split(vectors, cuts), strict=True):
+            if len(own_rows):
+                self._write(np.ascontiguousarray(own_vectors, dtype="<f4").tobytes(), self._place(int(own_rows[0])))
+        self._present[rows] = True
+
+    def _written(self) -> NDArray[np.float32]:
+        """The vectors [count, dimension] in the file; those of rows without one are 0."""
+        shape = (len(self._present), self._dimension)
+        if 0 in shape:  # which cannot be mapped
+            return np.zeros(shape, dtype=np.float32)
+        return np.memmap(self._directory / VECTORS_FILE, np.float32, "r", _HEADER.size, shape)
+
+    def _write(self, content: bytes, place: int) -> None:
+        rest = memoryview(content)
+        while rest:
+            written = os.pwrite(self._descriptor, rest, place)
+            rest, place = rest[written:], place + written
+
+    def _place(self, row: int) -> int:
+        return _HEADER.size + row * self._dimension * 4

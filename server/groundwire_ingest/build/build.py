@@ -1,0 +1,185 @@
+"""From a source to a published index version: collect, embed, count and tokenise, write, publish, activate.
+
+Nodes wait on disk and pass through memory a block at a time; a source of any size is built in the same memory but for
+its keys, its edges as numbers and the vocabularies (docs/adr/0016).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire.tokens import TokenCounter
+from groundwire_index.scope import Scope
+from groundwire_index.embedding.cache import EmbeddingCache
+from groundwire_index.embedding.embedder import Embedder
+from groundwire_index.nodes.categories import open_categories
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.segment import Segment
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.tables import Job as TableJob
+from groundwire_index.store.tables import LexicalSize, write_tables
+from groundwire_index.store.writer import Origin, seal_index
+from groundwire_ingest.build.collect import Collected, collect
+from groundwire_ingest.build.processes import Advance, processor_count, runner
+from groundwire_ingest.build.progress import Progress, ProgressCallback
+from groundwire_ingest.records import SkippedFile, Source, SourceRecord
+from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
+from groundwire_ingest.build.vector_space import vector_space
+from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
+
+EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
+BYTES_WORTH_PROCESSES = 8 << 20
+"""Nodes that take less than this on disk are done before other processes would have started."""
+BYTES_A_SEGMENT = 16 << 20
+"""What a segment's nodes take on disk at most, about."""
+_RECORDS_BETWEEN_REPORTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What to build. `scope.active_index` names the version; `embedder` None means that texts are not embedded."""
+
+    data: Path
+    scope: Scope
+    embedder: Embedder | None
+    activate: bool = True
+    skip_dangling_edges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """The space of the vectors, None without any; how many distinct texts were embedded, and had been before."""
+
+    space: VectorSpace | None
+    embedded: int = 0
+    reused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What was built: counts, edges by type, what was left out, and how many texts were embedded or reused."""
+
+    scope: Scope
+    source: str
+    node_count: int
+    kinds: tuple[tuple[str, int], ...]
+    edge_types: tuple[tuple[str, int], ...]
+    skipped: tuple[SkippedFile, ...]
+    dropped_edges: int
+    embedded: int
+    reused: int
+    activated: bool
+
+
+def build_index(source: Source, options: BuildOptions, progress: Progress) -> BuildReport:
+    """Builds and publishes a version. Raises IngestError; then, and when interrupted, nothing was published."""
+    store = IndexStore(options.data)
+    store.check_free(options.scope)
+    counter = TokenCounter()
+    with store.build(options.scope) as directory:
+        with TemporaryDirectory(prefix=".", dir=directory) as name:
+            scratch = Path(name)
+            collected = _collect(source, options, scratch, progress)
+            vectors = _write_vectors(directory, collected, options, progress)
+            lexical = _write_tables(directory, collected, options.scope, scratch, progress)
+        origin = Origin(
+            scope=options.scope,
+            created=datetime.now(UTC),
+            source=source.description,
+            token_counter=counter.name,
+            token_counter_fingerprint=counter.fingerprint,
+            vector_space=vectors.space,
+            tokenizers=TOKENIZERS,
+            skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
+        )
+        seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
+        report = _report(directory, source, options, collected, vectors)
+    if options.activate:
+        store.activate(options.scope)
+    return report
+
+
+def _report(
+    directory: Path, source: Source, options: BuildOptions, collected: Collected, vectors: _Vectors
+) -> BuildReport:
+    kinds = open_categories(directory, len(collected.nodes))["kind"]
+    return BuildReport(
+        scope=options.scope,
+        source=source.description,
+        node_count=len(collected.nodes),
+        kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
+        edge_types=_counts(collected.edges.edge_types, collected.edges.types),
+        skipped=collected.skipped,
+        dropped_edges=collected.dropped_edges,
+        embedded=vectors.embedded,
+        reused=vectors.reused,
+        activated=options.activate,
+    )
+
+
+def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
+    with progress.stage("Reading") as report:
+        records = _counted(source, report)
+        return collect(records, options.scope, scratch, skip_dangling_edges=options.skip_dangling_edges)
+
+
+def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]:
+    count = 0
+    for count, record in enumerate(source.read(), start=1):
+        if count % _RECORDS_BETWEEN_REPORTS == 0:
+            report(count, 0)
+        yield record
+    report(count, 0)
+
+
+def _write_vectors(directory: Path, collected: Collected, options: BuildOptions, progress: Progress) -> _Vectors:
+    nodes, dimension, embedder = collected.nodes, collected.dimension, options.embedder
+    if embedder is None:
+        return _Vectors(None if dimension is None else write_own_vectors(directory, nodes, dimension))
+    if dimension is not None:
+        raise own_vectors_refused(nodes)
+    with progress.stage("Preparing model") as report:
+        space, texts = vector_space(embedder, options.data, processor_count())
+        report(1, 1)
+    with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
+    return _Vectors(space, embedded, reused)
+
+
+def _write_tables(
+    directory: Path, collected: Collected, scope: Scope, scratch: Path, progress: Progress
+) -> dict[str, LexicalSize]:
+    nodes = collected.nodes
+    processes = processor_count() if nodes.byte_count >= BYTES_WORTH_PROCESSES else 1
+    maker = SegmentMaker(nodes, scope, scratch)
+    # Two spans a process, so that none waits long for the slowest.
+    spans = nodes.spans(BYTES_A_SEGMENT, least_spans=1 if processes == 1 else 2 * processes)
+    make = maker.held if len(spans) == 1 else maker.spilled
+    with runner(processes) as runs:
+        with progress.stage("Tokenising") as report:
+            jobs = [partial(make, span) for span in spans]
+            segments: Sequence[Segment] = runs.run(jobs, lambda done: report(done, len(nodes)))
+        nodes.discard()
+        with progress.stage("Writing tables") as report:
+
+            def run_jobs(jobs: Sequence[TableJob]) -> Sequence[LexicalSize | None]:
+                return runs.run([partial(_run_table_job, job) for job in jobs], lambda done: report(done, len(jobs)))
+
+            return write_tables(directory, segments, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
+
+
+def _run_table_job(job: TableJob, advance: Advance) -> LexicalSize | None:
+    result = job()
+    advance(1)
+    return result
+
+
+def _counts(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[tuple[str, int], ...]:
+    """How many of the codes name each of the names."""
+    return tuple(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))

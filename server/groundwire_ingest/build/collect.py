@@ -1,0 +1,161 @@
+"""From a source's records to the nodes and edges of one index, with every rule that all sources share.
+
+A text that no response could hold is cut. Refused: a node named twice, an id that is malformed or too long, access data
+stated on some nodes only, an edge to a node that is not there. Nothing has been written when a rule is broken.
+"""
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_server.domain.errors import IngestError
+from groundwire_index.nodes.node import CONTAINS
+from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
+from groundwire_index.graph.edges import EdgeTable
+from groundwire_ingest.build.edge_columns import EdgeColumns
+from groundwire_ingest.build.long_texts import in_parts
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
+from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
+
+ACCESS_FIELDS = ("tenant_id", "acl_tags", "classification_labels", "clearance_level")
+
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a source holds, checked: nodes sorted by canonical id, distinct edges, and what was left out.
+
+    `dimension` is the length of the longest vector that a node brings, None when none brings any.
+    """
+
+    nodes: SpooledNodes
+    edges: EdgeTable
+    skipped: tuple[SkippedFile, ...]
+    dropped_edges: int
+    dimension: int | None
+
+
+def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, skip_dangling_edges: bool) -> Collected:
+    """Reads a source to its end. With `skip_dangling_edges`, edges to absent nodes are counted and left out.
+
+    The nodes wait in the empty folder `directory`; memory holds their keys, the edges as numbers and what was skipped.
+    Raises IngestError naming the place and the rule.
+    """
+    with NodeSpool(directory) as spool, EdgeColumns(directory) as edges:
+        reading = _Reading(scope, spool, edges)
+        for record in records:
+            reading.add(record)
+        return reading.finish(skip_dangling_edges=skip_dangling_edges)
+
+
+class _Reading:
+    """What is known of a source while it is read. Keys are numbered in the order in which nodes and edges name them."""
+
+    def __init__(self, scope: Scope, spool: NodeSpool, edges: EdgeColumns) -> None:
+        self._scope, self._spool, self._edges = scope, spool, edges
+        self._keys: dict[str, int] = {}
+        self._places = array("q")
+        self._skipped: list[SkippedFile] = []
+        self._access = _StatedAccess()
+        self._id_problem = ""
+        self._dimension: int | None = None
+
+    def add(self, record: SourceRecord) -> None:
+        """Takes the next record."""
+        if isinstance(record, SourceEdge):
+            self._edges.add(record, self._number(record.from_key), self._number(record.to_key))
+        elif isinstance(record, SkippedFile):
+            self._skipped.append(record)
+        else:
+            whole, *others = in_parts(record)
+            self._add_node(whole)
+            for part in others:
+                self._add_node(part)
+                self.add(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
+
+    def finish(self, *, skip_dangling_edges: bool) -> Collected:
+        """Checks what only the whole source shows."""
+        places = np.asarray(self._places)
+        numbers = np.flatnonzero(places != _NOWHERE)
+        if not len(numbers):
+            raise IngestError("the source holds no nodes; there is nothing to index")
+        if self._id_problem:
+            raise IngestError(self._id_problem)
+        self._access.check()
+        # Canonical ids differ in what follows the scope alone, so keys are in their order.
+        keys = list(self._keys)
+        order = np.asarray(sorted(numbers.tolist(), key=keys.__getitem__))
+        rows = np.full(len(keys), _NOWHERE, dtype=np.int32)
+        rows[order] = np.arange(len(order), dtype=np.int32)
+        edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
+        nodes = self._spool.finish(places[order])
+        return Collected(nodes, edges, tuple(self._skipped), dropped, self._dimension)
+
+    def _add_node(self, node: SourceNode) -> None:
+        key = node.key
+        number = self._number(key)
+        if self._places[number] != _NOWHERE:
+            other = self._spool.read(self._places[number])
+            raise IngestError(f"{node.origin}: node {key!r} was already named at {other.origin}; name it once")
+        self._places[number] = self._spool.append(node)
+        self._id_problem = self._id_problem or _id_problem(node, self._scope)
+        self._access.add(node)
+        if node.vector is not None:
+            self._dimension = max(self._dimension or 0, len(node.vector))
+
+    def _number(self, key: str) -> int:
+        number = self._keys.setdefault(key, len(self._keys))
+        if number == len(self._places):
+            self._places.append(_NOWHERE)
+        return number
+
+
+def node_access(node: SourceNode) -> NodeAccess:
+    """What the node demands of a caller; a source that states nothing describes public nodes."""
+    stated = node.access
+    return NodeAccess(
+        tenant_id=stated.tenant_id or "",
+        acl_tags=stated.acl_tags or (),
+        classification_labels=stated.classification_labels or (),
+        clearance_level=stated.clearance_level or 0,
+    )
+
+
+class _StatedAccess:
+    """Which node was the first to state a field of access data, and which the first not to."""
+
+    def __init__(self) -> None:
+        self._stating: dict[str, tuple[str, str]] = {}
+        self._silent: dict[str, tuple[str, str]] = {}
+
+    def add(self, node: SourceNode) -> None:
+        for name in ACCESS_FIELDS:
+            seen = self._silent if getattr(node.access, name) is None else self._stating
+            if name not in seen:
+                seen[name] = (node.key, node.origin)
+
+    def check(self) -> None:
+        for name in ACCESS_FIELDS:
+            if name in self._stating and name in self._silent:
+                (key, origin), (silent_key, silent_origin) = self._stating[name], self._silent[name]
+                raise IngestError(
+                    f"{silent_origin}: node {silent_key!r} does not state {name}, but {key!r} at {origin} "
+                    "does; a source that states access data states it on every node (an empty value means public)"
+                )
+
+
+def _id_problem(node: SourceNode, scope: Scope) -> str:
+    problem = kind_problem(node.kind)
+    if problem:
+        return f"{node.origin}: kind {node.kind!r} {problem}"
+    if not node.local_id:
+        return f"{node.origin}: local_id is empty; name the node"
+    id_ = canonical_id(scope, node.kind, node.local_id)
+    if len(id_.encode()) > MAX_ID_LENGTH:
+        return f"{node.origin}: id {id_[:80]!r}... has more than {MAX_ID_LENGTH} UTF-8 bytes; shorten local_id"
+    return ""

@@ -1,0 +1,84 @@
+"""Texts that no response can hold are cut into parts, so that every text of an index can be returned."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_server.domain.packing import MAX_TEXT_BYTES
+from groundwire_ingest.records import SourceNode
+
+MAX_REPEATED_BYTES = MAX_TEXT_BYTES // 2
+"""What each part may repeat of its node: so all parts together take no more than twice what the node does."""
+
+_LINE_END = b"\n"
+
+
+def text_bytes(node: SourceNode) -> int:
+    """What the text takes in a response with its path and symbol, in UTF-8 bytes."""
+    return sum(map(_size, (node.text, node.path, node.symbol)))
+
+
+def in_parts(node: SourceNode) -> tuple[SourceNode, ...]:
+    """The node, or the parts of one whose text is too long for a response; together they hold the whole text.
+
+    The first part has the node's id, the others `<local id>@part2` and so on. They end with a line where one ends in
+    time. Raises IngestError where what the parts would have in common is too long itself.
+    """
+    if text_bytes(node) <= MAX_TEXT_BYTES:
+        return (node,)
+    repeated = _repeated_bytes(node)
+    if repeated > MAX_REPEATED_BYTES:
+        raise IngestError(
+            f"{node.origin}: node {node.key[:80]!r} has a text that must be cut to be returned, and {repeated} bytes "
+            f"besides it that every part would repeat; at most {MAX_REPEATED_BYTES} are allowed, shorten them"
+        )
+    return tuple(_parts(node, MAX_TEXT_BYTES - repeated))
+
+
+def _parts(node: SourceNode, most_bytes: int) -> Iterator[SourceNode]:
+    line = node.start_line
+    knows_lines = line > 0 and _line_count(node.text) == node.end_line - line + 1
+    for number, text in enumerate(_cut(node.text.encode(), most_bytes), start=1):
+        local_id = node.local_id if number == 1 else f"{node.local_id}@part{number}"
+        part = replace(node, local_id=local_id, text=text)
+        if knows_lines:
+            part = replace(part, start_line=line, end_line=line + _line_count(text) - 1)
+            line += text.count("\n")
+        yield part
+
+
+def _cut(text: bytes, most_bytes: int) -> Iterator[str]:
+    """Stretches of UTF-8 of at most so many bytes, which end behind their last line's end if they have one."""
+    start = 0
+    while start < len(text):
+        end = min(start + most_bytes, len(text))
+        if end < len(text):
+            end = text.rfind(_LINE_END, start, end) + 1 or _character_start(text, end)
+        yield text[start:end].decode()
+        start = end
+
+
+def _character_start(text: bytes, position: int) -> int:
+    """Where the character begins that a position lies in; bytes that continue one are 10xxxxxx."""
+    while text[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
+
+
+def _line_count(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def _repeated_bytes(node: SourceNode) -> int:
+    strings = (
+        *(node.local_id, node.path, node.symbol, node.signature, node.language, node.data_type, node.corpus_type),
+        *(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.service_name),
+        *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
+        *(node.origin, json.dumps(dict(node.metadata))),
+    )
+    return sum(map(_size, strings))
+
+
+def _size(string: str) -> int:
+    return len(string.encode(errors="surrogatepass"))  # that no text holds half of a pair is not checked here

@@ -1,0 +1,95 @@
+"""From nodes of a source to rows of an index: tokens counted, texts cut into tokens, a span of rows at a time."""
+
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+
+from groundwire.tokens import TokenCounter
+from groundwire_index.nodes.node import Location, Node, content_hash
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.store.rows import Rows
+from groundwire_index.store.segment import HeldSegment, SpilledSegment
+from groundwire_ingest.build.collect import node_access
+from groundwire_ingest.build.processes import Advance
+from groundwire_ingest.records import SourceNode
+from groundwire_ingest.build.spool import SpooledNodes
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
+
+SYMBOL_WEIGHT = 3
+"""How often BM25 counts a symbol's words: a name says more of a node than a word of its text (docs/quality.md)."""
+TOKENIZERS = {CODE: TOKENIZER_FINGERPRINT, PROSE: PROSE_TOKENIZER_FINGERPRINT}
+"""What makes the lexical tables of a build."""
+
+_ROWS_BETWEEN_REPORTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMaker:
+    """Makes segments of spooled nodes; may be sent to another process."""
+
+    nodes: SpooledNodes
+    scope: Scope
+    scratch: Path
+
+    def held(self, rows: range, advance: Advance) -> HeldSegment:
+        """The segment of some rows, in memory; `advance` is told of rows as they are done."""
+        collected = Rows(rows.start, TOKENIZERS)
+        counter = TokenCounter()
+        waiting = 0
+        for source in self.nodes.read(rows):
+            node = _node(source, self.scope, counter.count(source.text))
+            collected.add(node, _tokens(node))
+            waiting += 1
+            if waiting == _ROWS_BETWEEN_REPORTS:
+                advance(waiting)
+                waiting = 0
+        advance(waiting)
+        return collected.segment()
+
+    def spilled(self, rows: range, advance: Advance) -> SpilledSegment:
+        """The segment of some rows, on disk."""
+        return self.held(rows, advance).spill(self.scratch / f"rows.{rows.start}")
+
+
+def _node(source: SourceNode, scope: Scope, token_count: int) -> Node:
+    return Node(
+        id=canonical_id(scope, source.kind, source.local_id),
+        kind=source.kind,
+        local_id=source.local_id,
+        text=source.text,
+        token_count=token_count,
+        location=Location(source.path, source.start_line, source.end_line, content_hash(source.text)),
+        symbol=source.symbol,
+        signature=source.signature,
+        language=source.language,
+        data_type=source.data_type,
+        corpus_type=source.corpus_type,
+        collection_id=source.collection_id,
+        case_id=source.case_id,
+        document_id=source.document_id,
+        document_version_id=source.document_version_id,
+        chunk_index=source.chunk_index,
+        is_latest=source.is_latest,
+        deleted=source.deleted,
+        service_name=source.service_name,
+        repo_name=source.repo_name or scope.repository,
+        section_path=source.section_path,
+        author=source.author,
+        channel=source.channel,
+        timestamp=source.timestamp,
+        source_uri=source.source_uri,
+        context_prefix=source.context_prefix,
+        is_test=source.is_test,
+        is_generated=source.is_generated,
+        access=node_access(source),
+        metadata=source.metadata,
+    )
+
+
+def _tokens(node: Node) -> dict[str, list[str]]:
+    """The tokens of all that is searched for words, by lexical table."""
+    fields = (*repeat(node.symbol, SYMBOL_WEIGHT), node.location.path, node.context_prefix, node.text)
+    searched = " ".join(field for field in fields if field)
+    return {CODE: tokenize(searched), PROSE: tokenize_prose(searched)}

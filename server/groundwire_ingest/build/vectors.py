@@ -1,0 +1,99 @@
+"""The vectors of a build: brought by the source, or embedded from the texts; written a block of rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from groundwire_server.domain.errors import IngestError
+from groundwire_index.embedding.cache import EmbeddingCache
+from groundwire_index.embedding.embed import put_known, put_missing
+from groundwire_index.embedding.embedder import TextEmbedder
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.vectors.vector_file import VectorFile
+from groundwire_ingest.build.progress import Progress
+from groundwire_ingest.records import SourceNode
+from groundwire_ingest.build.spool import SpooledNodes
+from groundwire_index.text.identifiers import identifiers, words_within
+
+UNIT_TOLERANCE = 1e-6
+ROWS_A_BLOCK = 1024
+
+
+def embed_nodes(
+    directory: Path, nodes: SpooledNodes, embedder: TextEmbedder, cache: EmbeddingCache, progress: Progress
+) -> tuple[int, int]:
+    """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
+
+    Raises what the embedder raises, and EmbeddingCacheError.
+    """
+    texts = _NodeTexts(nodes)
+    with VectorFile(directory, len(nodes), embedder.dimension) as file:
+        with progress.stage("Looking up") as report:
+            found = put_known(texts, embedder, cache, file, report)
+        with progress.stage("Embedding") as report:
+            embedded = put_missing(found, texts, embedder, cache, file, report)
+    return embedded, found.reused
+
+
+def own_vectors_refused(nodes: SpooledNodes) -> IngestError:
+    """The error for a source that brings vectors where its texts are to be embedded."""
+    origin = next(node.origin for node in nodes if node.vector is not None)
+    return IngestError(f"{origin}: the source brings its own vectors; give --embedder none, or drop them")
+
+
+def write_own_vectors(directory: Path, nodes: SpooledNodes, dimension: int) -> VectorSpace:
+    """Writes the source's vectors at unit length. Raises IngestError unless every node has one of `dimension`."""
+    without_direction = ""
+    with VectorFile(directory, len(nodes), dimension) as file:
+        for start in range(0, len(nodes), ROWS_A_BLOCK):
+            rows = range(start, min(start + ROWS_A_BLOCK, len(nodes)))
+            block = list(nodes.read(rows))
+            for node in block:
+                if len(node.vector or ()) != dimension:
+                    raise IngestError(
+                        f"{node.origin}: vector has {len(node.vector or ())} components, others have {dimension}"
+                    )
+            # Only once all are known to be of one dimension.
+            without_direction = without_direction or _put_block(file, rows, block)
+        if without_direction:
+            raise IngestError(without_direction)
+    return VectorSpace(embedder="", fingerprint="", dimension=dimension)
+
+
+def _put_block(file: VectorFile, rows: range, nodes: Sequence[SourceNode]) -> str:
+    """Writes the vectors of some rows; returns what is wrong with the first that has no direction."""
+    vectors = np.asarray([node.vector for node in nodes], dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    for node, norm in zip(nodes, norms[:, 0], strict=True):
+        if not 0.0 < norm < np.inf:
+            return f"{node.origin}: vector has length {norm}, so no direction; give finite numbers, not all 0"
+    # A vector that is of unit length in single precision stays as it is, so that an export comes back bit for bit.
+    norms[np.abs(norms - 1.0) <= UNIT_TOLERANCE] = 1.0
+    file.put(np.arange(rows.start, rows.stop), (vectors / norms).astype(np.float32))
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeTexts:
+    """What is embedded of each node."""
+
+    nodes: SpooledNodes
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def read(self, rows: Sequence[int]) -> Iterator[str]:
+        return (embedded_text(node.symbol, node.context_prefix, node.text) for node in self.nodes.read(rows))
+
+
+def embedded_text(symbol: str, context_prefix: str, text: str) -> str:
+    """What is embedded of a node: the words of its qualified name, then its context, a blank line, and its text.
+
+    A name is split at case and underscores, because people ask in words (docs/adr/0029). It says nothing for a node
+    without a text, which is not to be found by its name's meaning.
+    """
+    words = " ".join(word for name in identifiers(symbol) for word in words_within(name)) if text.strip() else ""
+    head = "\n".join(line for line in (words, context_prefix) if line)
+    return f"{head}\n\n{text}" if head else text

@@ -1,0 +1,117 @@
+"""From an index back to the JSONL that makes it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.scope import SEPARATOR, Scope
+from groundwire_index.store.loaded import LoadedIndex, open_version
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.jsonl.jsonl_writing import jsonl_line
+from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
+from groundwire_server.domain.errors import IngestError
+
+STANDARD_OUTPUT = Path("-")
+
+
+def export_index(data: Path, scope: Scope, output: Path) -> int:
+    """Writes a version, the active one unless pinned, to a file or `-`; returns the number of lines.
+
+    Vectors are written where the source had brought its own; others are made anew from the texts. Raises IngestError,
+    NotFoundError, PreconditionError, IndexDamagedError.
+    """
+    store = IndexStore(data)
+    pinned = replace(scope, active_index=scope.active_index or store.active(scope))
+    if not pinned.active_index:
+        raise IngestError(f"{scope.repository} {scope.branch} has no active version in {data}; name one with --version")
+    index = open_version(store.require(pinned), pinned)
+    count = 0
+    with nullcontext(sys.stdout) if output == STANDARD_OUTPUT else output.open("w", encoding="utf-8") as stream:
+        records: Iterator[SourceNode | SourceEdge] = chain(_nodes(index), _edges(index))
+        for record in records:
+            stream.write(jsonl_line(record) + "\n")
+            count += 1
+    return count
+
+
+def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
+    for row in range(len(index.nodes.ids)):
+        access = index.policies.of(row)
+        node = index.nodes.node(row, access)
+        yield SourceNode(
+            kind=node.kind,
+            local_id=node.local_id,
+            text=node.text,
+            origin=node.id,
+            path=node.location.path,
+            start_line=node.location.start_line,
+            end_line=node.location.end_line,
+            symbol=node.symbol,
+            signature=node.signature,
+            language=node.language,
+            data_type=node.data_type,
+            corpus_type=node.corpus_type,
+            collection_id=node.collection_id,
+            case_id=node.case_id,
+            document_id=node.document_id,
+            document_version_id=node.document_version_id,
+            chunk_index=node.chunk_index,
+            is_latest=node.is_latest,
+            deleted=node.deleted,
+            service_name=node.service_name,
+            # The scope's own name is what an empty one means, so that the export fits under another scope as well.
+            repo_name="" if node.repo_name == index.manifest.repository else node.repo_name,
+            section_path=node.section_path,
+            author=node.author,
+            channel=node.channel,
+            timestamp=node.timestamp,
+            source_uri=node.source_uri,
+            context_prefix=node.context_prefix,
+            is_test=node.is_test,
+            is_generated=node.is_generated,
+            access=_stated(access),
+            vector=_own_vector(index, row),
+            metadata=node.metadata,
+        )
+
+
+def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
+    edges = index.edges
+    for position in np.lexsort((edges.to_rows, edges.types, edges.from_rows)).tolist():
+        from_row, to_row = int(edges.from_rows[position]), int(edges.to_rows[position])
+        yield SourceEdge(
+            from_key=_key(index, from_row),
+            to_key=_key(index, to_row),
+            edge_type=index.manifest.edge_types[int(edges.types[position])],
+            origin=index.nodes.ids[from_row],
+            # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
+            confidence=float(str(edges.confidences[position])),
+            line=int(edges.lines[position]),
+        )
+
+
+def _key(index: LoadedIndex, row: int) -> str:
+    """The name that edges use: what follows the scope in a canonical id."""
+    return index.nodes.ids[row].removeprefix(SEPARATOR.join((index.manifest.repository, index.manifest.branch, "")))
+
+
+def _stated(access: NodeAccess) -> StatedAccess:
+    return StatedAccess(
+        tenant_id=access.tenant_id,
+        acl_tags=access.acl_tags,
+        classification_labels=access.classification_labels,
+        clearance_level=access.clearance_level,
+    )
+
+
+def _own_vector(index: LoadedIndex, row: int) -> tuple[float, ...] | None:
+    space = index.manifest.vector_space
+    if space is None or index.vectors is None or space.embedder:
+        return None
+    return tuple(index.vectors.rows[row].tolist())

@@ -1,0 +1,111 @@
+"""What every source yields: nodes, edges and the files it could not use. A source knows no index."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from groundwire_index.nodes.node import JsonValue
+from groundwire_index.scope import node_key
+
+
+@dataclass(frozen=True, slots=True)
+class StatedAccess:
+    """Access data exactly as the source states it; None means that the source is silent on it.
+
+    Silence and "stated as public" differ: a source that states a field on one node must state it
+    on every node.
+    """
+
+    tenant_id: str | None = None
+    acl_tags: tuple[str, ...] | None = None
+    classification_labels: tuple[str, ...] | None = None
+    clearance_level: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNode:
+    """One chunk of source text with an identity.
+
+    `kind` and `local_id` name the node within its scope. Lines are 1-based and inclusive, 0 when
+    unknown. `origin` says where the record stands in its source, for error messages. The rest is as in
+    `domain.nodes.Node`; an empty `repo_name` means the scope's repository.
+    """
+
+    kind: str
+    local_id: str
+    text: str
+    origin: str
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    symbol: str = ""
+    signature: str = ""
+    language: str = ""
+    data_type: str = ""
+    corpus_type: str = ""
+    collection_id: str = ""
+    case_id: str = ""
+    document_id: str = ""
+    document_version_id: str = ""
+    chunk_index: int = 0
+    is_latest: bool = True
+    deleted: bool = False
+    service_name: str = ""
+    repo_name: str = ""
+    section_path: str = ""
+    author: str = ""
+    channel: str = ""
+    timestamp: datetime | None = None
+    source_uri: str = ""
+    context_prefix: str = ""
+    is_test: bool = False
+    is_generated: bool = False
+    access: StatedAccess = field(default_factory=StatedAccess)
+    vector: tuple[float, ...] | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """`<kind>::<local id>`, the name that edges use."""
+        return node_key(self.kind, self.local_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdge:
+    """A dependency between two node keys.
+
+    `confidence` is in (0, 1], 1 when the source asserts it. `line` is the 1-based line of the file of `from_key` where
+    the dependency stands, 0 when unknown.
+    """
+
+    from_key: str
+    to_key: str
+    edge_type: str
+    origin: str
+    confidence: float = 1.0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file, or a part of one, that could not be used, and why; counted and named, never dropped silently."""
+
+    path: str
+    why: str
+
+
+SourceRecord: TypeAlias = SourceNode | SourceEdge | SkippedFile
+
+
+class Source(Protocol):
+    """Something that can be indexed. `read` may be called once; raises IngestError when it is unusable."""
+
+    @property
+    def description(self) -> str:
+        """What it is and where, for messages and the manifest, such as `source tree shop`."""
+        ...
+
+    def read(self) -> Iterator[SourceRecord]:
+        """Yields nodes, edges and skipped files in a deterministic order; keys are unique."""
+        ...

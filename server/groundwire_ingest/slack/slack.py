@@ -1,0 +1,81 @@
+"""The Slack source: what Slack's "Export data" makes of a workspace, zipped or as a folder.
+
+A message is `slack::<channel>/<ts>`. Messages of public channels are public; all others demand a tag of their
+conversation, so that nobody sees them who was not granted it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from groundwire_ingest.archive_files import ArchiveFiles, ArchiveLayout, open_archive
+from groundwire_ingest.records import SkippedFile, SourceRecord
+from groundwire_ingest.slack.slack_directory import CHANNELS_FILE, DIRECTORY_FILES, USERS_FILE, slack_directory
+from groundwire_ingest.slack.slack_messages import LeftOut, Message, day_messages
+from groundwire_ingest.slack.slack_nodes import conversation_records
+from groundwire_ingest.slack.slack_text import SlackNames
+from groundwire_server.domain.errors import IngestError
+
+_DAY_FILE = re.compile(r"[^/]+/[0-9]{4}-[0-9]{2}-[0-9]{2}\.json")
+_LAYOUT = ArchiveLayout(
+    markers=((CHANNELS_FILE, USERS_FILE),), belongs=lambda name: not name.startswith((".", "__MACOSX"))
+)
+
+
+def open_slack_files(path: Path) -> ArchiveFiles | None:
+    """The files of the Slack export at `path`, or None when it is a folder or zip that holds none.
+
+    An export has lists of channels and users and the messages of at least one day. Raises IngestError as `open_archive`
+    does.
+    """
+    files = open_archive(path, _LAYOUT)
+    return files if files is not None and any(_DAY_FILE.fullmatch(name) for name in files.names) else None
+
+
+class SlackSource:
+    """A Slack export, zip or folder. Raises IngestError when there is none at the path."""
+
+    def __init__(self, path: Path) -> None:
+        files = open_slack_files(path)
+        if files is None:
+            raise IngestError(
+                f"{path}: holds no Slack export; {CHANNELS_FILE}, {USERS_FILE} and a channel's file of a day, such as "
+                "general/2025-01-01.json, must be there"
+            )
+        self._path = path
+        self._files = files
+
+    @property
+    def description(self) -> str:
+        """`Slack export` and its name."""
+        return f"Slack export {self._path.name}"
+
+    def read(self) -> Iterator[SourceRecord]:
+        """Yields files that hold no messages, then the conversations by folder; holds the messages of one at a time."""
+        directory = slack_directory(self._files)
+        days = sorted(name for name in self._files.names if _DAY_FILE.fullmatch(name))
+        for name in sorted(self._files.names - DIRECTORY_FILES - set(days)):
+            yield SkippedFile(name, "not a day's messages of a conversation")
+        for folder, paths in groupby(days, key=lambda path: path.partition("/")[0]):
+            conversation = directory.conversations.get(folder)
+            if conversation is None:
+                for path in paths:
+                    yield SkippedFile(path, "no list of conversations has its folder, so who may read it is unknown")
+                continue
+            said: dict[tuple[str, ...], Message] = {}
+            for path in paths:
+                yield from self._read_day(path, directory.names, said)
+            yield from conversation_records(conversation, said.values())
+
+    def _read_day(self, path: str, names: SlackNames, said: dict[tuple[str, ...], Message]) -> Iterator[SkippedFile]:
+        """Adds the messages of a day to what was `said`; yields how many records were left out, by reason."""
+        left_out: Counter[str] = Counter()
+        for item in day_messages(self._files, path, names):
+            if isinstance(item, LeftOut):
+                left_out[item.why] += 1
+            elif said.setdefault((item.ts, item.thread_ts, item.author, item.text), item) is not item:
+                left_out["a message that is there twice"] += 1
+        for why, count in sorted(left_out.items()):
+            yield SkippedFile(f"{path} ({count} record{'s' * (count > 1)})", why)

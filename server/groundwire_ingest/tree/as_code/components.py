@@ -1,0 +1,191 @@
+"""The code in components and views: Razor as C#, the scripts of Vue, Svelte and Astro as TypeScript or JavaScript."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from groundwire_ingest.records import SourceNode
+from groundwire_ingest.tree.as_code.component import Component, ComponentCode, component_code, unread_code
+from groundwire_ingest.tree.facts import Reference, Route
+from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag, Directive
+from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.languages.csharp_routes import route_pattern
+from groundwire_ingest.tree.languages.readers import CodeReaders
+from groundwire_ingest.tree.model import SourceFile
+
+_MARK = "__markup"
+"""Stands on the lines that are put around the code of a component, and in no component."""
+
+_IMPORTS = frozenset({"_Imports.razor", "_ViewImports.cshtml"})
+_RAZOR = (".razor", ".cshtml")
+_NAME = re.compile(r"@?\(?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\)?")
+_NO_NAME = re.compile(r"\W")
+_STRING = re.compile(r'"([^"\n]*)"')
+
+
+class ComponentReader:
+    """Reads the code of a tree's components once all of them are known.
+
+    `root_namespaces` has the root namespace of each folder that holds a .NET project.
+    """
+
+    def __init__(self, components: Iterable[Component], root_namespaces: Mapping[str, str]) -> None:
+        self._components = sorted(components, key=lambda item: item.path)
+        self._root_namespaces = root_namespaces
+        self._imports: dict[str, list[Directive]] = {}
+        for component in self._components:
+            folder, _, name = component.path.rpartition("/")
+            if name in _IMPORTS:
+                self._imports.setdefault(folder, []).extend(component.facts.directives)
+        self._readers = CodeReaders()
+
+    def read(self) -> Iterator[ComponentCode]:
+        """The code of each component, by path; those without a line that a node holds have none."""
+        for component in self._components:
+            if not any(component.keys):
+                continue
+            yield self._razor(component) if component.path.endswith(_RAZOR) else self._script(component)
+
+    def _razor(self, component: Component) -> ComponentCode:
+        """A class of the component's name; `@inject`, `@model` and `@code` are its members, markup is a method."""
+        directives = [*self._imported(component.path), *component.facts.directives]
+        text = _VirtualText()
+        text.put(1, self._class_head(component.path, directives))
+        in_method = False
+        for piece in _pieces(component.facts):
+            is_member = piece.kind == "members"
+            if is_member and in_method:
+                text.put(piece.line, f"}} /*{_MARK}*/")
+            elif not is_member and not in_method:
+                text.put(piece.line, f"void {_MARK}() {{")
+            in_method = not is_member
+            text.put(piece.line, f"_ = ({piece.text});" if piece.kind == "expression" else piece.text)
+        analysis = self._readers.read(SourceFile(component.path, f"{text.text}\n}} /*{_MARK}*/", "csharp"))
+        if analysis.facts is None or len(analysis.facts.definitions) < 2:
+            return unread_code(component)
+        nodes = [_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol]
+        facts = replace(
+            analysis.facts,
+            references=(*analysis.facts.references, *_tag_references(component, 1, is_type=True)),
+            routes=(*analysis.facts.routes, *_pages(component)),
+        )
+        return component_code(
+            component, [node for node in nodes if _says_something(node.text)], analysis.file.edges, facts
+        )
+
+    def _script(self, component: Component) -> ComponentCode:
+        """A module of all scripts of the component."""
+        scripts = [part for part in component.facts.code if part.kind == "script"]
+        if not scripts:
+            return unread_code(component)
+        text = _VirtualText()
+        for part in scripts:
+            text.put(part.line, part.text)
+        language = "typescript" if any(part.language == "typescript" for part in scripts) else "javascript"
+        analysis = self._readers.read(SourceFile(component.path, text.text, language))
+        if analysis.facts is None:
+            return unread_code(component)
+        tags = tuple(_tag_references(component, 0, is_type=False))
+        facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
+        return component_code(component, analysis.file.nodes, analysis.file.edges, facts)
+
+    def _imported(self, path: str) -> list[Directive]:
+        """What the files of imports in the folders above say, the outermost first."""
+        found: list[Directive] = []
+        for folder in folders_above(path):
+            found[:0] = self._imports.get(folder, ())
+        return found
+
+    def _class_head(self, path: str, directives: Sequence[Directive]) -> str:
+        folder, _, name = path.rpartition("/")
+        usings = "".join(f"using {item.text.rstrip(';')}; " for item in directives if item.name == "using")
+        bases = [item.text for item in directives if item.name in ("inherits", "implements")]
+        stated = (item.text for item in reversed(directives) if item.name == "namespace")
+        namespace = next(stated, self._namespace(folder))
+        head = f"{usings}namespace {namespace}; " if namespace else usings
+        after = f" : {', '.join(dict.fromkeys(bases))}" if bases else ""
+        return f"{head}partial class {_identifier(name.partition('.')[0])}{after} {{ /*{_MARK}*/"
+
+    def _namespace(self, folder: str) -> str:
+        """The project's root namespace and the folders below it."""
+        below: list[str] = []
+        while folder not in self._root_namespaces:
+            if not folder:
+                return ""
+            folder, _, name = folder.rpartition("/")
+            below.append(_identifier(name))
+        return ".".join((self._root_namespaces[folder], *reversed(below)))
+
+
+def _pieces(facts: ComponentFacts) -> list[CodePart]:
+    """The code of a Razor file in the order of its lines, what is injected as properties."""
+    pieces = [part for part in facts.code if part.kind != "script"]
+    for directive in facts.directives:
+        if directive.name in ("inject", "model"):
+            declared = directive.text if directive.name == "inject" else f"{directive.text} Model"
+            pieces.append(CodePart("members", f"public {declared} {{ get; set; }}", directive.line, "csharp"))
+    return sorted(pieces, key=lambda part: part.line)
+
+
+def _without_marks(node: SourceNode) -> SourceNode:
+    """A node without the lines that were put around it."""
+    if _MARK not in node.text and _MARK not in node.context_prefix:
+        return replace(node, language="razor")
+    lines = [line for line in node.text.split("\n") if _MARK not in line and line.strip()]
+    return replace(node, text="\n".join(lines), language="razor")
+
+
+def _tag_references(component: Component, scope: int, *, is_type: bool) -> Iterator[Reference]:
+    """What the elements of a component name: other components, and members of its own in attributes."""
+    for tag in component.facts.tags:
+        key = component.key_at(tag.line)
+        if is_type:
+            yield Reference(key, scope, tag.name, tag.line, "type")
+        else:
+            yield Reference(key, scope, _component_name(tag), tag.line, "value")
+        for attribute in tag.attributes:
+            match = _NAME.fullmatch(attribute.value)
+            if match is not None:
+                yield Reference(key, scope, match[1], attribute.line, "value")
+
+
+def _component_name(tag: ComponentTag) -> str:
+    """`CartMenu` of `cart-menu`."""
+    return "".join(part[:1].upper() + part[1:] for part in tag.name.split("-"))
+
+
+def _pages(component: Component) -> Iterator[Route]:
+    for directive in component.facts.directives:
+        match = _STRING.search(directive.text) if directive.name == "page" else None
+        if match is not None and match[1]:
+            yield Route(component.first_key, 1, route_pattern(match[1]), "", directive.line)
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _identifier(name: str) -> str:
+    return _NO_NAME.sub("_", name)
+
+
+class _VirtualText:
+    """Code that stands in pieces in another file, put together as one text with every piece on its line.
+
+    Pieces come in the order of their lines, the first of which is 1.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._line = 1
+
+    def put(self, line: int, text: str) -> None:
+        """Adds a piece that starts on a line; behind what stands there already where earlier pieces reach so far."""
+        self._pieces.append("\n" * (line - self._line) or " ")
+        self._pieces.append(text)
+        self._line = max(line, self._line) + text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._pieces)

@@ -1,0 +1,238 @@
+"""Deploy files as chunks: YAML by document, Compose files by service, Dockerfiles by stage, Helm templates.
+
+With the chunks comes what they state about services.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import PurePosixPath
+
+from groundwire_ingest.records import SkippedFile, SourceNode
+from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
+from groundwire_ingest.tree.chunking import lines_of, split_lines
+from groundwire_ingest.tree.dockerfile import dockerfile_stages
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.services.compose import compose_services
+from groundwire_ingest.tree.services.helm import template_statements
+from groundwire_ingest.tree.services.manifests import manifest_statements
+from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart, Statement
+from groundwire_ingest.tree.services.yaml_values import yaml_values
+from groundwire_ingest.tree.yaml_outline import YamlDocument, YamlError, yaml_documents
+
+MAX_NAME_CHARACTERS = 200
+
+_COMPOSE_FILE = re.compile(r"(?:docker-)?compose(?:[.-].*)?\.ya?ml", re.IGNORECASE)
+_DOCUMENT_MARK = re.compile(r"---(?:\s.*)?", re.DOTALL)
+_HELM_KIND = re.compile(r"^kind:[ \t]*[\"']?([A-Za-z][\w.]*)[\"']?[ \t]*\r?$", re.MULTILINE)
+_HELM_NAME = re.compile(
+    r"^metadata:[ \t]*\r?\n(?:[ \t].*\n)*?[ \t]+name:[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*\r?$", re.MULTILINE
+)
+_HELM_DEFINE = re.compile(r"\s*\{\{-?\s*define\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Lines of a file that make one chunk, 1-based, `end_line` included; "" as `name` means the file itself.
+
+    `boundaries` are lines before which a long chunk is best cut. `is_inside` says that the file's own chunk
+    contains this one. `statements` are what it states about services.
+    """
+
+    name: str
+    symbol: str
+    start_line: int
+    end_line: int
+    boundaries: tuple[int, ...] = ()
+    is_inside: bool = False
+    statements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeployAnalysis:
+    """One deploy file: its nodes with their Contains edges, and those of its parts that state something."""
+
+    file: FileAnalysis
+    parts: tuple[DeployedPart, ...] = ()
+
+
+def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
+    """The chunks of a YAML, Helm or Dockerfile, told apart by the file's `language`; kind is the language.
+
+    None for YAML that deploys nothing: that is no Compose file by its name and holds no Kubernetes manifest.
+    A file of one document has the local id `<path>`, its documents, services and stages `<path>#<name>`.
+    Kubernetes manifests have `Kind/name` as symbol and name. YAML whose aliases make too much of it to be read for
+    services is named in `skipped` with the line and the reason.
+    """
+    lines = lines_of(file.text)
+    if file.language == "dockerfile":
+        return _written(file, lines, _stage_parts(lines, file.path))
+    if file.language == "helm":
+        return _written(file, lines, _helm_parts(lines, file.path))
+    try:
+        documents = yaml_documents(file.text)
+    except YamlError:
+        return None
+    if not _is_compose(file.path, documents) and not any(_manifest_name(document) for document in documents):
+        return None
+    parts = _yaml_parts(lines, file.path, documents)
+    try:
+        return _written(file, lines, _with_statements(file, parts, documents))
+    except YamlError as error:
+        why = f"not read for services, for at line {error.line}: {error}"
+        return _written(file, lines, parts, (SkippedFile(file.path, why),))
+
+
+def _written(
+    file: SourceFile, lines: Sequence[str], parts: Sequence[_Part], skipped: tuple[SkippedFile, ...] = ()
+) -> DeployAnalysis:
+    writer = ChunkWriter(ChunkClass(file.path, file.language, file.language, "deploy", "CODE_DEPLOY"))
+    whole: SourceNode | None = None
+    counts: list[int] = []
+    for part in parts:
+        text = "".join(lines[part.start_line - 1 : part.end_line])
+        spans = split_lines(text, part.start_line, part.boundaries)
+        node = writer.write(f"{file.path}#{part.name}" if part.name else file.path, part.symbol, spans, {})
+        if part.is_inside and whole is not None and node is not None:
+            writer.contain(whole, node)
+        whole = whole or node
+        counts.append(len(spans))
+    analysis = writer.analysis(skipped)
+    nodes = iter(analysis.nodes)
+    chunks = [tuple(islice(nodes, count)) for count in counts]
+    return DeployAnalysis(
+        analysis,
+        tuple(
+            DeployedPart(file.path, pieces[0].origin, tuple(piece.key for piece in pieces), part.statements)
+            for part, pieces in zip(parts, chunks, strict=True)
+            if pieces and part.statements
+        ),
+    )
+
+
+def _yaml_parts(lines: Sequence[str], path: str, documents: Sequence[YamlDocument]) -> list[_Part]:
+    if _is_compose(path, documents):
+        services = _service_parts(lines, path, documents[0])
+        if services:
+            return services
+    starts = [1, *(document.start_line for document in documents[1:])]
+    named = [(_manifest_name(document), tuple(key.line for key in document.keys)) for document in documents]
+    return list(_document_parts(lines, path, starts, named or [("", ())]))
+
+
+def _is_compose(path: str, documents: Sequence[YamlDocument]) -> bool:
+    return len(documents) == 1 and _COMPOSE_FILE.fullmatch(PurePosixPath(path).name) is not None
+
+
+def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequence[YamlDocument]) -> list[_Part]:
+    """The parts of a YAML file with what they state. Raises YamlError when the values cannot be built."""
+    if _is_compose(file.path, documents):
+        services = compose_services(yaml_values(file.text, (0,)).get(0, ""), file.path)
+        by_name = {service.name: service for service in services}
+        inside = [_with_service(part, by_name) for part in parts[1:]]
+        return [replace(parts[0], statements=tuple(by_name.values())), *inside]
+    manifests = [number for number, document in enumerate(documents) if _manifest_name(document)]
+    values = yaml_values(file.text, manifests) if manifests else {}
+    return [
+        replace(part, statements=manifest_statements(values[number])) if number in values else part
+        for number, part in enumerate(parts)
+    ]
+
+
+def _with_service(part: _Part, by_name: dict[str, ComposeService]) -> _Part:
+    """The part with the service that it is named after, which is taken out of `by_name`."""
+    service = by_name.pop(part.name, None)
+    return replace(part, statements=(service,)) if service is not None else part
+
+
+def _document_parts(
+    lines: Sequence[str], path: str, starts: Sequence[int], named: Sequence[tuple[str, tuple[int, ...]]]
+) -> Iterator[_Part]:
+    """One part for each document, given where it starts, its name ("" without one) and its good cuts."""
+    ends = [*(start - 1 for start in starts[1:]), len(lines)]
+    for number, (start, end, (name, boundaries)) in enumerate(zip(starts, ends, named, strict=True), start=1):
+        symbol = name or PurePosixPath(path).name
+        first = start + (_is_bare_mark(lines, start) and end > start)
+        if len(starts) == 1:
+            yield _Part("", symbol, first, end, boundaries)
+        else:
+            yield _Part(name or f"document-{number}", symbol, first, end, boundaries)
+
+
+def _is_bare_mark(lines: Sequence[str], line: int) -> bool:
+    return line <= len(lines) and lines[line - 1].strip() == "---"
+
+
+def _manifest_name(document: YamlDocument) -> str:
+    """`Kind/name` of a Kubernetes manifest, `Kind` when its name is not plain; "" for other YAML."""
+    scalars = {key.path: key.scalar for key in document.keys}
+    kind = scalars.get(("kind",), "")
+    if not kind or ("apiVersion",) not in scalars:
+        return ""
+    name = scalars.get(("metadata", "name"), "")
+    return (f"{kind}/{name}" if name else kind)[:MAX_NAME_CHARACTERS]
+
+
+def _service_parts(lines: Sequence[str], path: str, document: YamlDocument) -> list[_Part]:
+    """What stands before the services, each service, and what stands after them; none unless each has its own lines."""
+    services = [key for key in document.keys if len(key.path) == 2 and key.path[0] == "services"]
+    after = [key.line for key in document.keys if len(key.path) == 1 and services and key.line > services[-1].line]
+    starts = [_with_comments(lines, line) for line in [*(key.line for key in services), *after[:1]]]
+    if not services or any(later <= earlier for earlier, later in zip([1, *starts], starts, strict=False)):
+        return []
+    symbol = PurePosixPath(path).name
+    parts = [_Part("", symbol, 1, starts[0] - 1)]
+    ends = [*(start - 1 for start in starts[1:]), len(lines)]
+    for key, start, end in zip(services, starts, ends, strict=False):
+        name = key.path[1][:MAX_NAME_CHARACTERS]
+        parts.append(_Part(name, name, start, end, is_inside=True))
+    if after:
+        parts.append(_Part("after-services", symbol, starts[-1], len(lines), tuple(after), is_inside=True))
+    return parts
+
+
+def _with_comments(lines: Sequence[str], line: int) -> int:
+    """The line of the first of the comments that stand directly above `line`; `line` without any."""
+    while line > 1 and lines[line - 2].lstrip().startswith("#"):
+        line -= 1
+    return line
+
+
+def _helm_parts(lines: Sequence[str], path: str) -> list[_Part]:
+    """The documents of a template, cut by their marks alone: with its directives in it, it is not YAML yet."""
+    marks = [number for number, line in enumerate(lines, start=1) if _DOCUMENT_MARK.fullmatch(line)]
+    first_text = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
+    starts = [1, *(mark for mark in marks if mark > first_text)]
+    defines = tuple(number for number, line in enumerate(lines, start=1) if _HELM_DEFINE.match(line))
+    ends = [*(start - 1 for start in starts[1:]), len(lines)]
+    texts = ["".join(lines[start - 1 : end]) for start, end in zip(starts, ends, strict=True)]
+    names = [_helm_name(text) for text in texts]
+    parts = _document_parts(lines, path, starts, [(name, defines) for name in names])
+    return [
+        replace(part, statements=template_statements(text, name))
+        for part, text, name in zip(parts, texts, names, strict=True)
+    ]
+
+
+def _helm_name(text: str) -> str:
+    kind = _HELM_KIND.search(text)
+    if kind is None:
+        return ""
+    name = _HELM_NAME.search(text)
+    return (f"{kind.group(1)}/{name.group(1)}" if name else kind.group(1))[:MAX_NAME_CHARACTERS]
+
+
+def _stage_parts(lines: Sequence[str], path: str) -> list[_Part]:
+    stages = dockerfile_stages(lines)
+    starts = [1, *(_with_comments(lines, stage.line) for stage in stages[1:])]
+    ends = [*(start - 1 for start in starts[1:]), len(lines)]
+    file_name = PurePosixPath(path).name
+    parts: list[_Part] = []
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        stage = stages[number] if stages else None
+        symbol = file_name if stage is None else stage.name or stage.image or file_name
+        name = "" if len(stages) < 2 or stage is None else stage.name or f"stage-{number}"
+        cuts = () if stage is None else stage.instruction_lines
+        parts.append(_Part(name, symbol, start, end, cuts))
+    return parts

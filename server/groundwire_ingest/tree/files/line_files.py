@@ -1,0 +1,106 @@
+"""Shell scripts, Makefiles and .http files: parts that are recognised by the line that they begin with."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.files.parts import Part, write_parts
+from groundwire_ingest.tree.files.reading import FileReading, PathReference
+from groundwire_ingest.tree.model import SourceFile
+
+_FUNCTION = re.compile(r"([ \t]*)(?:function[ \t]+([\w:.-]+)(?:[ \t]*\(\))?|([\w:.-]+)[ \t]*\(\))[ \t]*(\{?)(.*)")
+_HEREDOC = re.compile(r"<<(-?)[ \t]*([\"']?)([A-Za-z_]\w*)\2")
+_SOURCED = re.compile(r"[ \t]*(?:\.|source|bash|sh|exec)[ \t]+[\"']?(?:\$\{?\w+\}?/)?([\w./-]+\.(?:sh|bash|zsh))\b")
+_TARGET = re.compile(r"([^\s:#=$(][^:#=\n]*+)::?(?![:=])")
+_DEFINE = re.compile(r"(?:override[ \t]+|export[ \t]+)*define[ \t]+([\w.-]+)")
+_INCLUDE = re.compile(r"[-s]?include[ \t]+([\w./ -]+)")
+_REQUEST = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|CONNECT|GRAPHQL|GRPC|WEBSOCKET)[ \t]+(\S+)")
+_SEPARATOR = re.compile(r"###+[ \t]*(.*)")
+
+
+def read_shell(file: SourceFile) -> FileReading:
+    """Each function as a part: from its name to the first `}` that stands as deep as that; none in a here-document.
+
+    A file that is sourced or run by its path is an `Imports` reference.
+    """
+    lines = lines_of(file.text)
+    code = set(_shell_lines(lines))
+    parts: list[Part] = []
+    opened: dict[str, tuple[str, int]] = {}
+    references: list[PathReference] = []
+    for line in sorted(code):
+        text = lines[line - 1]
+        sourced = _SOURCED.match(text)
+        function = _FUNCTION.match(text)
+        if sourced is not None:
+            references.append(PathReference(file.path, (sourced.group(1),), "Imports", line))
+        if function is not None and not function.group(5).rstrip().endswith("}"):
+            opened[function.group(1)] = (function.group(2) or function.group(3), line)
+        elif text.lstrip().startswith("}"):
+            indent = text[: len(text) - len(text.lstrip())]
+            if indent in opened:
+                name, start = opened.pop(indent)
+                parts.append(Part((name,), start, line))
+    return FileReading(write_parts(file, parts, comments=("#",)), tuple(references))
+
+
+def read_make(file: SourceFile) -> FileReading:
+    """Each target, or list of targets, with its recipe as a part, and each `define`."""
+    lines = lines_of(file.text)
+    parts: list[Part] = []
+    references: list[PathReference] = []
+    name, start, last = "", 0, 0
+    in_define = False
+    for line, text in enumerate([*lines, "."], start=1):
+        if in_define:
+            last, in_define = line, not text.startswith("endef")
+            continue
+        if name and (text.startswith("\t") or not text.strip() or lines[line - 2].rstrip().endswith("\\")):
+            last = line if text.strip() else last
+            continue
+        if name and last > start:
+            parts.append(Part((name,), start, last))
+        target, define, include = _TARGET.match(text), _DEFINE.match(text), _INCLUDE.match(text)
+        name, start, last = "", line, line
+        if include is not None:
+            references.extend(PathReference(file.path, (path,), "Imports", line) for path in include.group(1).split())
+        elif define is not None:
+            name, in_define = define.group(1), True
+        elif target is not None and not target.group(1).startswith("."):
+            name = " ".join(target.group(1).split())
+    return FileReading(write_parts(file, parts, comments=("#",)), tuple(references))
+
+
+def read_http(file: SourceFile) -> FileReading:
+    """Each request as a part: what stands after `###`, or else its method and URL; variables belong to the file."""
+    lines = lines_of(file.text)
+    starts: list[tuple[int, str]] = []
+    is_open = False
+    for line, text in enumerate(lines, start=1):
+        separator, request = _SEPARATOR.match(text), _REQUEST.match(text)
+        if separator is not None:
+            starts.append((line, separator.group(1).strip()))
+            is_open = True
+        elif request is not None:
+            name = f"{request.group(1)} {request.group(2)}"
+            if is_open:
+                starts[-1] = (starts[-1][0], starts[-1][1] or name)
+            else:
+                starts.append((line, name))
+            is_open = False
+    ends = [*(line - 1 for line, _ in starts[1:]), len(lines)]
+    parts = [Part((name,), line, end) for (line, name), end in zip(starts, ends, strict=False) if name]
+    return FileReading(write_parts(file, parts))
+
+
+def _shell_lines(lines: Sequence[str]) -> Iterator[int]:
+    """The lines outside of here-documents."""
+    ends: list[tuple[bool, str]] = []
+    for line, text in enumerate(lines, start=1):
+        if ends:
+            is_indented, mark = ends[0]
+            if (text.lstrip("\t") if is_indented else text).rstrip("\r\n") == mark:
+                ends.pop(0)
+            continue
+        yield line
+        ends = [(bool(dash), mark) for dash, _, mark in _HEREDOC.findall(text.partition("#")[0])]

@@ -1,0 +1,75 @@
+"""HTML and its templates: Jinja, Django, Twig, Liquid, Handlebars, ERB, EJS, Go and others."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from groundwire_ingest.tree.files.lexer import numbered
+from groundwire_ingest.tree.files.markup.elements import LineNumbers, element_parts, tags_of
+from groundwire_ingest.tree.files.markup.tags import Tag
+from groundwire_ingest.tree.files.parts import Part, write_parts
+from groundwire_ingest.tree.files.reading import FileReading, PathReference
+from groundwire_ingest.tree.model import SourceFile
+
+_BLOCK = re.compile(
+    r"\{%[-~+]?[ \t]*(?:(?P<open>block|macro|snippet)[ \t]+(?P<name>[\w.-]+)|(?P<close>end(?:block|macro|snippet))\b)"
+    r"|\{\{-?[ \t]*(?:define|block)[ \t]+\"(?P<go_name>[^\"\n]{1,200})\"|\{\{-?[ \t]*(?P<go_open>if|range|with)\b"
+    r"|\{\{-?[ \t]*(?P<go_end>end)\b"
+)
+_QUOTED = r"[\"'](?P<{}>[^\"'\n]{{1,300}})[\"']"
+_TAG_PATH = re.compile(
+    r"\{%[-~+]?[ \t]*(?P<verb>extends|include|import|from|embed|use|render|layout|ssi)[ \t]+"
+    + _QUOTED.format("path")
+    + r"|\{\{[#<]?>[ \t]*[\"']?(?P<partial>[\w./-]{1,300})"
+    r"|<%[-=]?[ \t]*(?:include|render)[ (]+(?:partial:[ \t]*|template:[ \t]*)?"
+    + _QUOTED.format("called")
+    + r"|\{\{-?[ \t]*template[ \t]+"
+    + _QUOTED.format("go_path")
+)
+_TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
+_SUFFIXES = ("", ".html", ".hbs", ".handlebars", ".mustache", ".html.erb", ".erb", ".ejs", ".njk", ".liquid", ".twig")
+
+
+def read_template(file: SourceFile) -> FileReading:
+    """Blocks, macros, definitions and elements of several lines as parts.
+
+    `Inherits` leads to the template that it extends, `Imports` to those that it includes, `References` to scripts,
+    styles and frames that are files of the tree.
+    """
+    lines = LineNumbers(file.text)
+    tags = list(tags_of(file.text))
+    parts = [*_block_parts(file.text), *element_parts(file.text, tags, lines)]
+    references = (*_path_references(file), *tag_references(file, tags, lines))
+    return FileReading(write_parts(file, parts), references)
+
+
+def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:
+    """What the scripts, links and frames of a file lead to."""
+    for tag in tags:
+        wanted = _TAG_FILES.get(tag.name.lower())
+        for item in tag.attributes:
+            value = file.text[item.value_start : item.value_end]
+            if item.name.lower() == wanted and value and not tag.is_closing:
+                yield PathReference(file.path, (value,), "References", lines[tag.start])
+
+
+def _block_parts(text: str) -> Iterator[Part]:
+    opened: list[tuple[str, int]] = []
+    for match, line in numbered(_BLOCK, text):
+        name = match["name"] or match["go_name"] or ""
+        if match["close"] or match["go_end"]:
+            name, first = opened.pop() if opened else ("", line)
+            if name and line > first:
+                yield Part((name,), first, line)
+        else:
+            opened.append((name, line))
+
+
+def _path_references(file: SourceFile) -> Iterator[PathReference]:
+    for match, line in numbered(_TAG_PATH, file.text):
+        written = match["path"] or match["partial"] or match["called"] or match["go_path"]
+        edge_type = "Inherits" if match["verb"] in {"extends", "layout"} else "Imports"
+        folder, _, name = written.rpartition("/")
+        lead = f"{folder}/" if folder else ""
+        marks = ("",) if match["verb"] else ("", "_")
+        spellings = tuple(f"{lead}{mark}{name}{suffix}" for suffix in _SUFFIXES for mark in marks)
+        yield PathReference(file.path, spellings, edge_type, line)

@@ -1,0 +1,40 @@
+"""What reading one file gives: its nodes, the paths that it names, and what is needed to join it with code."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting, XamlFacts
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+
+Facts: TypeAlias = ComponentFacts | ProjectFacts | ProtoFacts | XamlFacts
+
+
+@dataclass(frozen=True, slots=True)
+class PathReference:
+    """A path that a file names, before it is looked for among the files of the tree.
+
+    `written` holds the spellings to try, the likeliest first (a partial may leave out its suffix). `line` is where it
+    stands in `path`, the file that names it.
+    """
+
+    path: str
+    written: tuple[str, ...]
+    edge_type: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """One file as read: nodes in the order of their lines, each whole before its parts."""
+
+    analysis: FileAnalysis
+    references: tuple[PathReference, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    facts: Facts | None = None
+
+    def keys_by_line(self, file: SourceFile) -> tuple[str, ...]:
+        """The key of the innermost node at each line of `file`, "" where none is; line 1 is at index 0."""
+        keys = [""] * (file.text.count("\n") + 1)
+        for node in self.analysis.nodes:
+            keys[node.start_line - 1 : node.end_line] = [node.key] * (node.end_line - node.start_line + 1)
+        return tuple(keys)

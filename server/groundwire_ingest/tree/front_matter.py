@@ -1,0 +1,108 @@
+"""Front matter: the YAML at the top of a document that says what it is, who wrote it and when.
+
+Its values are those of YAML 1.2's JSON schema: `no` and `1:30` are texts, as their authors mean them.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+
+import yaml
+
+from groundwire_index.nodes.node import JsonValue
+from groundwire_ingest.timestamps import parse_timestamp
+from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
+from groundwire_ingest.tree.yaml_outline import YamlError, line_of, yaml_events
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_JSON_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_NULLS = frozenset({"", "~"})
+_TIMES = ("updated", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What front matter says of its document. `metadata` holds every key whose value is not the author or the time."""
+
+    author: str = ""
+    timestamp: datetime | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """The front matter of `text`, which holds the lines between the fences. YAML that is no mapping has no keys.
+
+    `author` is taken when it is a text that is not blank, the time from `updated`, else from `date`, when it is a full
+    date (midnight UTC) or a time with a zone. Raises YamlError for what is no YAML or is longer than a chunk, gives a
+    key twice, or uses aliases, which can multiply without end.
+    """
+    if len(text) > MAX_CHUNK_CHARACTERS:
+        raise YamlError(f"it has {len(text)} characters; at most {MAX_CHUNK_CHARACTERS} are read for keys", 1)
+    value = _document(yaml_events(text))
+    return _taken(value) if isinstance(value, dict) else FrontMatter()
+
+
+def _taken(keys: dict[str, JsonValue]) -> FrontMatter:
+    others = dict(keys)
+    author = keys.get("author")
+    name = author.strip() if isinstance(author, str) else ""
+    if name:
+        del others["author"]
+    moments = ((key, _moment(keys.get(key))) for key in _TIMES)
+    key, moment = next(((key, moment) for key, moment in moments if moment is not None), ("", None))
+    others.pop(key, None)
+    return FrontMatter(name, moment, others)
+
+
+def _moment(value: JsonValue) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    return parse_timestamp(f"{value}T00:00:00Z" if _DATE.fullmatch(value) else value)
+
+
+def _document(events: Iterator[yaml.Event]) -> JsonValue:
+    """The value of a stream of at most one document."""
+    values: list[JsonValue] = []
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            if values:
+                raise YamlError("it holds more than one YAML document", line_of(event))
+            values.append(_value(events, next(events)))
+    return values[0] if values else None
+
+
+def _value(events: Iterator[yaml.Event], event: yaml.Event) -> JsonValue:
+    """The value that begins with `event`; takes the rest of it from `events`, which bound the depth."""
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event)
+    if isinstance(event, yaml.SequenceStartEvent):
+        return [_value(events, item) for item in _until(yaml.SequenceEndEvent, events)]
+    if isinstance(event, yaml.MappingStartEvent):
+        mapping: dict[str, JsonValue] = {}
+        for key in _until(yaml.MappingEndEvent, events):
+            if not isinstance(key, yaml.ScalarEvent) or key.value in mapping:
+                raise YamlError("a key is no plain text, or is given twice", line_of(key))
+            mapping[key.value] = _value(events, next(events))
+        return mapping
+    raise YamlError("it uses an alias (*name); write the value out", line_of(event))
+
+
+def _until(end: type[yaml.Event], events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
+    for event in events:
+        if isinstance(event, end):
+            return
+        yield event
+
+
+def _scalar(event: yaml.ScalarEvent) -> JsonValue:
+    text: str = event.value
+    is_plain = event.implicit[0]
+    if is_plain and text in _NULLS:
+        return None
+    if is_plain and _JSON_SCALAR.fullmatch(text):
+        value: JsonValue = json.loads(text)
+        return value if not isinstance(value, float) or isfinite(value) else text
+    return text

@@ -1,0 +1,237 @@
+"""From a file's declarations and chunks to definitions, nodes and Contains edges."""
+
+from bisect import bisect_right
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tree_sitter import Node
+
+from groundwire_index.nodes.node import CONTAINS
+from groundwire_index.scope import node_key
+from groundwire_ingest.records import SourceEdge, SourceNode
+from groundwire_ingest.tree.facts import Definition, Trait
+from groundwire_ingest.tree.languages.chunks import Chunk
+from groundwire_ingest.tree.languages.nodes import end_row
+from groundwire_ingest.tree.languages.outline import Declared
+from groundwire_ingest.tree.languages.signatures import signature
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.model import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlaces(Places):
+    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition with a place.
+
+    `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
+    """
+
+    path: str
+    keys: Sequence[str]
+    scopes: Sequence[int]
+    definitions: tuple[Definition, ...]
+    inner: Sequence["_Range"]
+    index_of: Mapping[tuple[int, int], int]
+
+    def key(self, node: Node) -> str:
+        """The key of the chunk that holds the node's first line."""
+        return self.keys[node.start_point.row]
+
+    def scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node; a declaration's own node stands in what is around."""
+        around = bisect_right(self.inner, node.start_byte, key=_start) - 1
+        while around >= 0 and not self.inner[around].holds(node):
+            around = self.inner[around].outer
+        inner = self.inner[around].index if around >= 0 else 0
+        return max(inner, self.scopes[node.start_point.row])
+
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+        scope = self.scope(node)
+        while self.definitions[scope].construct == "value":
+            scope = self.definitions[scope].parent
+        return scope
+
+    def type_scope(self, node: Node) -> int:
+        """The index of the innermost type around the node; 0, the file, when there is none."""
+        scope = self.scope(node)
+        while scope and self.definitions[scope].construct != "type":
+            scope = self.definitions[scope].parent
+        return scope
+
+    def declared(self, node: Node) -> int:
+        """The index of the definition that the node declares; 0 where it declares none."""
+        return self.index_of.get((node.start_byte, node.end_byte), 0)
+
+    def around(self, node: Node) -> int:
+        """The index of the definition around what the node declares, or around a node that declares nothing."""
+        index = self.declared(node)
+        return self.definitions[index].parent if index else self.scope(node)
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The bytes of a definition; `outer` is the position of the next one around it among its like, -1 for none."""
+
+    start: int
+    end: int
+    index: int
+    outer: int
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node stands within the definition and is not all of it."""
+        length = node.end_byte - node.start_byte
+        return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
+
+
+def _start(item: _Range) -> int:
+    return item.start
+
+
+def row_places(
+    syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
+) -> RowPlaces:
+    """What stands where in the file. `chunks` are in the order in which the cutter yields them.
+
+    What belongs to a file that has no chunk belongs to its first one.
+    """
+    first = node_key(syntax.kind, chunks[0].local_id)
+    keys, scopes = [first] * row_count, [0] * row_count
+    first_keys: dict[int, str] = {}
+    for chunk in chunks:
+        key, place = node_key(syntax.kind, chunk.local_id), chunk.place
+        first_row, end = chunk.span.start_line - 1, chunk.span.end_line
+        if place.index not in first_keys:
+            first_keys[place.index] = key
+            first_row, end = place.first_row, place.last_row + 1
+            scopes[first_row:end] = [place.index] * (end - first_row)
+        keys[first_row:end] = [key] * (end - first_row)
+    _narrow_scopes(scopes, declared, first_keys)
+    first_keys.setdefault(0, first)
+    definitions = _definitions(syntax, file, root, declared, first_keys, keys)
+    index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
+    return RowPlaces(file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
+
+
+def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[_Range]:
+    """The callables and types without a place, in document order."""
+    found: list[_Range] = []
+    for index, item in enumerate(declared, 1):
+        if index in with_place or item.shape.construct == "value":
+            continue
+        outer = len(found) - 1
+        while outer >= 0 and found[outer].end < item.node.end_byte:
+            outer = found[outer].outer
+        found.append(_Range(item.node.start_byte, item.node.end_byte, index, outer))
+    return found
+
+
+def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:
+    """Gives the rows of callables that are no chunk to them, unless something else starts on the same row."""
+    free_row = 0
+    for index, item in enumerate(declared, 1):
+        row, end = item.node.start_point.row, end_row(item.node) + 1
+        if index not in placed and item.shape.construct == "callable" and row >= free_row:
+            scopes[item.first_row : end] = [index] * (end - item.first_row)
+        free_row = row + 1
+
+
+def _definitions(
+    syntax: Syntax,
+    file: SourceFile,
+    root: Node,
+    declared: Sequence[Declared],
+    first_keys: dict[int, str],
+    keys: Sequence[str],
+) -> tuple[Definition, ...]:
+    module = syntax.module_symbol(file.path)
+    name, traits = module.rpartition(".")[2], syntax.module_traits(root)
+    definitions = [Definition(first_keys[0], module, name, "module", -1, 1, traits=traits)]
+    index_of = {item: index for index, item in enumerate(declared, 1)}
+    owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
+    for item, index in index_of.items():
+        shape, row = item.shape, item.node.start_point.row
+        owner = owners.get(shape.owner, 0) if shape.owner else 0
+        parent = index_of[item.parent] if item.parent else owner
+        definitions.append(
+            Definition(
+                key=first_keys.get(index, keys[row]),
+                symbol=item.symbol,
+                name=shape.name,
+                construct=shape.construct,
+                parent=parent,
+                line=row + 1,
+                bases=syntax.bases(item.node) if shape.construct == "type" else (),
+                parameters=syntax.parameters(item.node),
+                result=syntax.result(item.node) if shape.construct != "type" else "",
+                owner="" if parent else shape.owner,
+                type_parameters=syntax.type_parameters(item.node) if shape.construct == "type" else (),
+                traits=_traits(syntax, item),
+            )
+        )
+    for item, index in index_of.items():
+        for name in syntax.generated_names(item.node):
+            around = definitions[index].symbol.rpartition(".")[0]
+            symbol = f"{around}.{name}" if around else name
+            definitions.append(replace(definitions[index], symbol=symbol, name=name, stands_for=index))
+    return tuple(definitions)
+
+
+def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
+    """What a declaration says of itself; a member of an interface without a body is abstract."""
+    traits = set(syntax.traits(item.node, item.parent.node if item.parent else None))
+    if item.is_local:
+        traits.add("local")
+    is_bare = item.shape.body is None and item.shape.construct == "callable"
+    if item.parent is not None and is_bare and "interface" in syntax.traits(item.parent.node, None):
+        traits.add("abstract")
+    return frozenset(traits)
+
+
+def nodes_of(
+    syntax: Syntax, file: SourceFile, source: bytes, chunks: Sequence[Chunk], definitions: Sequence[Definition]
+) -> Iterator[SourceNode]:
+    """A node for each chunk, in order; its `context_prefix` are the declarations around it, one on a line."""
+    for chunk in chunks:
+        declared, definition = chunk.place.declared, definitions[chunk.place.index]
+        is_first = definition.key == node_key(syntax.kind, chunk.local_id)
+        yield SourceNode(
+            kind=syntax.kind,
+            local_id=chunk.local_id,
+            text=chunk.span.text,
+            origin=f"{file.path}:{chunk.span.start_line}",
+            path=file.path,
+            start_line=chunk.span.start_line,
+            end_line=chunk.span.end_line,
+            symbol=definition.symbol,
+            signature=signature(syntax, declared, source) if declared else "",
+            language=file.language,
+            data_type="regular_code",
+            corpus_type="CODE_LOGIC",
+            context_prefix="\n".join(_around(syntax, declared.parent if declared and is_first else declared, source)),
+        )
+
+
+def _around(syntax: Syntax, declared: Declared | None, source: bytes) -> list[str]:
+    """The signatures of a declaration and of those around it, the outermost first."""
+    found: list[str] = []
+    while declared is not None:
+        found.append(signature(syntax, declared, source))
+        declared = declared.parent
+    return found[::-1]
+
+
+def contains_edges(
+    nodes: Sequence[SourceNode], chunks: Sequence[Chunk], definitions: Sequence[Definition]
+) -> Iterator[SourceEdge]:
+    """From a file to its types and functions, from a type to its members, and from a first part to the others.
+
+    A file that has no node of its own contains nothing.
+    """
+    has_file = chunks[0].place.declared is None
+    for node, chunk in zip(nodes, chunks, strict=True):
+        definition = definitions[chunk.place.index]
+        from_key = definition.key
+        if node.key == definition.key and (definition.parent > 0 or (definition.parent == 0 and has_file)):
+            from_key = definitions[definition.parent].key
+        if from_key != node.key:
+            yield SourceEdge(from_key, node.key, CONTAINS, node.origin, line=node.start_line)

@@ -1,0 +1,98 @@
+"""What a declaration of C or C++ declares: names inside of pointers, arrays and functions."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.languages.nodes import first_child, text_of, type_of
+
+NAMES = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "qualified_identifier",
+        "destructor_name",
+        "operator_name",
+        "operator_cast",
+        "template_function",
+    }
+)
+_FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
+_POINTERS = frozenset({"pointer_declarator", "array_declarator", "reference_declarator"})
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+_MAX_STEPS = 20
+
+
+def declarators(node: Node) -> Iterator[tuple[Node, Node | None]]:
+    """The declarators of a declaration, each with the value that it is set to."""
+    for child in node.children_by_field_name("declarator"):
+        if child.type == "init_declarator":
+            inner = child.child_by_field_name("declarator")
+            if inner is not None:
+                yield inner, child.child_by_field_name("value")
+        else:
+            yield child, None
+
+
+def name_of(declarator: Node | None) -> Node | None:
+    """The name that a declarator declares."""
+    for _ in range(_MAX_STEPS):
+        if declarator is None or declarator.type in NAMES:
+            return declarator
+        declarator = declarator.child_by_field_name("declarator") or first_child(declarator)
+    return None
+
+
+def function_of(node: Node) -> Node | None:
+    """The declarator of the function that a declaration declares; None for a variable, and a pointer to a function."""
+    declarator, found = node.child_by_field_name("declarator"), None
+    for _ in range(_MAX_STEPS):
+        if declarator is None or declarator.type in NAMES:
+            break
+        if declarator.type == "init_declarator":
+            return None
+        if declarator.type in _FUNCTIONS:
+            found = declarator
+        elif declarator.type in _POINTERS:
+            found = None
+        declarator = declarator.child_by_field_name("declarator") or first_child(declarator)
+    return found if declarator is not None and declarator.type in NAMES else None
+
+
+def has_body(node: Node) -> bool:
+    """Whether a function has its body in place, one that is defaulted or deleted included."""
+    ends = ("default_method_clause", "delete_method_clause", "try_statement")
+    return node.child_by_field_name("body") is not None or any(child.type in ends for child in node.named_children)
+
+
+def dotted_name(node: Node | None) -> str:
+    """A name with dots in place of `::` and without the arguments of templates."""
+    written = "".join(text_of(node).split()) if node is not None and node.type != "operator_name" else text_of(node)
+    owner, separator, operator = written.partition("operator")
+    if not separator or operator[:1].isalnum() or operator[:1] == "_":
+        owner, operator = written, ""
+    for _ in range(_MAX_STEPS):
+        shorter = _TEMPLATE_ARGUMENTS.sub("", owner)
+        if shorter == owner:
+            break
+        owner = shorter
+    return owner.replace("::", ".").lstrip(".") + (f"operator{operator}" if operator else "")
+
+
+def written_type(node: Node) -> str:
+    """The type that a declaration states; empty for `auto`."""
+    stated = node.child_by_field_name("type")
+    if stated is None or stated.type == "placeholder_type_specifier":
+        return ""
+    if stated.child_by_field_name("body") is not None:
+        return text_of(stated.child_by_field_name("name"))
+    return type_of(stated)
+
+
+def returned_type(node: Node) -> str:
+    """The type that a function returns, before its name or behind its parameters."""
+    function = function_of(node)
+    behind = [child for child in function.named_children if child.type == "trailing_return_type"] if function else []
+    return type_of(first_child(behind[0])) if behind else written_type(node)

@@ -1,0 +1,113 @@
+"""The variables of Java code and what their values are."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Binding
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+VALUED = frozenset(
+    {
+        "field_declaration",
+        "constant_declaration",
+        "local_variable_declaration",
+        "formal_parameter",
+        "spread_parameter",
+        "enhanced_for_statement",
+        "resource",
+        "catch_formal_parameter",
+        "instanceof_expression",
+        "type_pattern",
+        "record_pattern_component",
+        "enum_declaration",
+        "method_invocation",
+    }
+)
+_DECLARATIONS = ("field_declaration", "constant_declaration", "local_variable_declaration")
+_PATTERNS = ("type_pattern", "record_pattern_component")
+_MADE = frozenset({"object_creation_expression", "cast_expression"})
+
+
+def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Fields, enum constants, parameters, locals, variables of loops, resources and patterns, and those of lambdas."""
+    for node in (node for kind in _DECLARATIONS for node in nodes[kind]):
+        for variable in node.children_by_field_name("declarator"):
+            yield from _variable(syntax, places, node.child_by_field_name("type"), variable)
+    for kind in ("formal_parameter", "resource", "enhanced_for_statement"):
+        for node in nodes[kind]:
+            is_item = kind == "enhanced_for_statement"
+            yield from _variable(syntax, places, node.child_by_field_name("type"), node, is_item=is_item)
+    for node in nodes["spread_parameter"]:
+        item, declarator = type_of(_typed_child(node)), last_child(node)
+        if item and declarator is not None:
+            name = text_of(declarator.child_by_field_name("name") or declarator)
+            yield Binding(places.scope(node), name, f"Array<{item}>", True)
+    yield from _patterns(nodes, places)
+    for node in nodes["enum_declaration"]:
+        yield from _constants(node, places)
+    for node in nodes["method_invocation"]:
+        yield from _lambda_parameters(syntax, node, places)
+
+
+def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """What is caught, and what `instanceof` and `switch` name."""
+    for node in nodes["catch_formal_parameter"]:
+        caught = next((child for child in node.named_children if child.type == "catch_type"), None)
+        stated = type_of(first_child(caught)) if caught is not None and caught.named_child_count == 1 else ""
+        yield Binding(places.scope(node), text_of(node.child_by_field_name("name")), stated, bool(stated))
+    for node in nodes["instanceof_expression"]:
+        name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("right"))
+        if name:
+            yield Binding(places.scope(node), name, stated, bool(stated))
+    for node in (node for kind in _PATTERNS for node in nodes[kind]):
+        stated, name = type_of(_typed_child(node)), text_of(last_child(node))
+        if node.named_child_count > 1 and name:
+            yield Binding(places.scope(node), name, "" if stated == "var" else stated, stated not in ("", "var"))
+
+
+def _typed_child(node: Node) -> Node | None:
+    return next((child for child in node.named_children if child.type != "modifiers"), None)
+
+
+def _variable(
+    syntax: Syntax, places: Places, declared: Node | None, variable: Node, *, is_item: bool = False
+) -> Iterator[Binding]:
+    """The type that is stated for a variable, or for `var` the one that its value tells."""
+    name, stated = text_of(variable.child_by_field_name("name")), type_of(declared)
+    if not name:
+        return
+    if stated and stated != "var":
+        if variable.child_by_field_name("dimensions") is not None:
+            stated = f"Array<{stated}>"
+        yield Binding(places.scope(variable), name, stated, True)
+        return
+    value = variable.child_by_field_name("value")
+    made = type_of(value.child_by_field_name("type")) if value is not None and value.type in _MADE else ""
+    if value is not None and value.type == "array_access":
+        value, is_item = value.child_by_field_name("array"), True
+    yield Binding(places.scope(variable), name, made, False, "" if made else syntax.value_path(value), is_item)
+
+
+def _constants(node: Node, places: Places) -> Iterator[Binding]:
+    """The constants of an enum, as fields of its own type."""
+    name, body = text_of(node.child_by_field_name("name")), node.child_by_field_name("body")
+    scope = places.type_scope(node)
+    for child in body.named_children if body is not None and scope else ():
+        if child.type == "enum_constant":
+            yield Binding(scope, text_of(child.child_by_field_name("name")), name, True)
+
+
+def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[Binding]:
+    """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
+    listed, owner = call.child_by_field_name("arguments"), call.child_by_field_name("object")
+    for argument in listed.named_children if listed is not None else ():
+        parameters = argument.child_by_field_name("parameters") if argument.type == "lambda_expression" else None
+        if parameters is None:
+            continue
+        path = syntax.value_path(owner)
+        if parameters.type == "identifier" and path:
+            yield Binding(places.scope(argument), text_of(parameters), "", False, path, True)
+        elif parameters.type == "inferred_parameters":
+            yield from (Binding(places.scope(argument), text_of(name), "", False) for name in parameters.named_children)

@@ -1,0 +1,75 @@
+"""The variables of Kotlin code: properties, parameters, locals and loop variables."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+VALUES = frozenset(
+    {
+        "property_declaration",
+        "parameter",
+        "class_parameter",
+        "for_statement",
+        "catch_block",
+        "function_body",
+        "lambda_parameters",
+    }
+)
+_MEMBER_BODIES = frozenset({"class_body", "enum_class_body"})
+_TYPES = frozenset({"user_type", "nullable_type"})
+
+
+def kotlin_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Properties, parameters, locals, loop variables, caught exceptions, and what `fun f() = ...` returns."""
+    for node in nodes["property_declaration"]:
+        yield from _property(syntax, node, places)
+    for kind in ("parameter", "class_parameter", "catch_block"):
+        for node in nodes[kind]:
+            name = next((child for child in node.named_children if child.type == "identifier"), None)
+            if name is not None:
+                yield Binding(places.scope(node), text_of(name), _stated(node), True)
+    for node in nodes["lambda_parameters"]:
+        variables = (child for child in node.named_children if child.type == "variable_declaration")
+        yield from (_variable(child, places) for child in variables)
+    for node in nodes["for_statement"]:
+        yield from _item(syntax, node, places)
+    for node in nodes["function_body"]:
+        value = syntax.value_path(first_child(node))
+        if value and node.parent is not None and node.parent.type == "function_declaration":
+            yield Binding(places.scope(node.parent), RETURNED, "", False, value)
+
+
+def _variable(node: Node, places: Places, value: str = "") -> Binding:
+    """A variable, which is an item of `value` where it states no type."""
+    stated = _stated(node)
+    return Binding(places.scope(node), text_of(first_child(node)), stated, bool(stated), value, not stated)
+
+
+def _item(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    variable, *others = node.named_children
+    if variable.type == "variable_declaration" and others:
+        yield _variable(variable, places, "" if _stated(variable) else syntax.value_path(others[0]))
+
+
+def _property(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    is_member = node.parent is not None and node.parent.type in _MEMBER_BODIES
+    scope = places.type_scope(node) if is_member else places.scope(node)
+    variable = next((child for child in node.named_children if child.type == "variable_declaration"), None)
+    if variable is None:
+        return
+    name, stated = text_of(first_child(variable)), _stated(variable)
+    value = node.named_children[-1]
+    if stated or value.start_byte < variable.end_byte:
+        yield Binding(scope, name, stated, bool(stated))
+    elif value.type == "as_expression":
+        yield Binding(scope, name, type_of(value.child_by_field_name("right")), False)
+    else:
+        yield Binding(scope, name, "", False, syntax.value_path(value))
+
+
+def _stated(node: Node) -> str:
+    return next((type_of(child) for child in node.named_children if child.type in _TYPES), "")

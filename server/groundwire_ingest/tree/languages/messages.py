@@ -1,0 +1,71 @@
+"""Names under which messages are sent and handled, in whatever language: `emit("user.created")`, `@OnEvent("...")`."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Topic
+from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+_SENDS = re.compile(
+    r"(?:emit|publish|send|dispatch|broadcast|trigger|produce|enqueue|fire|raise|notify|invoke)\w*", re.IGNORECASE
+)
+_HANDLES = re.compile(
+    r"on|once|add_?listener|add_?event_?listener|subscribe\w*|consume\w*|listen\w*|handle\w*|process\w*"
+    r"|on_?\w*event|\w*pattern|\w*message|\w*subscribe|\w*listener|\w*consumer|\w*handler",
+    re.IGNORECASE,
+)
+# A name that tells: of several words, however they are joined.
+_TELLING = re.compile(r"(?!/)(?=.*(?:[.:_/-]|[a-z][A-Z]))[\w.:/{}-]{4,100}", re.ASCII)
+# What is put into a name at run time, and calls that give what comes under a name one after the other.
+_HOLE = re.compile(r"\$?\{[^{}]*\}")
+_ITERATES = re.compile(r"async_?(?:iterable_?)?iterator", re.IGNORECASE)
+_DECORATOR = "decorator"
+
+
+def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
+    """What calls send and handle by the string, or the constant, that is their first argument.
+
+    A decorator's handler is what it decorates; a call's is its last argument, or what it stands in where that is a
+    function written out.
+    """
+    for kind, form in syntax.calls.items():
+        for node in nodes[kind] if form.arguments and not form.constructs else ():
+            callee = syntax.callee(node)
+            if callee is None:
+                continue
+            is_decorator = node.parent is not None and node.parent.type == _DECORATOR
+            handles = _HANDLES.fullmatch(callee[1]) is not None or _ITERATES.fullmatch(callee[1]) is not None
+            if not handles and (is_decorator or not callee[0] or not _SENDS.fullmatch(callee[1])):
+                continue
+            listed = node.child_by_field_name(form.arguments)
+            given = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+            if given:
+                yield from _topic(syntax, node, callee[1], given, handles, is_decorator, places)
+
+
+def _topic(
+    syntax: Syntax,
+    node: Node,
+    called: str,
+    given: list[Node],
+    handles: bool,
+    is_decorator: bool,
+    places: Places,
+) -> Iterator[Topic]:
+    is_string = given[0].type in syntax.strings
+    name = _HOLE.sub("{}", string_value(syntax, given[0])) if is_string else ""
+    path = "" if is_string else syntax.argument(given[0])
+    if not (_TELLING.fullmatch(name) if is_string else "." in path or (is_decorator and path)):
+        return
+    is_handed = handles and not is_decorator and len(given) > 1
+    if handles and not is_decorator and not is_handed and not _ITERATES.fullmatch(called):
+        return
+    handler = syntax.argument(given[-1]).strip('"') if is_handed else ""
+    scope = places.scope(node)
+    if is_handed and not handler:
+        scope = places.scope(given[-1].child_by_field_name("body") or given[-1])
+    yield Topic(places.key(node), scope, name, path, handles, handler, node.start_point.row + 1)

@@ -1,0 +1,128 @@
+"""What Python classes, functions and variables say of themselves where they are declared."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Parameter, Trait
+from groundwire_ingest.tree.languages.nodes import first_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Syntax
+from groundwire_ingest.tree.languages.types import arguments, head
+
+_PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter", "hybrid_property"})
+_ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
+YIELDING = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
+"""Decorators of generators that stand for the one value that they yield."""
+_ITERATORS = frozenset({"Iterator", "Generator", "Iterable", "AsyncIterator", "AsyncGenerator", "AsyncIterable"})
+_NOT_IMPLEMENTED = "raiseNotImplementedError"
+
+
+def decorators(syntax: Syntax, node: Node) -> Iterator[str]:
+    """The last names of a declaration's decorators: `route` of `@app.route("/")`."""
+    around = node.parent
+    for child in around.named_children if around is not None and around.type == "decorated_definition" else ():
+        path = syntax.path(first_child(child)) if child.type == "decorator" else ()
+        if path:
+            yield path[-1].removesuffix("()")
+
+
+def is_overload(syntax: Syntax, node: Node) -> bool:
+    """Whether a function only states types, for the one of its name that follows."""
+    return node.type == "function_definition" and "overload" in decorators(syntax, node)
+
+
+def is_variable_of_module(node: Node, transparent: frozenset[str]) -> bool:
+    """Whether a statement stands in no class or function."""
+    around = node.parent
+    while around is not None and around.type in transparent:
+        around = around.parent
+    return around is not None and around.type == "module"
+
+
+def variable_name(statement: Node) -> str:
+    """The name that a statement sets; empty when it is no assignment to a plain name, or to one like `__all__`."""
+    assignment = first_child(statement)
+    if assignment is None or assignment.type != "assignment":
+        return ""
+    left = assignment.child_by_field_name("left")
+    name = text_of(left) if left is not None and left.type == "identifier" else ""
+    return "" if name.startswith("__") or name == "_" else name
+
+
+def parameters_of(function: Node) -> tuple[Parameter, ...]:
+    """The parameters of a function or lambda that have a name of their own."""
+    listed = function.child_by_field_name("parameters")
+    found = map(parameter_of, listed.named_children if listed is not None else ())
+    return tuple(parameter for parameter in found if parameter.name)
+
+
+def parameter_of(node: Node) -> Parameter:
+    """One parameter; without a name when it takes any number of arguments or only separates others."""
+    if node.type == "identifier":
+        return Parameter(text_of(node))
+    name = node.child_by_field_name("name")
+    if node.type == "typed_parameter":
+        name = first_child(node)
+    named = text_of(name) if name is not None and name.type == "identifier" else ""
+    is_optional = node.child_by_field_name("value") is not None
+    return Parameter(named, type_of(node.child_by_field_name("type")), is_optional)
+
+
+def result_of(syntax: Syntax, node: Node) -> str:
+    """The type that a function returns or a variable has, as stated; of what yields one value that value's."""
+    if node.type == "expression_statement":
+        assignment = first_child(node)
+        return type_of(assignment.child_by_field_name("type")) if assignment is not None else ""
+    stated = type_of(node.child_by_field_name("return_type"))
+    if head(stated).rpartition(".")[2] in _ITERATORS and not YIELDING.isdisjoint(decorators(syntax, node)):
+        return next(iter(arguments(stated)), "")
+    return stated
+
+
+def class_traits(node: Node) -> frozenset[Trait]:
+    """A protocol is structural; a class that derives from ABC is abstract."""
+    listed = node.child_by_field_name("superclasses")
+    bases = {head(type_of(_base(child))).rpartition(".")[2] for child in (listed.named_children if listed else ())}
+    if "Protocol" in bases:
+        return frozenset({"interface", "structural"})
+    return frozenset({"abstract"}) if bases & {"ABC", "ABCMeta"} else frozenset()
+
+
+def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
+    """What a function says of itself; `parent` is the declaration around it."""
+    names = frozenset(decorators(syntax, node))
+    found: set[Trait] = set()
+    if parent is None or parent.type != "class_definition":
+        return frozenset()
+    if names & _PROPERTIES:
+        found.add("property")
+    if "staticmethod" in names:
+        found.add("static")
+    if is_abstract_method(syntax, node) or ("structural" in class_traits(parent) and _is_empty(node)):
+        found.add("abstract")
+    return frozenset(found)
+
+
+def is_abstract_method(syntax: Syntax, node: Node) -> bool:
+    """Whether a method is there to be overridden: by its decorator, or because all that it does is to say so."""
+    if not _ABSTRACT.isdisjoint(decorators(syntax, node)):
+        return True
+    statements = _statements(node)
+    return len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
+
+
+def _is_empty(node: Node) -> bool:
+    return all(text_of(statement) in ("...", "pass") for statement in _statements(node))
+
+
+def _statements(function: Node) -> list[Node]:
+    """The statements of a function's body, documentation aside."""
+    body = function.child_by_field_name("body")
+    listed = [child for child in body.named_children if not child.is_extra] if body is not None else []
+    first = first_child(listed[0]) if listed and listed[0].type == "expression_statement" else None
+    return listed[1:] if first is not None and first.type in ("string", "concatenated_string") else listed
+
+
+def _base(argument: Node) -> Node | None:
+    """What an argument of a class statement names: a base class, or a metaclass."""
+    return argument.child_by_field_name("value") if argument.type == "keyword_argument" else argument

@@ -1,0 +1,114 @@
+"""What Python code names without calling it."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Reference
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+REFERENCING = frozenset({"identifier", "attribute", "decorator", "type", "call"})
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_DECLARING = frozenset(
+    """import_statement import_from_statement future_import_statement dotted_name aliased_import global_statement
+    nonlocal_statement parameters lambda_parameters as_pattern_target keyword_pattern keyword_separator
+    list_splat_pattern dictionary_splat_pattern pattern_list tuple_pattern decorator""".split()
+)
+_SELF = frozenset({b"self", b"cls"})
+# Where the first child is what is declared or set, by the field that holds it.
+_NAMING = {
+    "function_definition": "name",
+    "class_definition": "name",
+    "keyword_argument": "name",
+    "default_parameter": "name",
+    "typed_default_parameter": "name",
+    "named_expression": "name",
+    "assignment": "left",
+    "augmented_assignment": "left",
+    "for_statement": "left",
+    "for_in_clause": "left",
+    "call": "function",
+    "attribute": "attribute",
+}
+# Functions that name a member of their first argument by a string.
+_BY_STRING = {"getattr": "", "hasattr": "", "setattr": "", "LocalProxy": ".get()"}
+_MODEL_FIELDS = frozenset({"ForeignKey", "OneToOneField", "ManyToManyField", "relationship", "backref"})
+
+
+def python_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Decorators, then names and attributes that are read or set, then what strings name."""
+    for node in nodes["decorator"]:
+        path = syntax.path(first_child(node))
+        if path:
+            yield _reference(node, places, (*path[:-1], path[-1].removesuffix("()")), "decorator")
+    for node in nodes["identifier"]:
+        if not _is_named_elsewhere(node):
+            yield _reference(node, places, (text_of(node),), "value")
+    for node in nodes["attribute"]:
+        if not _is_called(node):
+            path = syntax.path(node)
+            if path:
+                yield _reference(node, places, path, "value")
+    for node in nodes["type"]:
+        yield from _quoted(syntax, node, places)
+    for node in nodes["call"]:
+        yield from _by_string(syntax, node, places)
+
+
+def _reference(node: Node, places: Places, path: tuple[str, ...], role: Literal["value", "decorator"]) -> Reference:
+    return Reference(places.key(node), places.scope(node), ".".join(path), node.start_point.row + 1, role)
+
+
+def _is_named_elsewhere(node: Node) -> bool:
+    """Whether a name is declared or set here, is the name of a keyword or an attribute, or is called."""
+    parent = node.parent
+    if parent is None or parent.type in _DECLARING or node.text in _SELF or _is_base(parent):
+        return True
+    if parent.type == "typed_parameter":
+        return first_child(parent) == node
+    field = _NAMING.get(parent.type)
+    return field is not None and parent.child_by_field_name(field) == node
+
+
+def _is_called(node: Node) -> bool:
+    """Whether an attribute is what a call calls, a decorator names, or a base class."""
+    parent = node.parent
+    if parent is None or parent.type == "decorator" or _is_base(parent):
+        return True
+    return parent.type == "call" and parent.child_by_field_name("function") == node
+
+
+def _is_base(parent: Node) -> bool:
+    """Whether what is listed in a node are base classes."""
+    return parent.type == "argument_list" and parent.parent is not None and parent.parent.type == "class_definition"
+
+
+def _quoted(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
+    """The types that an annotation names in quotes."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current.type == "string":
+            for name in _NAME.findall(string_value(syntax, current)):
+                yield Reference(places.key(current), places.scope(current), name, current.start_point.row + 1, "type")
+        elif current.type not in ("type", "call") or current == node:
+            pending.extend(current.named_children)
+
+
+def _by_string(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
+    """`getattr(x, "name")` and its like, and the models and tables that fields of models name by a string."""
+    path = syntax.path(node.child_by_field_name("function"))
+    listed = node.child_by_field_name("arguments")
+    arguments = [child for child in listed.named_children if not child.is_extra] if path and listed is not None else []
+    strings = [string_value(syntax, child) if child.type == "string" else "" for child in arguments[:2]]
+    if len(arguments) > 1 and path[-1] in _BY_STRING and _NAME.fullmatch(strings[1]):
+        of = syntax.path(arguments[0])
+        if of:
+            yield _reference(node, places, (f"{'.'.join(of)}{_BY_STRING[path[-1]]}", strings[1]), "value")
+    if arguments and path[-1] in _MODEL_FIELDS and _NAME.fullmatch(strings[0]):
+        model = strings[0].rpartition(".")[2]
+        yield Reference(places.key(node), places.scope(node), model, node.start_point.row + 1, "type")

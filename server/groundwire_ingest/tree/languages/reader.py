@@ -1,0 +1,169 @@
+"""Analysing one code file: from its text to nodes, definitions, calls and string literals."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+from tree_sitter import Node, Parser
+
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
+from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
+from groundwire_ingest.tree.languages.chunks import ChunkCutter
+from groundwire_ingest.tree.languages.messages import topics
+from groundwire_ingest.tree.languages.migrations import table_changes
+from groundwire_ingest.tree.languages.nodes import Nodes, collect
+from groundwire_ingest.tree.languages.outline import Declared, outline
+from groundwire_ingest.tree.languages.places import assign_places
+from groundwire_ingest.tree.languages.strings import string_literals
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.urls import requests
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+
+MAX_ERROR_SHARE = 0.5
+BYTES_A_STEP = 4
+LEAST_STEPS = 1000
+"""A parser that takes more steps than this, and more than one for every BYTES_A_STEP bytes, is stopped.
+
+A step is a report of the parser's progress, after a hundred of its operations or so. Real code takes one for 50 bytes;
+some texts that are no code at all make it try ever more ways to understand them.
+"""
+
+_PIECE_BYTES = 1 << 16
+
+
+class CodeReader:
+    """Reads the files of one language. Holds a parser, so a reader serves one thread at a time."""
+
+    def __init__(self, syntax: Syntax) -> None:
+        self._syntax = syntax
+        self._parser = Parser(syntax.grammar)
+        self._wanted = syntax.facts | syntax.strings | frozenset(syntax.calls)
+
+    def read(self, file: SourceFile) -> CodeAnalysis:
+        """The analysis of a file that is not blank; without nodes or facts when most of it cannot be parsed.
+
+        A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
+        """
+        syntax, source = self._syntax, file.text.encode()
+        root = self._root(syntax.prepared(source))
+        if root is None:
+            why = f"cannot be parsed as {file.language} in the steps that its length allows"
+            return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
+        declared = outline(syntax, root)
+        errors = _errors(root)
+        if _error_bytes(errors, declared) + _lost_bytes(root, source) > MAX_ERROR_SHARE * len(source):
+            why = f"cannot be parsed as {file.language}"
+            return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
+        lines = lines_of(file.text)
+        cutter = ChunkCutter(syntax, file.path, root, source, lines)
+        chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines))))
+        places = row_places(syntax, file, root, declared, chunks, len(lines))
+        nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
+        edges = tuple(contains_edges(nodes, chunks, places.definitions))
+        found = collect(root, self._wanted)
+        routes = tuple(syntax.routes(found, places))
+        facts = CodeFacts(
+            path=file.path,
+            language=file.language,
+            definitions=places.definitions,
+            imports=tuple(syntax.imports(found)),
+            bindings=tuple(syntax.bindings(found, places)),
+            calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
+            references=_distinct(syntax.references(found, places)),
+            routes=tuple(item for item in routes if isinstance(item, Route)),
+            mounts=tuple(item for item in routes if isinstance(item, Mount)),
+            requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
+            registrations=tuple(syntax.registrations(found, places)),
+            topics=tuple(topics(syntax, found, places)),
+            mappings=tuple(syntax.mappings(found, places)),
+            table_changes=tuple(table_changes(syntax, found, places)),
+        )
+        literals = tuple(string_literals(syntax, found, source, places))
+        return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
+
+    def _root(self, source: bytes) -> Node | None:
+        """The syntax tree of a source; None where it takes too many steps."""
+        steps = count()
+        most = max(LEAST_STEPS, len(source) // BYTES_A_STEP)
+
+        def piece(offset: int, _: object) -> bytes:
+            return source[offset : offset + _PIECE_BYTES]
+
+        def is_enough(_offset: int, _has_error: bool) -> bool:
+            return next(steps) >= most
+
+        try:
+            return self._parser.parse(piece, progress_callback=is_enough).root_node
+        except ValueError:
+            # It would go on with this source otherwise.
+            self._parser.reset()
+            return None
+
+
+def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
+    """The distinct calls of each chunk, the first of equal ones standing for all."""
+    seen: set[Call] = set()
+    for kind, form in syntax.calls.items():
+        for node in found[kind]:
+            callee = syntax.callee(node)
+            if callee is None:
+                continue
+            arguments, types = syntax.arguments(node), syntax.type_arguments(node)
+            call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
+            if call not in seen:
+                seen.add(call)
+                yield replace(call, line=node.start_point.row + 1)
+
+
+def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    """The references of each chunk, the first of equal ones standing for all."""
+    found: dict[Reference, Reference] = {}
+    for reference in references:
+        found.setdefault(replace(reference, line=0), reference)
+    return tuple(found.values())
+
+
+def _errors(root: Node) -> list[Node]:
+    """The outermost nodes that the parser could not make sense of, or had to imagine."""
+    errors: list[Node] = []
+    pending = [root] if root.has_error else []
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            errors.append(node)
+        elif node.has_error:
+            pending.extend(node.children)
+    return sorted(errors, key=lambda node: node.start_byte)
+
+
+def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
+    """How many bytes stand in `errors` and in no declaration that was recognised inside of them."""
+    total = sum(error.end_byte - error.start_byte for error in errors)
+    starts = [error.start_byte for error in errors]
+    counted_to = 0
+    for item in declared:
+        start, end = max(item.node.start_byte, counted_to), item.node.end_byte
+        around = bisect_right(starts, start) - 1
+        if around >= 0 and start < end <= errors[around].end_byte:
+            total -= end - start
+            counted_to = end
+    return total
+
+
+def _lost_bytes(root: Node, source: bytes) -> int:
+    """How many bytes of a file with errors the parser left out without a word."""
+    lost = at = 0
+    for child in root.children if root.has_error else ():
+        lost += len(source[at : child.start_byte].strip())
+        at = max(at, child.end_byte)
+    return lost + len(source[at:].strip()) if root.has_error else 0
+
+
+def _syntax_notes(file: SourceFile, errors: Sequence[Node]) -> tuple[SkippedFile, ...]:
+    if not errors:
+        return ()
+    line = errors[0].start_point.row + 1
+    return (SkippedFile(file.path, f"syntax error at line {line}; the rest of the file is indexed"),)

@@ -1,0 +1,231 @@
+"""What the shared reader asks of a language. Most of it is data: the names of grammar nodes."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Binding,
+    Call,
+    Construct,
+    Import,
+    Mount,
+    Parameter,
+    Reference,
+    Registration,
+    Route,
+    TableMapping,
+    Trait,
+)
+from groundwire_ingest.tree.languages.expressions import Expressions
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+
+_MAX_ACCESSOR_BYTES = 200
+# A field returned, or set; without white space.
+_ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a declaration declares.
+
+    `body` is where its signature ends, `inside` where its members are looked for; `owner` is the type that
+    a member declared outside of it belongs to (Go methods, `Foo.prototype.bar = ...`).
+    """
+
+    name: str
+    construct: Construct
+    body: Node | None
+    inside: Node | None = None
+    owner: str = ""
+
+
+class Places(ABC):
+    """Where in the file's chunks a syntax node stands."""
+
+    path: str
+    """The path of the file."""
+
+    @abstractmethod
+    def key(self, node: Node) -> str:
+        """The key of the chunk that holds the node's first line."""
+
+    @abstractmethod
+    def scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node."""
+
+    @abstractmethod
+    def variable_scope(self, node: Node) -> int:
+        """The index of the innermost definition around the node that has variables: no variable itself."""
+
+    @abstractmethod
+    def type_scope(self, node: Node) -> int:
+        """The index of the innermost type around the node; 0, the file, when there is none."""
+
+    @abstractmethod
+    def declared(self, node: Node) -> int:
+        """The index of the definition that the node declares; 0 where it declares none."""
+
+    @abstractmethod
+    def around(self, node: Node) -> int:
+        """The index of the definition around what the node declares, or around a node that declares nothing."""
+
+
+class Syntax(Expressions, ABC):
+    """One language. Subclasses state the data; the methods have the behaviour that most languages share."""
+
+    kind: ClassVar[str]
+    language: ClassVar[str]
+    grammar: ClassVar[Language]
+    # Declarations by node type; nodes looked through for them; those of the latter that are part of a declaration.
+    declarations: ClassVar[Mapping[str, Construct]]
+    transparent: ClassVar[frozenset[str]]
+    wrappers: ClassVar[frozenset[str]] = frozenset()
+    # Comments and decorators that belong to the declaration right below them.
+    leading: ClassVar[frozenset[str]]
+    # What stands before a signature inside the declaration's node: annotations and attributes.
+    adornments: ClassVar[frozenset[str]] = frozenset()
+    # What says where names come from rather than anything of its own: imports, `using`, `package`; and how a line
+    # starts that only steers the compiler.
+    headers: ClassVar[frozenset[str]]
+    directive: ClassVar[str] = ""
+    # What stands for a body that is left out.
+    elided: ClassVar[str] = " { ... }"
+    constructors: ClassVar[frozenset[str]] = frozenset()
+    # Types that may be there for their fields alone, and what declares a function that has no name but a call's.
+    data_types: ClassVar[frozenset[str]] = frozenset()
+    given: ClassVar[frozenset[str]] = frozenset()
+    # The statements that a constructor consists of when it only keeps what it is given.
+    assignments: ClassVar[frozenset[str]] = frozenset()
+    # Other node types that `imports`, `bindings` and `mappings` want to see.
+    facts: ClassVar[frozenset[str]]
+
+    def shape(self, node: Node) -> Shape | None:
+        """What `node` declares; None when it is no declaration or has no usable name."""
+        construct = self.declarations.get(node.type)
+        name = text_of(node.child_by_field_name("name"))
+        if construct is None or not name:
+            return None
+        body = node.child_by_field_name("body")
+        return Shape(name, construct, body, body if construct == "type" else None)
+
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The names of members that a code generator makes from a declaration, and that stand for it."""
+        return ()
+
+    def module_traits(self, root: Node) -> frozenset[Trait]:
+        """What a file as a whole says of itself."""
+        return frozenset()
+
+    def namespace(self, node: Node) -> str | None:
+        """The namespace that `node` opens for its children, or for its later siblings when it has no body."""
+        return None
+
+    def module_symbol(self, path: str) -> str:
+        """The dotted name of the file as a module; empty where files have none."""
+        return ""
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The dotted names of a type declaration's base types."""
+        return ()
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
+        listed = node.child_by_field_name("parameters")
+        return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter."""
+        name = text_of(node.child_by_field_name("name"))
+        return Parameter(name, type_of(node.child_by_field_name("type")), node.child_by_field_name("value") is not None)
+
+    def result(self, node: Node) -> str:
+        """The type that a callable returns or a value has, as far as it is stated."""
+        return ""
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = node.child_by_field_name("type_parameters") or next(
+            (child for child in node.named_children if child.type in ("type_parameter_list", "type_parameters")), None
+        )
+        named = listed.named_children if listed else ()
+        return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """What a declaration says of itself; `parent` is the declaration around it."""
+        return frozenset()
+
+    def has_methods(self, node: Node) -> bool:
+        """Whether a type of `data_types` says how it behaves."""
+        return False
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+
+        A type inside of another is asked about as well: whether it does no more than to set some values.
+        """
+        if shape.body is None or shape.construct == "type":
+            return False
+        if node.type in self.constructors or shape.name in self.constructors:
+            statements = [child for child in shape.body.named_children if not child.is_extra]
+            return all(child.type in self.assignments and not self._calls_in(child) for child in statements)
+        if shape.body.end_byte - shape.body.start_byte > _MAX_ACCESSOR_BYTES:
+            return False
+        return _ACCESSOR.fullmatch("".join(text_of(shape.body).split())) is not None
+
+    def _calls_in(self, node: Node) -> bool:
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if current.type in self.calls:
+                return True
+            pending.extend(current.named_children)
+        return False
+
+    def documentation(self, nodes: Nodes) -> frozenset[int]:
+        """The start bytes of strings that are comments in effect."""
+        return frozenset()
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Whether backslashes are ordinary characters in a string with this prefix and opening quote."""
+        return False
+
+    @abstractmethod
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Every import of the file, in any order."""
+
+    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Variables with a plain type; of two for the same name and scope the first holds."""
+        return iter(())
+
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Calls that the source writes in another way than as a call."""
+        return iter(())
+
+    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+        """Names that are used without being called; of equal ones in a chunk the first stands for all."""
+        return iter(())
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Which URLs the file answers, and the prefixes that it gives to routers."""
+        return iter(())
+
+    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+        """What containers are told to hand out under a name, beside calls that name an interface and a type."""
+        return iter(())
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """The table of a model that a migration in node `key` names."""
+        return model
+
+    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+        """What the file tells an ORM about tables."""
+        return iter(())
+
+    def prepared(self, source: bytes) -> bytes:
+        """What to parse in place of the source: as long, and with every line where it was."""
+        return source

@@ -1,0 +1,98 @@
+"""URLs in the strings of a file: what it may ask for."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Request
+from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+_MAX_URL_BYTES = 300
+_MAX_ARGUMENT_BYTES = 2000
+_MAX_STEPS_TO_CALL = 3
+# What is put into a string at run time, by the ways in which languages write it.
+_HOLE = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)[sd]|%[sdvq]|\$[A-Za-z_]\w*")
+# Where a tree may be served itself, among them the names of hosts without a dot, which hold in a network of its own;
+# what is asked of any other host is not answered by it.
+_HERE = r"https?://(?:[A-Za-z][\w-]*|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|\{\})(?::(?:\d+|\{\}))?"
+_URL = re.compile("(" + _HERE + r"|\{\})?(/[\w\-.~:@!$&'()*+,;=%{}/]*)(?:[?#]\S*)?", re.ASCII)
+_SENDS = re.compile(
+    r"(get|post|put|patch|delete|head|options)(?:(?:from|as)?json|string|stream|bytearray|bytes|forobject|forentity)*"
+    r"(?:async)?",
+    re.IGNORECASE,
+)
+_ASKS = frozenset(
+    """request open fetch ajax axios send goto visit redirect navigate push exchange stream newrequest uri url
+    websocketconnect sendasync""".split()
+)
+_STATED_METHOD = re.compile(r"""\bmethods?["']?\s*[:=]\s*\[?\s*["'](\w+)["']""", re.IGNORECASE)
+_METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["']?""")
+
+
+def url_path(text: str) -> str:
+    """A pattern of URLs in one form: with a slash before it and none behind it; just that for the root."""
+    return "/" + text.strip("/")
+
+
+def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]) -> Iterator[Request]:
+    """The strings that look like the path of a URL, each once for a chunk.
+
+    Lines in `taken` are left out: what stands there are patterns of routes.
+    """
+    documentation = syntax.documentation(nodes)
+    seen: set[tuple[str, str, str]] = set()
+    for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
+        key, line = places.key(node), node.start_point.row + 1
+        match = None if line in taken or node.start_byte in documentation else _url(syntax, node)
+        if match is None:
+            continue
+        url = url_path(match[2] + ("{}" if _is_continued(node) and match[2].endswith("/") else ""))
+        is_sent, method = _sending(syntax, node)
+        if (key, url, method) not in seen:
+            seen.add((key, url, method))
+            yield Request(key, url, line, method, is_sent, match[1] == "{}" or _continues(node))
+
+
+def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
+    if node.end_byte - node.start_byte > _MAX_URL_BYTES:
+        return None
+    written = string_value(syntax, node)
+    return _URL.fullmatch(_HOLE.sub("{}", written)) if "/" in written else None
+
+
+def _continues(node: Node) -> bool:
+    """Whether a string is added to something."""
+    return node.prev_sibling is not None and node.prev_sibling.type == "+"
+
+
+def _is_continued(node: Node) -> bool:
+    """Whether something is added to a string."""
+    return node.next_sibling is not None and node.next_sibling.type == "+"
+
+
+def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
+    """Whether the call that a string is an argument of does something with URLs, and by which method."""
+    call: Node | None = node.parent
+    for _ in range(_MAX_STEPS_TO_CALL):
+        if call is None or call.type in syntax.calls:
+            break
+        call = call.parent
+    callee = syntax.callee(call) if call is not None and call.type in syntax.calls else None
+    listed = call.child_by_field_name("arguments") if call is not None else None
+    if callee is None or listed is None or node.start_byte < listed.start_byte:
+        return False, ""
+    name = callee[1].lower().replace("_", "")
+    match = _SENDS.fullmatch(name)
+    if match is not None:
+        return True, match[1].upper()
+    return (True, _stated_method(listed)) if name in _ASKS else (False, "")
+
+
+def _stated_method(listed: Node) -> str:
+    """The method that the arguments of a call state: as the first of them, or under that name."""
+    text = (listed.text or b"")[:_MAX_ARGUMENT_BYTES].decode(errors="ignore")
+    stated = _METHOD_STRING.match(text.lstrip("( \t\r\n")) or _STATED_METHOD.search(text)
+    return stated[1].upper() if stated else ""

@@ -1,0 +1,151 @@
+"""Edges from code into the SQL half of a tree: SQL and procedure names in string literals, ORM entities."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.model import EntityMapping, StringLiteral
+from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
+from groundwire_ingest.tree.sql.definitions import ObjectType
+from groundwire_ingest.tree.sql.dialect import evident_dialect
+from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_ingest.tree.sql.names import SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
+from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
+from groundwire_ingest.tree.sql.reader import read_references
+from groundwire_ingest.tree.sql.scan import query_tokens_references
+from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
+from groundwire_ingest.tree.sql.tree import Relation
+
+PARSED_CONFIDENCE = 0.9
+QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
+SCANNED_CONFIDENCE = 0.6
+BARE_PROCEDURE_CONFIDENCE = 0.6
+MINIMUM_BARE_NAME_CHARACTERS = 6
+
+_NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
+_PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
+_JDBC_CALL = re.compile(r"\{\s*(?:\?\s*=\s*)?(?P<call>call\b.*)\}", re.IGNORECASE | re.DOTALL)
+_HOLE = re.compile(r"%\(\w+\)s|%[sd]|\$?\{[^{}]*\}|\$\d+")
+_ANY_VERB = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|CALL|TRUNCATE|FROM|JOIN)\b", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[*=@?\[\]%:()]|\w\.\w")
+_COMPANIONS = {
+    "SELECT": frozenset({"FROM", "("}),
+    "INSERT": keyword_set("INTO VALUES SELECT"),
+    "UPDATE": keyword_set("SET"),
+    "DELETE": keyword_set("FROM WHERE"),
+    "MERGE": keyword_set("USING"),
+    "TRUNCATE": keyword_set("TABLE"),
+    "WITH": keyword_set("AS"),
+}
+_CALLS = keyword_set("EXEC EXECUTE CALL")
+_FRAGMENTS = keyword_set("FROM JOIN INNER LEFT RIGHT")
+
+
+def literal_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> tuple[SourceEdge, ...]:
+    """ReadsFrom, WritesTo, Calls and Executes edges from the code that holds `literals` to objects of `catalog`.
+
+    Confidence, each lowered to that of the name's resolution: PARSED_CONFIDENCE for SQL that parses;
+    SCANNED_CONFIDENCE for SQL that does not, such as the first half of a concatenation;
+    QUALIFIED_PROCEDURE_CONFIDENCE for a literal that is the name of a procedure with its schema, and
+    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more. Prose that happens to
+    hold a verb of SQL makes no edge: only names that `catalog` resolves, in the place of a statement where
+    such a name stands, count.
+    """
+    return unique_edges(edge for literal in literals for edge in _edges_of(catalog, literal))
+
+
+def entity_edges(catalog: SqlCatalog, mappings: Iterable[EntityMapping]) -> tuple[SourceEdge, ...]:
+    """MapsTo edges from entities to the tables or views of `catalog` that they map to.
+
+    Confidence is the mapping's, lowered to that of the name's resolution. A table that no SQL file defines
+    makes no edge.
+    """
+    return unique_edges(edge for mapping in mappings for edge in _mapping_edges(catalog, mapping))
+
+
+def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[SourceEdge]:
+    name = parse_name(mapping.table)
+    found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
+    if found is not None:
+        confidence = min(mapping.confidence, found.confidence)
+        yield SourceEdge(mapping.from_key, found.object.key, "MapsTo", mapping.from_key, confidence)
+
+
+def _edges_of(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[SourceEdge]:
+    text = literal.text.strip()
+    procedure = _PROCEDURE.fullmatch(text)
+    if procedure is not None:
+        found = _procedure(catalog, procedure.group("name"))
+    else:
+        jdbc_call = _JDBC_CALL.fullmatch(text)
+        found = _statements(catalog, text if jdbc_call is None else jdbc_call.group("call"))
+    for relation, name, confidence in found:
+        target = catalog.find(name, ADMITTED_TYPES[relation])
+        if target is not None:
+            yield SourceEdge(
+                literal.from_key,
+                target.object.key,
+                edge_type(relation, target.object),
+                f"{literal.from_key}, line {literal.line}",
+                min(confidence, target.confidence),
+            )
+
+
+def _procedure(catalog: SqlCatalog, written: str) -> list[tuple[Relation, SqlName, float]]:
+    """The execution of the procedure that `written` names; none when the name could mean another object as well."""
+    name = parse_name(written)
+    found = None if name is None else catalog.find(name, frozenset(ObjectType))
+    if name is None or found is None or found.object.object_type is not ObjectType.PROCEDURE:
+        return []
+    if name.schema:
+        return [(Relation.EXECUTES, name, QUALIFIED_PROCEDURE_CONFIDENCE)]
+    if len(name.name) < MINIMUM_BARE_NAME_CHARACTERS:
+        return []
+    return [(Relation.EXECUTES, name, BARE_PROCEDURE_CONFIDENCE)]
+
+
+def _statements(catalog: SqlCatalog, text: str) -> list[tuple[Relation, SqlName, float]]:
+    """What the SQL in `text` depends on; nothing when it holds none, or names nothing in `catalog`."""
+    if _ANY_VERB.search(text) is None:
+        return []
+    sql = _HOLE.sub(" ? ", text)
+    dialect = evident_dialect(sql) or Dialect.GENERIC
+    code = code_tokens(sql, dialect)
+    if not any(catalog.knows(identifier(sql, token)) for token in code if token.kind in {Kind.WORD, Kind.QUOTED}):
+        return []
+    has_marks = _PUNCTUATION.search(text) is not None
+    if code[0].keyword in _FRAGMENTS and _written(sql, code[0]).isupper():
+        return [(*found, SCANNED_CONFIDENCE) for found in query_tokens_references(sql, code)]
+    start = _first_statement(sql, code, has_marks)
+    return [
+        (reference.relation, reference.name, PARSED_CONFIDENCE if is_certain else SCANNED_CONFIDENCE)
+        for reference in read_references(sql, code[start:], dialect).references
+        if (is_certain := reference.confidence == READ_WITH_CERTAINTY) or has_marks
+    ]
+
+
+def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:
+    """The index of the first verb that opens a statement; the length of `code` when all of it is prose.
+
+    A verb in capitals may stand anywhere; one in small letters only where a statement can begin, and one that
+    begins like a sentence ("Update customer") only in a text with punctuation that prose does not have.
+    """
+    for index, token in enumerate(code):
+        written = _written(sql, token)
+        opens = index == 0 or code[index - 1].keyword in {";", "("}
+        is_plausible = written.isupper() or (opens and (written.islower() or has_marks))
+        if is_plausible and _has_companion(code, index):
+            return index
+    return len(code)
+
+
+def _has_companion(code: Sequence[Token], index: int) -> bool:
+    """Whether the token at `index` is a verb, followed by what makes it a statement (UPDATE ... SET)."""
+    keyword = code[index].keyword
+    companions = _COMPANIONS.get(keyword, frozenset())
+    return keyword in _CALLS or any(token.keyword in companions for token in code[index + 1 :])
+
+
+def _written(sql: str, token: Token) -> str:
+    return sql[token.start : token.end]

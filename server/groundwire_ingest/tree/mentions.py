@@ -1,0 +1,107 @@
+"""Files and settings of a tree that strings in its code name."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.facts import Reference
+from groundwire_ingest.tree.files.facts import Setting
+from groundwire_ingest.tree.files.paths import TreePaths
+from groundwire_ingest.tree.model import StringLiteral
+from groundwire_ingest.tree.nearness import nearest
+
+SETTING_PATH = 0.9
+SETTING_NAME = 0.8
+MAX_SETTINGS = 4
+"""A key that more files have, as seen from the code that reads it, is not told."""
+
+_PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
+_KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
+_SEPARATOR = re.compile(r":|\.|__")
+_BETWEEN = "\0"
+_CONNECTIONS = "connectionstrings"
+
+
+class Mentions:
+    """Gathers the settings of a tree and the strings that may name one of them, or a file. Settings come first."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._names = {path.rpartition("/")[2].lower() for path in paths}
+        self._files: list[tuple[str, StringLiteral]] = []
+        self._keys: list[tuple[str, str, str, int]] = []
+        self._settings: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+
+    def add_settings(self, path: str, settings: Iterable[Setting], keys: Sequence[str]) -> None:
+        """Notes the settings of a file; `keys` has the node at each of its lines."""
+        for setting in settings:
+            node = keys[setting.line - 1]
+            if node:
+                names = [name.lower() for name in setting.path]
+                self._settings[_joined(names)][path, node] = None
+                if names[0] == _CONNECTIONS and len(names) == 2:
+                    self._settings[names[1]][path, node] = None
+
+    def add(self, path: str, literals: Iterable[StringLiteral]) -> None:
+        """Notes the strings of a file of code that have the form of a path whose name the tree has, or of a key."""
+        for literal in literals:
+            text = literal.text.strip()
+            if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
+                self._files.append((path, literal))
+            else:
+                self._note(path, self._wanted(text), literal.from_key, literal.line)
+
+    def add_variables(self, path: str, references: Iterable[Reference]) -> None:
+        """Notes variables of the environment that code reads as members, `process.env.DB_HOST`."""
+        for reference in references:
+            name = reference.name.rpartition(".")[2]
+            if _ENVIRONMENT.fullmatch(reference.name):
+                self._note(path, name.lower(), reference.from_key, reference.line)
+
+    def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
+        """`References` to the first node of a file that is named, `ReadsSetting` to the node that holds a setting.
+
+        A key counts with all of its parts (`Identity:Url`, `Identity__Url`, `server.port`) at SETTING_PATH; the name of
+        a variable of the environment (`DB_HOST`) or of a connection string at SETTING_NAME. Of equal keys those count
+        whose files share the most folders with the code's.
+        """
+        paths = TreePaths(first_keys)
+        for path, literal in self._files:
+            for target, confidence in paths.find(path, literal.text.strip()):
+                at_most = min(confidence, SETTING_PATH)
+                yield _edge(path, literal.line, literal.from_key, first_keys[target], "References", at_most)
+        settings = {name: sorted(found) for name, found in self._settings.items()}
+        for path, name, from_key, line in self._keys:
+            found = nearest(path, settings[name], _path_of)
+            confidence = SETTING_PATH if _BETWEEN in name else SETTING_NAME
+            for _, key in found if len(found) <= MAX_SETTINGS else ():
+                yield _edge(path, line, from_key, key, "ReadsSetting", confidence)
+
+    def _note(self, path: str, setting: str, from_key: str, line: int) -> None:
+        if setting in self._settings:
+            self._keys.append((path, setting, from_key, line))
+
+    def _wanted(self, text: str) -> str:
+        """The setting that a string may name, empty when it has no such form."""
+        if _VARIABLE.fullmatch(text) and text.lower() in self._settings:
+            return text.lower()
+        if _KEY.fullmatch(text):
+            return _joined(_SEPARATOR.split(text.lower()))
+        return text.lower() if text.isidentifier() and self._is_connection(text.lower()) else ""
+
+    def _is_connection(self, name: str) -> bool:
+        return _joined([_CONNECTIONS, name]) in self._settings
+
+
+def _joined(names: Iterable[str]) -> str:
+    return _BETWEEN.join(names)
+
+
+def _edge(path: str, line: int, from_key: str, to_key: str, edge_type: str, confidence: float) -> SourceEdge:
+    return SourceEdge(from_key, to_key, edge_type, f"{path}:{line}", confidence, line)
+
+
+def _path_of(setting: tuple[str, str]) -> str:
+    return setting[0]

@@ -1,0 +1,182 @@
+"""What a call site calls."""
+
+from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, NameRules
+from groundwire_ingest.tree.names.table import Found
+
+MAX_FAN_OUT = 3
+"""A call that could be to more definitions than this is taken to be to none of them."""
+
+MAX_SAME_NAMED = 64
+"""A method name that more definitions than this carry is never guessed, nor are so many overloads told apart."""
+
+_MAX_VARIABLES = 5
+
+
+class CallResolution:
+    """Resolves the call sites of one language family."""
+
+    def __init__(self, rules: NameRules, lookup: Lookup) -> None:
+        self._rules = rules
+        self._lookup = lookup
+        self._table = rules.table
+        self._methods: dict[str, list[int]] = {}
+        for number, definition in enumerate(self._table.definitions):
+            owner = self._table.owner_of(number)
+            if definition.construct == "callable" and owner >= 0 and self._table.is_type(owner):
+                self._methods.setdefault(definition.name, []).append(number)
+
+    def called(self, scope: int, call: Call) -> Found | None:
+        """The definitions that a call in definition `scope` is to, MAX_FAN_OUT at most; None when that is not known."""
+        found = self._named(scope, call)
+        return self._narrowed(scope, found, call) if found else None
+
+    def made(self, call: Call, number: int) -> int | None:
+        """The type that a call of one of its constructors makes; None for a call of anything else."""
+        owner = self._table.owner_of(number)
+        definition = self._table.definitions[number]
+        if owner < 0 or definition.construct != "callable" or not self._table.is_type(owner):
+            return None
+        is_constructor = definition.name == self._rules.constructor_name(owner)
+        return owner if is_constructor and (call.constructs or call.name != definition.name) else None
+
+    def _named(self, scope: int, call: Call) -> Found | None:
+        if call.constructs:
+            return self._constructed(scope, call)
+        found = (
+            None if not call.receiver and self._lookup.local_variable(scope, call.name) else self._by_name(scope, call)
+        )
+        definitions = self._table.definitions
+        if found is None or all(definitions[number].construct == "value" for number in found.numbers):
+            return self._held(scope, call) or found
+        return found
+
+    def _held(self, scope: int, call: Call) -> Found | None:
+        """The class, function or instance that a variable, field or item holds and that is called."""
+        path = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        path = path.removesuffix(f".{RETURNED}")
+        value = None if path.startswith("?") else self._lookup.value(scope, path)
+        if value is None or not value.found.numbers:
+            return None
+        if value.is_itself:
+            return value.found
+        return self._lookup.step(value.found, self._rules.call_name) if self._rules.call_name else None
+
+    def _by_name(self, scope: int, call: Call) -> Found | None:
+        lookup = self._lookup
+        if not call.receiver:
+            return lookup.unqualified(scope, call.name)
+        if call.receiver in self._rules.super_names:
+            around = self._table.enclosing_type(scope)
+            return None if around is None else lookup.of_type(around, call.name, inherited=True)
+        value = None if call.receiver.startswith("?") else lookup.value(scope, call.receiver)
+        member = lookup.step(value.found, call.name) if value else None
+        if member is not None:
+            return member
+        if value is not None and value.is_itself and call.name == self._rules.maker:
+            return value.found
+        if value is not None and value.is_itself and call.name in self._rules.deferring:
+            callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
+            return value.found.at_most(INFERRED) if callables else None
+        extension = lookup.extensions.fitting(scope, value.found if value else None, call.name)
+        if extension is not None or value is not None:
+            return extension
+        return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None
+
+    def _constructed(self, scope: int, call: Call) -> Found | None:
+        if call.name not in (OF_ITEMS, OF_TARGET):
+            return self._lookup.dotted(scope, [*filter(None, call.receiver.split(".")), call.name])
+        value = self._lookup.value(scope, call.receiver)
+        if value is not None and call.name == OF_ITEMS:
+            value = self._lookup.item(value)
+        return value.found if value and value.found.refs else None
+
+    def _may_guess(self, scope: int, receiver: str, steps: int = _MAX_VARIABLES) -> bool:
+        """Whether a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
+        first = receiver.partition(".")[0]
+        if first == "?":
+            return True
+        if self._rules.import_of(self._table.file_of(scope), first.removesuffix("()")) is not None:
+            return False
+        variable = self._lookup.variable(scope, first)
+        if variable is not None:
+            number, binding = variable
+            if binding.stated or steps == 0:
+                return False
+            if not binding.type_name:
+                return not binding.value or self._may_guess(number, binding.value, steps - 1)
+            return self._lookup.dotted(number, binding.type_name.split(".")) is not None
+        return not self._rules.is_type_name(first)
+
+    def _guess(self, scope: int, name: str) -> Found | None:
+        """The method of that name when a single type that the file sees has it."""
+        candidates = self._methods.get(name, [])
+        if name in self._rules.common_methods or name.startswith("__") or len(candidates) > MAX_SAME_NAMED:
+            return None
+        file = self._table.file_of(scope)
+        seen = tuple(number for number in candidates if self._rules.sees(file, number))
+        return Found(seen, GUESSED) if len({self._table.owner_of(number) for number in seen}) == 1 else None
+
+    def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
+        """The nearest of the definitions found, by their parameters where these tell overloads apart."""
+        named = (number for ref in found.numbers for number in self._entered(ref))
+        entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
+        numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
+        if 1 < len(numbers) <= MAX_SAME_NAMED and self._rules.has_overloads:
+            numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers
+            numbers = self._best_by_types(scope, numbers, call)
+        if not 0 < len(numbers) <= MAX_FAN_OUT:
+            return None
+        return Found(numbers, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED))
+
+    def _takes(self, number: int, call: Call) -> bool:
+        """Whether a callable takes as many arguments as a call gives."""
+        definition = self._table.definitions[number]
+        if definition.parameters is None:
+            return True
+        parameters = definition.parameters[self._first_parameter(definition, call) :]
+        least = sum(not parameter.is_optional for parameter in parameters)
+        return least <= len(call.arguments) and (
+            len(call.arguments) <= len(parameters) or "variadic" in definition.traits
+        )
+
+    def _best_by_types(self, scope: int, numbers: tuple[int, ...], call: Call) -> tuple[int, ...]:
+        """Of several callables those whose parameters have the most types that the arguments are known to have."""
+        if len(numbers) == 1:
+            return numbers
+        types = [self._types_of(scope, argument) for argument in call.arguments]
+        if not any(types):
+            return numbers
+        fits = [self._fitting_types(number, call, types) for number in numbers]
+        best = max(fits)
+        return tuple(number for number, fit in zip(numbers, fits, strict=True) if fit == best)
+
+    def _fitting_types(self, number: int, call: Call, types: list[frozenset[int]]) -> int:
+        definition = self._table.definitions[number]
+        parameters = (definition.parameters or ())[self._first_parameter(definition, call) :]
+        fitting = 0
+        for parameter, known in zip(parameters, types, strict=False):
+            declared = self._lookup.type_named(number, parameter.type_name) if known and parameter.type_name else None
+            fitting += declared is not None and not known.isdisjoint(declared.numbers)
+        return fitting
+
+    def _types_of(self, scope: int, argument: str) -> frozenset[int]:
+        """The types that an argument is an instance of, base types included."""
+        value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
+        found = value.found.numbers if value else ()
+        return frozenset(base for number in found for base, _ in self._lookup.lineage(number))
+
+    @staticmethod
+    def _first_parameter(definition: Definition, call: Call) -> int:
+        """The parameter that the first argument is given to: the one before the dot has none."""
+        return int("extension" in definition.traits and bool(call.receiver) and not call.constructs)
+
+    def _entered(self, number: int) -> tuple[int, ...]:
+        """Where control goes when a definition is called: a type's own constructors, a module's default export."""
+        construct = self._table.definitions[number].construct
+        if construct == "module":
+            default = self._rules.member(number, "default")
+            return tuple(ref for ref in default.numbers if ref != number) if default else ()
+        constructors = self._table.members(number, self._rules.constructor_name(number)) if construct == "type" else ()
+        return constructors or (number,)

@@ -1,0 +1,237 @@
+"""The edges of one language family, file by file."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.edges import FileEdges
+from groundwire_ingest.tree.model import EntityMapping
+from groundwire_ingest.tree.names.callbacks import Callbacks
+from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, CallResolution
+from groundwire_ingest.tree.names.declared import declared_edges
+from groundwire_ingest.tree.names.handed import HandedOver
+from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.routes import Routes, Served
+from groundwire_ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.signals import Signals
+from groundwire_ingest.tree.names.subjects import Tested
+from groundwire_ingest.tree.names.table import NOTHING
+from groundwire_ingest.tree.names.topics import Topics
+from groundwire_ingest.tree.names.uses import Uses
+from groundwire_ingest.tree.names.wiring import Messages, Registrations, is_sending, specialized
+
+
+class FamilyEdges:
+    """Resolves what the files of a table say of each other."""
+
+    def __init__(self, rules: NameRules) -> None:
+        self._rules = rules
+        self._table = rules.table
+        self._lookup = Lookup(rules)
+        self._calls = CallResolution(rules, self._lookup)
+        self._uses = Uses(self._lookup)
+        self._inheritance = Inheritance(self._lookup)
+        self._registrations = Registrations(self._lookup, self._uses)
+        self._bound = self._joined_bound()
+        self._messages = Messages(self._lookup, self._uses)
+        self._topics = Topics(self._lookup, self._uses)
+        self._callbacks = Callbacks(self._lookup)
+        self._signals = Signals(self._lookup, self._uses)
+        self._tested = Tested(self._table)
+        self._specialized = specialized(self._lookup)
+        self._routes = Routes(self._lookup, self._uses)
+        self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
+
+    def _joined_bound(self) -> Mapping[int, frozenset[int]]:
+        """The types registered for each interface, and those that are handed over as it where none is."""
+        handed_over = HandedOver(self._lookup, self._calls, self._inheritance)
+        return {**handed_over.bound, **self._registrations.bound}
+
+    @property
+    def served(self) -> Iterator[Served]:
+        """The URLs that the files answer."""
+        return (item for found in self._served for item in found)
+
+    def edges(self) -> Iterator[SourceEdge | EntityMapping]:
+        """The edges of each file, the tables it maps, and members adopted from other files."""
+        for file, facts in enumerate(self._table.files):
+            edges = FileEdges(facts.path)
+            self._add_imports(file, edges)
+            used = self._add_bases(file, edges) | self._add_calls(file, edges) | self._add_references(file, edges)
+            used |= self._variable_types(file)
+            self._add_wiring(file, edges)
+            self._add_namespace_imports(file, used, edges)
+            self._add_members(file, edges)
+            for from_key, to_key, line, confidence in self._callbacks.kept(file):
+                edges.note(from_key, to_key, "RunBy", line, confidence)
+            for served in self._served[file]:
+                edges.note(served.from_key, served.handler_key, "Routes", served.line, served.confidence)
+            yield from edges.sorted()
+            yield from self._mappings(file)
+        yield from declared_edges(self._rules)
+
+    def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The key of each member that implements or overrides others, and their names with their types'."""
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        for number in range(len(self._table.definitions)):
+            for base in self._inheritance.overridden(number):
+                if self._key(number) != self._key(base):
+                    owner = self._table.definitions[self._table.owner_of(base)]
+                    names[self._key(number)].add(f"{owner.name}.{self._table.definitions[base].name}")
+        for key in sorted(names):
+            yield key, tuple(sorted(names[key]))
+
+    def _add_imports(self, file: int, edges: FileEdges) -> None:
+        for item, found in self._rules.imported(file):
+            for number in found.numbers:
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
+
+    def _add_bases(self, file: int, edges: FileEdges) -> set[int]:
+        """Adds the Inherits edges and returns the types that they lead to."""
+        used: set[int] = set()
+        first = self._table.module_of(file)
+        for number, definition in enumerate(self._table.files[file].definitions, first):
+            for name in definition.bases:
+                found = self._lookup.type_named(number, name) or NOTHING
+                for base in found.numbers:
+                    edges.note(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
+                    used.add(base)
+        return used
+
+    def _add_calls(self, file: int, edges: FileEdges) -> set[int]:
+        """Adds the Calls edges, and those that follow from calls, and returns what they lead to."""
+        used: set[int] = set()
+        first = self._table.module_of(file)
+        calls = self._table.files[file].calls
+        sending = {call.from_key for call in calls if is_sending(call)}
+        for call in calls:
+            scope = first + call.scope
+            found = self._calls.called(scope, call) or NOTHING
+            for number in found.numbers:
+                edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
+                used.add(number)
+                made = self._calls.made(call, number)
+                if made is not None:
+                    edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
+                for other, confidence in self._inheritance.dispatched(file, number, self._bound):
+                    at_most = min(found.confidence, confidence)
+                    edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
+            for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
+                for handler, handled in self._messages.handlers(message).items():
+                    edges.note(call.from_key, self._key(handler), "Sends", call.line, min(confidence, handled))
+            for listener, confidence in self._signals.sent(scope, call):
+                edges.note(call.from_key, self._key(listener), "Sends", call.line, confidence)
+            pair = self._registrations.pair(scope, call)
+            if pair is not None:
+                edges.note(call.from_key, self._key(pair[1]), "Registers", call.line, WILDCARD)
+        return used
+
+    def _add_references(self, file: int, edges: FileEdges) -> set[int]:
+        """Adds the edges for names that are used without being called, and returns what they lead to."""
+        used: set[int] = set()
+        first = self._table.module_of(file)
+        for reference in self._table.files[file].references:
+            for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
+                edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
+                used.add(number)
+        return used
+
+    def _add_wiring(self, file: int, edges: FileEdges) -> None:
+        """Adds what containers hand out and to whom, and from senders of messages with a name to their handlers."""
+        first, facts = self._table.module_of(file), self._table.files[file]
+        for item in facts.registrations:
+            given = self._registrations.given(first + item.scope, item)
+            edge_type = "Injects" if item.asks else "Registers"
+            for number in given if len(given) <= MAX_FAN_OUT else ():
+                confidence = WILDCARD if len(given) == 1 else GUESSED
+                edges.note(item.from_key, self._key(number), edge_type, item.line, confidence)
+        for topic in facts.topics:
+            for number, confidence in self._topics.handlers(first + topic.scope, topic):
+                edges.note(topic.from_key, self._key(number), "Sends", topic.line, confidence)
+
+    def _variable_types(self, file: int) -> set[int]:
+        first = self._table.module_of(file)
+        bindings = (binding for binding in self._table.files[file].bindings if binding.type_name)
+        types = (self._lookup.type_named(first + binding.scope, binding.type_name) for binding in bindings)
+        return {number for found in types if found for number in found.numbers}
+
+    def _add_namespace_imports(self, file: int, used: set[int], edges: FileEdges) -> None:
+        for number in sorted(used):
+            item = self._rules.namespace_import(file, number)
+            if item is not None:
+                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
+
+    def _add_members(self, file: int, edges: FileEdges) -> None:
+        """Adds what the types and members of a file implement and what implements them, handles or stands for them."""
+        first = self._table.module_of(file)
+        for number, definition in enumerate(self._table.files[file].definitions, first):
+            self._add_family(number, edges)
+            line = definition.line
+            for other in sorted(self._bound.get(number, ())):
+                edges.note(definition.key, self._key(other), "BoundTo", line, WILDCARD)
+            for handler, confidence in (*self._messages.handlers(number).items(), *self._signals.handlers(number)):
+                edges.note(definition.key, self._key(handler), "HandledBy", line, confidence)
+            for other, confidence in self._specialized.get(number, {}).items():
+                edges.note(definition.key, self._key(other), "SpecializedBy", line, confidence)
+            for other, confidence in self._tested.by(number):
+                edges.note(definition.key, self._key(other), "Tests", line, confidence)
+            self._add_injected(number, edges)
+            self._add_given(number, edges)
+
+    def _add_family(self, number: int, edges: FileEdges) -> None:
+        """Adds what a type or member overrides or implements, and what overrides or implements it."""
+        definition = self._table.definitions[number]
+        line = definition.line
+        for base, confidence in self._inheritance.overridden(number).items():
+            edge_type = "Implements" if self._inheritance.is_abstract(base) else "Overrides"
+            edges.note(definition.key, self._key(base), edge_type, line, confidence)
+        is_abstract = self._inheritance.is_abstract(number)
+        implementing = self._inheritance.implementing(number) if definition.construct == "type" and is_abstract else {}
+        for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):
+            edge_type = "ImplementedBy" if is_abstract else "OverriddenBy"
+            edges.note(definition.key, self._key(other), edge_type, line, confidence)
+
+    def _add_given(self, number: int, edges: FileEdges) -> None:
+        """Adds the callables whose results a framework gives to the parameters of a callable."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or ():
+            given = self._rules.given(number, parameter.name)
+            if given is not None:
+                edges.note(definition.key, self._key(given), "References", definition.line, WILDCARD)
+
+    def _add_injected(self, number: int, edges: FileEdges) -> None:
+        """Adds what is handed to a constructor whose parameters are of types that others are registered for."""
+        definition = self._table.definitions[number]
+        owner = self._table.owner_of(number)
+        is_constructor = owner >= 0 and definition.name == self._rules.constructor_name(owner)
+        if definition.construct != "type" and not is_constructor:
+            return
+        for parameter in definition.parameters or ():
+            found = self._lookup.type_named(number, parameter.type_name) or NOTHING
+            for interface in found.numbers:
+                bound = self._bound.get(interface, frozenset())
+                for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
+                    confidence = WILDCARD if len(bound) == 1 else GUESSED
+                    edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
+
+    def _mappings(self, file: int) -> Iterator[EntityMapping]:
+        """The nodes that state a mapping, and the entity types that they state it of."""
+        first = self._table.module_of(file)
+        found: dict[tuple[str, str], float] = {}
+        for mapping in self._table.files[file].mappings:
+            entity = self._lookup.type_named(first + mapping.scope, mapping.entity) if mapping.entity else None
+            for key in (mapping.from_key, *map(self._key, entity.numbers if entity else ())):
+                place = (key, mapping.table)
+                found[place] = max(found.get(place, 0.0), mapping.confidence)
+        for (key, table), confidence in sorted(found.items()):
+            yield EntityMapping(key, table, confidence)
+
+    def _key(self, number: int) -> str:
+        return self._table.definitions[number].key
+
+    def _file_key(self, file: int) -> str:
+        return self._key(self._table.module_of(file))
+
+    def _key_of_file_with(self, number: int) -> str:
+        return self._file_key(self._table.file_of(number))

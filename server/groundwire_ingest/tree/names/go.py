@@ -1,0 +1,92 @@
+"""Go: packages are folders; which import path a folder has is told by the go.mod file around it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.rules import EXACT, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+
+class GoNames(NameRules):
+    """The files of a folder share their names. A method belongs to its receiver's type, in whichever file that is."""
+
+    languages = frozenset({"go"})
+    self_names = frozenset[str]()
+    super_names = frozenset[str]()
+    implicit_members = False
+    has_overloads = False
+    common_methods = everyday.GO
+
+    def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:
+        """`modules` has the module path of each folder that holds a go.mod; the tree's root is the empty folder."""
+        super().__init__(table)
+        self._modules = modules
+        self._folders: dict[str, str | None] = {}
+        self._packages: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        for number, definition in enumerate(table.definitions):
+            package = self._packages[folder_of(table.path_of(number))]
+            if definition.parent == 0 and not definition.owner:
+                package[definition.name] = (*package.get(definition.name, ()), number)
+        self._adopted: list[tuple[int, int]] = []
+        for number, definition in enumerate(table.definitions):
+            owners = self._packages[folder_of(table.path_of(number))].get(definition.owner, ())
+            if definition.owner and owners:
+                table.add_member(owners[0], number)
+                self._adopted.append((owners[0], number))
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """A name of the same package, of a package imported with a dot, or an imported package."""
+        file = self.table.file_of(scope)
+        found = self.member(folder_of(self.table.files[file].path), name)
+        if found is not None:
+            return found
+        item = self.import_of(file, name)
+        if item is not None:
+            folder = self._folder_of(item.module)
+            return None if folder is None else Found((folder,), EXACT)
+        dotted = (self._folder_of(item.module) for item in self.wildcards_of(file))
+        members = (self.member(folder, name) for folder in dotted if folder is not None)
+        return next((member for member in members if member is not None), None)
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """What the package in a folder declares."""
+        if isinstance(container, int):
+            return None
+        numbers = self._packages[container].get(name, ()) if container in self._packages else ()
+        return Found(numbers, EXACT) if numbers else None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """None: an import names a package, not a file."""
+        return iter(())
+
+    def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the same package or in one that is imported."""
+        folder = folder_of(self.table.path_of(number))
+        return folder == folder_of(self.table.files[file].path) or self.namespace_import(file, number) is not None
+
+    def namespace_import(self, file: int, number: int) -> Import | None:
+        """The import of the package that holds a definition."""
+        folder = folder_of(self.table.path_of(number))
+        return next((item for item in self.table.files[file].imports if self._folder_of(item.module) == folder), None)
+
+    def adopted(self) -> Iterator[tuple[int, int]]:
+        """Types and their methods, for each method found to belong to a type."""
+        return iter(self._adopted)
+
+    def constructor_name(self, type_number: int) -> str:
+        """None: what makes a value is a composite literal or a function."""
+        return ""
+
+    def _folder_of(self, import_path: str) -> str | None:
+        """The folder of a package: below the go.mod whose module path is the longest that the import path has."""
+        if import_path not in self._folders:
+            self._folders[import_path] = None
+            for root, module in sorted(self._modules.items(), key=lambda item: (len(item[1]), item[0])):
+                rest = import_path.removeprefix(module)
+                folder = "/".join(filter(None, (root, rest.strip("/"))))
+                if rest != import_path and rest[:1] in ("", "/") and folder in self._packages:
+                    self._folders[import_path] = folder
+        return self._folders[import_path]

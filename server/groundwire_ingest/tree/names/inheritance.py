@@ -1,0 +1,206 @@
+"""Which members implement or override which, and where a call through an interface may go."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from groundwire_ingest.tree.facts import Definition
+from groundwire_ingest.tree.languages.types import arguments, head
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.rules import DISPATCHED, GUESSED, WILDCARD
+
+MAX_IMPLEMENTATIONS = 8
+"""A call to a member that more others override than this leads to that member alone."""
+
+MAX_SATISFYING = 64
+"""An interface whose methods more types have than this is taken to be satisfied by none of them in particular."""
+MAX_CANDIDATES = 512
+"""So is one with no method whose name fewer types than this know."""
+
+# Libraries that make doubles: mocks, stubs, fakes.
+_DOUBLES = re.compile(
+    r"^(?:org\.mockito|org\.easymock|org\.springframework\.(?:boot\.)?test\.\w*\.?(?:bean|mock)|io\.mockk|Moq|NSubstitute"
+    r"|FakeItEasy|unittest\.mock|mock$|go\.uber\.org/mock|github\.com/(?:golang/mock|stretchr/testify/mock))"
+)
+
+
+class Inheritance:
+    """Overriding members by the members that they override, over all types of one language family."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._table = lookup.table
+        self._overridden: dict[int, dict[int, float]] = {}
+        self._overriding: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        self._implementing: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        types = [number for number, item in enumerate(self._table.definitions) if item.construct == "type"]
+        for number in types:
+            self._add_bases_of(number)
+        self._add_structural(types)
+
+    def overridden(self, number: int) -> Mapping[int, float]:
+        """The members that a member overrides or implements, with the confidence of each."""
+        return self._overridden.get(number, {})
+
+    def overriding(self, number: int) -> Mapping[int, float]:
+        """The members that override or implement a member, with the confidence of each."""
+        return self._overriding.get(number, {})
+
+    def implementing(self, number: int) -> Mapping[int, float]:
+        """The types that derive from or satisfy a type, with the confidence of each."""
+        return self._implementing.get(number, {})
+
+    def is_abstract(self, number: int) -> bool:
+        """Whether a type or member is there to be implemented."""
+        definitions = self._table.definitions
+        if definitions[number].is_abstract:
+            return True
+        members = self._table.members_of(number) if definitions[number].construct == "type" else ()
+        return any("abstract" in definitions[member].traits for member in members)
+
+    def dispatched(self, file: int, number: int, bound: Mapping[int, frozenset[int]]) -> Iterator[tuple[int, float]]:
+        """The members that a call to a member may end up at, itself aside, as seen from a file.
+
+        Those of types that are registered for the interface (`bound`) come first; what stands in tests counts only for
+        tests. Overriding members of a member that has a body of its own are never sure, nor is anything in a file that
+        makes doubles of what it tests.
+        """
+        overriding = self._overriding.get(number, {})
+        is_test = self._table.files[file].is_test
+        candidates = [
+            other for other in overriding if is_test or not self._table.files[self._table.file_of(other)].is_test
+        ]
+        owner = self._table.owner_of(number)
+        registered = [other for other in candidates if self._table.owner_of(other) in bound.get(owner, frozenset())]
+        likely = registered or candidates
+        if not 0 < len(candidates) <= MAX_IMPLEMENTATIONS:
+            return
+        sole = WILDCARD if registered else DISPATCHED
+        has_doubles = any(_DOUBLES.search(item.module) for item in self._table.files[file].imports)
+        for other in candidates:
+            is_sure = len(likely) == 1 and other in likely and self.is_abstract(number) and not has_doubles
+            yield other, min(overriding[other], sole if is_sure else GUESSED)
+
+    def _add_bases_of(self, number: int) -> None:
+        """Notes what a type's members override in the types that it derives from."""
+        table = self._table
+        if table.parts(number)[0] != number:
+            return
+        members = [member for part in table.parts(number) for member in table.members_of(part)]
+        for base, confidence in self._lookup.lineage(number):
+            if base == number:
+                continue
+            for part in self._stating(number, base):
+                self._implementing[base][part] = confidence
+            for member in members:
+                self._add_member(member, base, confidence)
+
+    def _stating(self, number: int, base: int) -> tuple[int, ...]:
+        """The parts of a type that name a base themselves, or the first where none does."""
+        parts = self._table.parts(number)
+        if len(parts) == 1:
+            return parts
+        named = {
+            part: [self._lookup.type_named(part, name) for name in self._table.definitions[part].bases]
+            for part in parts
+        }
+        stating = (part for part, bases in named.items() if any(found and base in found.numbers for found in bases))
+        return tuple(stating) or parts[:1]
+
+    def _add_member(self, member: int, base: int, confidence: float) -> None:
+        definition = self._table.definitions[member]
+        rules = self._lookup.rules
+        if definition.construct == "type" or "static" in definition.traits or rules.bodies(member):
+            return
+        if definition.name == rules.constructor_name(self._table.owner_of(member)):
+            return
+        same = tuple(other for other in self._table.members(base, definition.name) if not rules.bodies(other))
+        fitting = [other for other in same if _same_parameters(definition, self._table.definitions[other])]
+        if not fitting and len(same) == 1:
+            overloads = self._table.members(self._table.owner_of(member), definition.name)
+            is_taken = any(
+                _same_parameters(self._table.definitions[one], self._table.definitions[same[0]]) for one in overloads
+            )
+            fitting = [] if is_taken else list(same)
+        for other in fitting:
+            self._note(member, other, confidence)
+
+    def _note(self, member: int, base_member: int, confidence: float) -> None:
+        if member == base_member:
+            return
+        found = self._overridden.setdefault(member, {})
+        found[base_member] = max(confidence, found.get(base_member, 0.0))
+        self._overriding[base_member][member] = found[base_member]
+
+    def _add_structural(self, types: list[int]) -> None:
+        """Notes which types have all methods of an interface that is satisfied without being named."""
+        table = self._table
+        if not any("structural" in table.definitions[number].traits for number in types):
+            return
+        methods = {number: self._methods(number) for number in types}
+        by_name: defaultdict[str, list[int]] = defaultdict(list)
+        for number, found in methods.items():
+            if "structural" not in table.definitions[number].traits:
+                for name in found:
+                    by_name[name].append(number)
+        for number in types:
+            wanted = methods[number]
+            if "structural" not in table.definitions[number].traits or not wanted:
+                continue
+            rarest = min(wanted, key=lambda name: (len(by_name.get(name, ())), name))
+            candidates = by_name.get(rarest, []) if len(by_name.get(rarest, ())) <= MAX_CANDIDATES else []
+            fitting = (other for other in candidates if self._satisfies(methods[other], wanted))
+            satisfying = list(islice(fitting, MAX_SATISFYING + 1))
+            for other in satisfying if len(satisfying) <= MAX_SATISFYING else ():
+                # One method of a name that many types have says less than several do.
+                confidence = WILDCARD if len(wanted) > 1 or len(satisfying) == 1 else GUESSED
+                self._implementing[number].setdefault(other, confidence)
+                for name, member in wanted.items():
+                    if methods[other][name] != member:
+                        self._note(methods[other][name], member, confidence)
+
+    def _methods(self, number: int) -> dict[str, int]:
+        """The methods of a type by name, those of what it embeds included."""
+        found: dict[str, int] = {}
+        for owner, _ in self._lookup.lineage(number):
+            for part in self._table.parts(owner):
+                for member in self._table.members_of(part):
+                    if self._table.definitions[member].construct == "callable":
+                        found.setdefault(self._table.definitions[member].name, member)
+        return found
+
+    def _satisfies(self, methods: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
+        return all(name in methods and self._same_shape(methods[name], member) for name, member in wanted.items())
+
+    def _same_shape(self, number: int, wanted: int) -> bool:
+        """Whether a member takes and returns the same as another, as far as that is known."""
+        left, right = self._table.definitions[number], self._table.definitions[wanted]
+        if not _same_parameters(left, right) or not self._same_type(number, left.result, wanted, right.result):
+            return False
+        pairs = zip(left.parameters or (), right.parameters or (), strict=False)
+        return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
+
+    def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
+        """Whether two types are the same where each is written; any is the same as a parameter or one not stated."""
+        if not written or not stated:
+            return True
+        owner = self._table.owner_of(wanted)
+        if owner >= 0 and head(stated) in self._table.definitions[owner].type_parameters:
+            return True
+        left, right = self._lookup.type_named(number, written), self._lookup.type_named(wanted, stated)
+        if left is not None and right is not None:
+            same = not set(left.numbers).isdisjoint(right.numbers)
+        else:
+            same = left is None and right is None and _last(head(written)) == _last(head(stated))
+        inner = zip(arguments(written), arguments(stated), strict=False)
+        return same and all(self._same_type(number, one, wanted, other) for one, other in inner)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _same_parameters(left: Definition, right: Definition) -> bool:
+    """Whether two members take the same number of parameters, as far as that is known."""
+    return left.parameters is None or right.parameters is None or len(left.parameters) == len(right.parameters)

@@ -1,0 +1,242 @@
+"""Following a dotted expression from the place where it stands to what it refers to."""
+
+from dataclasses import dataclass, replace
+
+from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
+from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
+from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
+from groundwire_ingest.tree.names.extensions import Extensions
+from groundwire_ingest.tree.names.members import MemberLookup
+from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import NOTHING, Found
+
+_MAX_STEPS = 20
+"""How many variables that are set to each other are followed."""
+_SELF_TYPES = frozenset({"Self", "this"})
+_TYPES_OF_TYPES = frozenset({"type", "Type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an expression is or is an instance of.
+
+    `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
+    `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
+    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first
+    be waited for or taken out of something, as of an `Optional`.
+    """
+
+    found: Found
+    type_name: str = ""
+    scope: int = 0
+    is_itself: bool = False
+    is_wrapped: bool = False
+
+
+class Lookup(MemberLookup):
+    """Follows expressions as well, from segment to segment."""
+
+    def __init__(self, rules: NameRules) -> None:
+        super().__init__(rules)
+        self.extensions = Extensions(self)
+        self._values: dict[tuple[int, str], Value | None] = {}
+        self._steps = 0
+
+    def value(self, scope: int, path: str) -> Value | None:
+        """What a path as in `facts.Call.receiver` is; None when nothing is known of it."""
+        key = (scope, path)
+        if key not in self._values and self._steps < _MAX_STEPS:
+            self._values[key] = None  # what a variable that is set to itself finds on its way round
+            self._steps += 1
+            first, *others = path.split(".")
+            value = self._first(scope, first)
+            for segment in others:
+                value = self._into(scope, value, segment) if value else None
+            self._steps -= 1
+            self._values[key] = value
+        return self._values.get(key)
+
+    def called(self, value: Value) -> Value | None:
+        """What calling a value gives."""
+        if value.is_itself:
+            return self._result(value.found, None, is_called=True)
+        entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
+        return self._result(entered, value, is_called=True) if entered else None
+
+    def item(self, value: Value) -> Value | None:
+        """What a collection, or something else that holds a value, gives to those who go through it."""
+        type_name = item_type(value.type_name)
+        if not type_name:
+            return value if value.is_wrapped else None
+        return self._typed(value.scope, type_name, INFERRED)
+
+    def _first(self, scope: int, name: str) -> Value | None:
+        plain = name.removesuffix("()")
+        variable = self.variable(scope, plain)
+        if variable is not None and (plain == name or self.local_variable(scope, plain)):
+            held: Value | None = self._of_binding(*variable)
+            return self.called(held) if held and plain != name else held
+        around = self.table.enclosing_type(scope)
+        if plain in self.rules.self_names:
+            is_itself = name == "cls"
+            return None if around is None else Value(Found((around,), EXACT), is_itself=is_itself)
+        if name in self.rules.super_names:
+            bases = self.bases(around) if around is not None else ()
+            return Value(Found(tuple(ref for base in bases for ref in base.refs), WILDCARD)) if bases else None
+        found = self.unqualified(scope, plain) if plain != name else self.dotted(scope, (name,))
+        return self._result(found, None, is_called=plain != name) if found else None
+
+    def _into(self, scope: int, value: Value, segment: str) -> Value | None:
+        """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
+        name, is_called = segment.removesuffix("()"), segment.endswith("()")
+        if name == OF_ITEMS:
+            item = value if value.is_itself else self.item(value)
+            return self.called(item) if item and is_called else item
+        if not value.found.refs:
+            return self._into_outside(scope, value, name, is_called)
+        if not is_called:
+            for number in value.found.numbers:
+                field = self.field(number, name)
+                if field is not None:
+                    declared = self._of_binding(*field)
+                    return declared and self._substituted(declared, value, field[0])
+        member = self.step(value.found, name)
+        if member is None and is_called and value.is_itself and name == self.rules.maker:
+            return replace(value, is_itself=False)
+        if member is None and is_called:
+            held = self._into(scope, value, name)
+            given = self.called(held) if held is not None else None
+            if given is not None:
+                return given
+            member = self.extensions.fitting(scope, value.found, name)
+            if member is None:
+                return self._accessed(value, name)
+        return self._result(member, value, is_called) if member else None
+
+    def _accessed(self, value: Value, name: str) -> Value | None:
+        """What a method gives that is not in the tree: one that is generated, inherited, or of what wraps the value."""
+        plain = _plain(name)
+        if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
+            return value
+        for number in value.found.numbers:
+            fields = (self.field(number, field) for field in self.rules.accessed(name))
+            field = next(filter(None, fields), None)
+            if field is not None:
+                declared = self._of_binding(*field)
+                return declared and self._substituted(declared, value, number)
+            for owner, _ in self.lineage(number):
+                for base in self.table.definitions[owner].bases:
+                    given = self.rules.inherited_result(name, base)
+                    if given and self.type_named(owner, base) is None:
+                        return self._typed(owner, given, INFERRED)
+        return None
+
+    def _into_outside(self, scope: int, value: Value, name: str, is_called: bool) -> Value | None:
+        """A step from a value whose type is not of the tree."""
+        if not is_called:
+            return value if name in ("Value", "Result") else None
+        plain = _plain(name)
+        if plain in GIVE_AN_ITEM:
+            return self.item(value)
+        if plain in GIVE_THE_SAME:
+            return value
+        found = self.extensions.fitting(scope, value.found, name)
+        return self._result(found, value, is_called) if found else None
+
+    def _result(self, found: Found, owner: Value | None, is_called: bool) -> Value | None:
+        """What is had from definitions: types, modules and functions themselves; what a called one returns."""
+        for number in found.numbers:
+            definition = self.table.definitions[number]
+            if definition.construct in ("type", "module"):
+                continue
+            if definition.construct == "callable" and not is_called and "property" not in definition.traits:
+                continue
+            value = self._of_definition(number, found.confidence, owner)
+            if definition.construct == "value" and is_called:
+                return self.called(value) if value else None
+            return self._substituted(value, owner, self.table.owner_of(number)) if owner and value else value
+        return Value(found, is_itself=not is_called)
+
+    def _of_definition(self, number: int, confidence: float, owner: Value | None) -> Value | None:
+        """What a callable returns or a variable is, as stated or else by what it is set to."""
+        definition = self.table.definitions[number]
+        if definition.result.rpartition(".")[2] in _SELF_TYPES:
+            return owner
+        if definition.result:
+            return self._typed(number, definition.result, min(confidence, WILDCARD))
+        where, name = (
+            (number, RETURNED) if definition.construct == "callable" else (self.table.owner_of(number), definition.name)
+        )
+        binding = self.table.variable(where, name)
+        value = self._of_binding(where, binding) if binding else None
+        return value and replace(value, found=value.found.at_most(confidence))
+
+    def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
+        """A value whose type names type parameters of its owner, as the owner's own type has them."""
+        if owner_type < 0 or value.found.refs:
+            return value
+        names = self.table.definitions[owner_type].type_parameters
+        scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
+        if not names or len(names) != len(given):
+            return value
+        type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
+        if type_name == value.type_name:
+            return value
+        meant = self._typed(scope, type_name, INFERRED)
+        return replace(meant, is_wrapped=meant.is_wrapped or value.is_wrapped)
+
+    def _type_arguments(self, owner: Value, owner_type: int) -> tuple[int, tuple[str, ...]]:
+        """What is given to the type parameters of a value's type, or by that type to those of one it derives from.
+
+        The definition in which it is written comes first.
+        """
+        given = arguments(owner.type_name)
+        if given or owner_type in owner.found.numbers:
+            return owner.scope, given
+        for number in owner.found.numbers:
+            for part, _ in self.lineage(number):
+                for base in self.table.definitions[part].bases:
+                    found = self.type_named(part, base) if "<" in base else None
+                    if found is not None and owner_type in found.numbers:
+                        return part, arguments(base)
+        return owner.scope, ()
+
+    def _typed(self, scope: int, type_name: str, at_most: float) -> Value:
+        """A value of the type that is written in a scope."""
+        written, type_name = type_name, value_type(type_name)
+        inner = arguments(type_name)
+        if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
+            return replace(self._typed(scope, inner[0], at_most), is_itself=True)
+        found = self.type_named(scope, type_name)
+        alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
+        if alias is not None and alias.is_itself:
+            return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
+        return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
+
+    def _is_alias(self, scope: int, type_name: str) -> bool:
+        """Whether the name of a type is one of a variable that stands for it."""
+        named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
+        return named is not None and all(
+            self.table.definitions[number].construct == "value" for number in named.numbers
+        )
+
+    def _of_binding(self, number: int, binding: Binding) -> Value | None:
+        if binding.type_name:
+            value: Value | None = self._typed(number, binding.type_name, WILDCARD if binding.stated else INFERRED)
+        elif binding.value:
+            at = (
+                number
+                if binding.written_in < 0
+                else self.table.module_of(self.table.file_of(number)) + binding.written_in
+            )
+            value = self.value(at, binding.value)
+            value = value and replace(value, found=value.found.at_most(INFERRED))
+        else:
+            source = self.rules.given(number, binding.name)
+            value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
+        return self.item(value) if value and binding.is_item else value
+
+
+def _plain(name: str) -> str:
+    """A method's name as `common_methods` has it."""
+    return name.removesuffix("Async").replace("_", "").lower()

@@ -1,0 +1,165 @@
+"""The types and members that names stand for: lineages of types, members of them, and variables in sight."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found
+
+_MAX_LINEAGE = 40
+"""How many types are looked at of those that one derives from."""
+_MAX_ALIKE = 256
+"""Of more definitions of one name than this the nearest are meant, or none where these are still as many."""
+
+
+class MemberLookup:
+    """Answers for one table. A scope is the number of the definition in which a name stands."""
+
+    def __init__(self, rules: NameRules) -> None:
+        self.rules = rules
+        self.table = rules.table
+        self._types: dict[tuple[int, str], Found | None] = {}
+        self._bases: dict[int, tuple[Found, ...]] = {}
+
+    def type_named(self, scope: int, type_name: str) -> Found | None:
+        """The type that a name stands for, type arguments aside; also a JavaScript function that has members."""
+        dotted = head(type_name)
+        key = (scope, dotted)
+        if key not in self._types:
+            found = self.dotted(scope, dotted.split("."))
+            numbers = tuple(filter(self.table.is_type, found.numbers)) if found else ()
+            numbers = self.table.nearest(self.table.file_of(scope), numbers)
+            self._types[key] = Found(numbers, found.confidence) if found and numbers else None
+        return self._types[key]
+
+    def bases(self, number: int) -> tuple[Found, ...]:
+        """The base types of a type, as far as they stand in the tree, in the order in which they are written."""
+        number = self.table.parts(number)[0]
+        if number not in self._bases:
+            named = [
+                self.type_named(part, name)
+                for part in self.table.parts(number)
+                for name in self.table.definitions[part].bases
+            ]
+            self._bases[number] = tuple(found for found in named if found and number not in found.refs)
+        return self._bases[number]
+
+    def lineage(self, number: int) -> Iterator[tuple[int, float]]:
+        """A type and its base types, the nearest first, with the confidence of each."""
+        pending, seen = deque([(number, EXACT)]), {number}
+        while pending:
+            current, confidence = pending.popleft()
+            yield current, confidence
+            for found in self.bases(current):
+                for base in found.numbers:
+                    if base not in seen and len(seen) < _MAX_LINEAGE:
+                        seen.add(base)
+                        pending.append((base, min(confidence, found.confidence, WILDCARD)))
+
+    def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
+        """What a dotted name stands for, variables aside."""
+        found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
+        for segment in segments[1:]:
+            found = self.step(found, segment) if found else None
+        return found
+
+    def unqualified(self, scope: int, name: str) -> Found | None:
+        """What a name without a receiver stands for where it is called."""
+        for around in self._types_around(scope) if self.rules.implicit_members else ():
+            found = self.of_type(around, name)
+            if found is not None:
+                return found
+        return self._visible(scope, name)
+
+    def of_type(self, number: int, name: str, inherited: bool = False) -> Found | None:
+        """A member of a type or else of its base types; of the latter only when `inherited`."""
+        for owner, confidence in self.lineage(number):
+            members = () if inherited and owner == number else self.table.members(owner, name)
+            if members:
+                return Found(members, confidence)
+        return None
+
+    def step(self, found: Found, name: str) -> Found | None:
+        """The member `name` of whatever has been found so far."""
+        numbers: list[int | str] = []
+        confidence = found.confidence
+        for ref in found.refs:
+            is_type = isinstance(ref, int) and self.table.definitions[ref].construct != "module"
+            member = self.of_type(ref, name) if isinstance(ref, int) and is_type else self.rules.member(ref, name)
+            if member is None and isinstance(ref, int):
+                member = self._of_returned(ref, name)
+            if member is not None:
+                numbers.extend(member.refs)
+                confidence = min(confidence, member.confidence)
+        return Found(tuple(numbers), confidence) if numbers else None
+
+    def field(self, number: int, name: str) -> tuple[int, Binding] | None:
+        """The field of a type or of its base types, with the part of the type that it stands in."""
+        for owner, _ in self.lineage(number):
+            for part in self.table.parts_with(owner, name):
+                binding = self.table.variable(part, name)
+                if binding is not None:
+                    return part, binding
+        return None
+
+    def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
+        """The types that have a field of that name, which has no definition of its own."""
+        fields = (self.field(number, name) for number in found.numbers)
+        return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
+
+    def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
+        """The variable that a name is in a scope, with the definition that it stands in."""
+        number = scope
+        while number >= 0:
+            is_type = self.table.definitions[number].construct == "type"
+            binding = None if is_type else self.table.variable(number, name)
+            if binding is not None:
+                return number, binding
+            parent, owner = self.table.parent_of(number), self.table.owner_of(number)
+            # A member that is defined outside of its type sees the fields of it as well.
+            around = number if is_type else owner if owner != parent else -1
+            field = self.field(around, name) if around >= 0 and self.rules.implicit_members else None
+            if field is not None:
+                return field
+            number = parent
+        return None
+
+    def local_variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
+        """The variable that a name is inside of a callable; None for those of the file, a module or a type."""
+        variable = self.variable(scope, name)
+        return variable if variable and self.table.definitions[variable[0]].construct == "callable" else None
+
+    def _of_returned(self, number: int, name: str) -> Found | None:
+        """What is declared under a name in a function that stands for the object that it returns."""
+        binding = self.table.variable(number, RETURNED)
+        definition = self.table.definitions[number]
+        local = self.table.local(number, name)
+        is_returned = binding is not None and binding.value == definition.name and definition.construct == "callable"
+        return Found((local,), EXACT) if is_returned and local is not None else None
+
+    def _visible(self, scope: int, name: str) -> Found | None:
+        local = self.table.local(scope, name)
+        if local is not None:
+            return Found((local,), EXACT)
+        found = self.rules.visible(scope, name)
+        if found is None or len(found.refs) <= _MAX_ALIKE:
+            return found
+        near = self.table.nearest(self.table.file_of(scope), found.numbers)
+        return Found(near, found.confidence) if len(near) <= _MAX_ALIKE else None
+
+    def _types_around(self, scope: int) -> Iterator[int]:
+        around = self.table.enclosing_type(scope)
+        while around is not None:
+            yield around
+            parent = self.table.parent_of(around)
+            around = self.table.enclosing_type(parent) if parent >= 0 else None
+
+    def _nested_type(self, scope: int, name: str) -> Found | None:
+        """A type declared in one of the types around a place."""
+        for around in self._types_around(scope) if self.rules.implicit_members else ():
+            numbers = tuple(filter(self.table.is_type, self.table.members(around, name)))
+            if numbers:
+                return Found(numbers, EXACT)
+        return None

@@ -1,0 +1,219 @@
+"""C#, Java and Kotlin: types by their full names, through the namespace around a place and what its file imports."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import ClassVar
+
+from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.folders import folder_of, folders_above
+from groundwire_ingest.tree.languages.types import arguments
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+# Methods of repositories for entities: those that give one, and those that give several.
+_OF_ENTITY = frozenset(
+    """findById getById getOne getReferenceById findOne findFirst save saveAndFlush persist merge insert find
+    findByIdOptional""".split()
+)
+_OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
+
+
+class QualifiedNames(NameRules):
+    """A C# type whose declarations in one project are all `partial` is one type; its number is that of the first.
+
+    `projects` are the folders of .NET projects: what is declared `global` holds for the files of one.
+    """
+
+    self_names = frozenset({"this"})
+    implicit_members = True
+    # Whether functions stand in namespaces, beside types.
+    has_functions: ClassVar[bool] = False
+
+    def __init__(self, table: SymbolTable, projects: frozenset[str] = frozenset()) -> None:
+        super().__init__(table)
+        self._project_of = [_project_around(facts.path, projects) for facts in table.files]
+        self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
+        self._namespace_of = [""] * len(table.definitions)
+        for number, definition in enumerate(table.definitions):
+            parent = table.parent_of(number)
+            if parent >= 0:
+                inside_type = table.parent_of(parent) >= 0
+                around = self._namespace_of[parent] if inside_type else definition.symbol.rpartition(".")[0]
+                self._namespace_of[number] = around
+                if definition.construct != "callable" or (self.has_functions and not inside_type):
+                    self._types[definition.symbol] += (number,)
+        self._joined: list[tuple[int, int]] = []
+        for symbol, numbers in self._types.items():
+            if len(numbers) > 1:
+                self._types[symbol] = self._with_parts_joined(numbers)
+        self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}
+        self._project_wide: defaultdict[str, dict[str, Import]] = defaultdict(dict)
+        for file, facts in enumerate(table.files):
+            for item in facts.imports:
+                if item.project_wide and item.name == "*":
+                    self._project_wide[self._project_of[file]].setdefault(item.module, item)
+        self._visible: dict[tuple[int, str], Found | None] = {}
+        self._seen: dict[int, frozenset[str]] = {}
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
+        key = (scope, name)
+        if key not in self._visible:
+            self._visible[key] = self._find_visible(scope, name)
+        return self._visible[key]
+
+    def _find_visible(self, scope: int, name: str) -> Found | None:
+        file = self.table.file_of(scope)
+        item = self.import_of(file, name)
+        if item is not None:
+            return self._imported(item)
+        for namespace in _with_outer(self._namespace_of[scope]):
+            found = self.member(namespace, name)
+            if found is not None:
+                in_file = any(self.table.file_of(number) == file for number in found.numbers)
+                return found if in_file else found.at_most(WILDCARD)
+        for item in self._wildcards_in_force(file):
+            members = (member for number in self._types.get(item.module, ()) for member in self._own(number, name))
+            numbers = self._types.get(f"{item.module}.{name}", ()) or tuple(members)
+            if numbers:
+                return Found(numbers, WILDCARD)
+        return self.member("", name)
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """A type or namespace in a namespace, or a member of a type."""
+        if isinstance(container, int):
+            numbers = self._own(container, name)
+            return Found(numbers, EXACT) if numbers else None
+        full_name = f"{container}.{name}" if container else name
+        if self._types.get(full_name):
+            return Found(self._types[full_name], EXACT)
+        return Found((full_name,), EXACT) if full_name in self._namespaces else None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Imports of a type, or of the static members of one."""
+        for item in self.table.files[file].imports:
+            numbers = self._types.get(item.module, ()) if item.name == "*" else ()
+            found = Found(numbers, EXACT) if numbers else self._imported(item)
+            if found is not None and found.numbers:
+                yield item, found
+
+    def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file, in a namespace around or imported, or in an imported type."""
+        if self.table.file_of(number) == file:
+            return True
+        if file not in self._seen:
+            first, imports = self.table.module_of(file), self.table.files[file].imports
+            own = range(first, first + len(self.table.files[file].definitions))
+            around = {outer for inner in own for outer in _with_outer(self._namespace_of[inner])}
+            named = {f"{item.module}.{item.name}" for item in imports if item.name != "*"}
+            wide = {item.module for item in self._wildcards_in_force(file)}
+            self._seen[file] = frozenset(around | named | wide) - {""}
+        type_number = self.table.enclosing_type(number)
+        symbol = self.table.definitions[number if type_number is None else type_number].symbol
+        return bool(self._seen[file] & {symbol, self._namespace_of[number]})
+
+    def namespace_import(self, file: int, number: int) -> Import | None:
+        """The import of the namespace that holds a definition."""
+        namespace = self._namespace_of[number]
+        return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The declarations of partial types."""
+        return iter(self._joined)
+
+    def _with_parts_joined(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """The declarations of one name, of parts of a type in one project the first alone."""
+        by_project: dict[str, list[int]] = {}
+        for number in numbers:
+            by_project.setdefault(self._project_of[self.table.file_of(number)], []).append(number)
+        kept: list[int] = []
+        for parts in by_project.values():
+            if len(parts) > 1 and all("partial" in self.table.definitions[number].traits for number in parts):
+                self.table.join(parts)
+                self._joined += [(parts[0], other) for other in parts[1:]]
+                kept.append(parts[0])
+            else:
+                kept.extend(parts)
+        return tuple(sorted(kept))
+
+    def _wildcards_in_force(self, file: int) -> tuple[Import, ...]:
+        """The file's own imports of namespaces, and those of its project."""
+        return (*self.wildcards_of(file), *self._project_wide.get(self._project_of[file], {}).values())
+
+    def _imported(self, item: Import) -> Found | None:
+        """The type, or the static member of a type, that an import names."""
+        if item.name == "*":
+            return None
+        numbers = self._types.get(f"{item.module}.{item.name}" if item.module else item.name, ())
+        owners = self._types.get(item.module, ())
+        numbers = numbers or tuple(member for owner in owners for member in self._own(owner, item.name))
+        return Found(numbers, EXACT) if numbers else None
+
+    def _own(self, number: int, name: str) -> tuple[int, ...]:
+        return self.table.members(number, name)
+
+
+class CSharpNames(QualifiedNames):
+    """C#."""
+
+    languages = frozenset({"csharp"})
+    super_names = frozenset({"base"})
+    common_methods = everyday.CSHARP
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """Also a file of top-level statements and the partial `Program` beside it, which they are compiled into."""
+        yield from super().parts()
+        programs = {
+            folder_of(self.table.path_of(number)): number
+            for number, definition in enumerate(self.table.definitions)
+            if definition.symbol == "Program" and "partial" in definition.traits
+        }
+        for file in range(len(self.table.files)):
+            module, folder = self.table.module_of(file), folder_of(self.table.files[file].path)
+            if "partial" in self.table.definitions[module].traits and folder in programs:
+                yield module, programs[folder]
+
+
+class JavaNames(QualifiedNames):
+    """Java and Kotlin, which see each other."""
+
+    languages = frozenset({"java", "kotlin"})
+    super_names = frozenset({"super"})
+    has_functions = True
+    common_methods = everyday.JAVA | everyday.KOTLIN
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports."""
+        found = super().visible(scope, name)
+        file = self.table.file_of(scope)
+        if found is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
+            return found
+        own = tuple(number for number in found.numbers if self.table.file_of(number) == file)
+        return Found(own, found.confidence) if own else None
+
+    def accessed(self, method: str) -> tuple[str, ...]:
+        """The component of a record, or the field that a getter is generated for."""
+        name = next((method[len(prefix) :] for prefix in ("get", "is") if method.startswith(prefix)), "")
+        return (method, name[:1].lower() + name[1:]) if name else (method,)
+
+    def inherited_result(self, method: str, base: str) -> str:
+        """What a repository or service for entities gives, which is its first type argument."""
+        entity = next(iter(arguments(base)), "")
+        if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
+            return ""
+        return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
+
+
+def _project_around(path: str, projects: frozenset[str]) -> str:
+    """The nearest folder around a file that holds a project; the tree's root where none does."""
+    return next((folder for folder in folders_above(path) if folder in projects), "")
+
+
+def _with_outer(namespace: str) -> list[str]:
+    """The namespace and those around it, the innermost first, the global one (empty) last."""
+    names: list[str] = []
+    while namespace:
+        names.append(namespace)
+        namespace = namespace.rpartition(".")[0]
+    return [*names, ""]

@@ -1,0 +1,171 @@
+"""Which nodes answer which URLs, prefixes included."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from groundwire_ingest.tree.facts import RETURNED, Mount, Route
+from groundwire_ingest.tree.languages.urls import url_path
+from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
+from groundwire_ingest.tree.names.table import Found
+from groundwire_ingest.tree.names.uses import Uses
+
+MAX_PREFIXES = 8
+"""A router that is mounted at more places than this counts as mounted at the first ones."""
+
+_MAX_MOUNT_STEPS = 10
+# The path of a callable with the place of what it is handed, or with nothing for what it returns.
+_HANDED = re.compile(r"(.+)\((\d{0,3})\)")
+_METHODS = frozenset("get post put patch delete head options".split())
+
+Holder = tuple[int, str]
+"""Where an object is kept: a definition and the name of a variable in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
+
+    `method` is that of HTTP in capitals, empty for any. `within` is the key of the test or the file of tests inside of
+    which alone it is served, empty where that is not so.
+    """
+
+    pattern: str
+    method: str
+    handler_key: str
+    from_key: str
+    path: str
+    line: int
+    is_test: bool
+    confidence: float
+    within: str
+
+
+class Routes:
+    """Resolves the routes of one language family."""
+
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
+        self._lookup = lookup
+        self._uses = uses
+        self._table = lookup.table
+        self._known_prefixes: dict[tuple[Holder, int], tuple[str, ...]] = {}
+        self._mounts: defaultdict[Holder, list[tuple[int, Mount]]] = defaultdict(list)
+        for file, facts in enumerate(self._table.files):
+            for mount in facts.mounts:
+                scope = self._table.module_of(file) + mount.scope
+                holder = self._holder(scope, mount.router)
+                if holder is not None:
+                    self._mounts[holder].append((scope, mount))
+
+    def served(self, file: int) -> Iterator[Served]:
+        """What the routes of a file answer, one for each prefix and handler.
+
+        Of several routes that differ in their handlers alone the first holds whose handler is found.
+        """
+        facts = self._table.files[file]
+        found: set[Route] = set()
+        for route in facts.routes:
+            same = replace(route, handler="")
+            if same in found:
+                continue
+            scope = self._table.module_of(file) + route.scope
+            around = scope if route.handler else self._table.parent_of(scope)
+            within = self._test_around(around) if facts.is_test else ""
+            for key, method, confidence in self._handlers(scope, route):
+                found.add(same)
+                for prefix in self._prefixes(scope, route.prefix_of):
+                    pattern = url_path(prefix + route.pattern)
+                    yield Served(
+                        pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence, within
+                    )
+
+    def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
+        """The key, method and confidence of each handler; a class answers by its members that are named so."""
+        found = self._uses.value(scope, route.handler) if route.handler else Found((scope,), EXACT)
+        numbers = found.numbers if found is not None else ()
+        confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
+        for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
+            definition = self._table.definitions[number]
+            if definition.construct == "module" and not route.handler:
+                yield route.from_key, route.method, confidence
+            is_named = not route.handler or definition.name == route.handler.rpartition(".")[2]
+            if definition.construct == "type" and not is_named:
+                continue
+            if definition.construct == "type":
+                yield from self._answering(number, confidence)
+            if definition.construct != "module":
+                yield definition.key, route.method, confidence
+
+    def _test_around(self, scope: int) -> str:
+        """The key of the outermost callable around a place when it is a test, of its file when it is a helper."""
+        callables = []
+        while scope >= 0:
+            callables += [scope] if self._table.definitions[scope].construct == "callable" else []
+            scope = self._table.parent_of(scope)
+        if not callables:
+            return ""
+        outermost = self._table.definitions[callables[-1]]
+        is_test = outermost.name.lower().startswith("test")
+        return outermost.key if is_test else outermost.key.partition("#")[0]
+
+    def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, float]]:
+        for owner, inherited in self._lookup.lineage(type_number):
+            for member in self._table.members_of(owner):
+                definition = self._table.definitions[member]
+                if definition.construct == "callable" and definition.name.lower() in _METHODS:
+                    yield definition.key, definition.name.upper(), min(confidence, inherited)
+
+    def _prefixes(self, scope: int, router: str) -> tuple[str, ...]:
+        holder = self._holder(scope, router) if router else None
+        return self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",)
+
+    def _prefixes_of(self, holder: Holder, steps: int) -> tuple[str, ...]:
+        """The prefixes under which the routes of an object are found; an empty one where it is mounted nowhere."""
+        key = (holder, steps)
+        if key not in self._known_prefixes:
+            self._known_prefixes[key] = self._find_prefixes(holder, steps)
+        return self._known_prefixes[key]
+
+    def _find_prefixes(self, holder: Holder, steps: int) -> tuple[str, ...]:
+        mounts = self._mounts.get(holder, []) if steps else []
+        own = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
+        found: list[str] = []
+        for scope, mount in mounts:
+            if mount.role != "own" and len(found) < MAX_PREFIXES:
+                within = self._holder(scope, mount.within) if mount.within else None
+                tail = mount.prefix + (own if mount.role == "added" else "")
+                outer = self._prefixes_of(within, steps - 1) if within not in (None, holder) else ("",)
+                found.extend(url_path(before + tail).rstrip("/") for before in outer)
+        return tuple(dict.fromkeys(found[:MAX_PREFIXES])) or (own.rstrip("/"),)
+
+    def _holder(self, scope: int, path: str) -> Holder | None:
+        """Where the object that a path leads to is kept: also one that a callable takes or returns."""
+        handed = _HANDED.fullmatch(path)
+        if handed is not None:
+            return self._handed(scope, handed[1], handed[2])
+        before, _, name = path.rpartition(".")
+        variable = None if before else self._lookup.variable(scope, name)
+        if variable is not None:
+            return variable[0], name
+        found = self._uses.value(scope, path)
+        if found is None or not found.numbers:
+            return None
+        number = found.numbers[0]
+        return (self._table.owner_of(number), self._table.definitions[number].name)
+
+    def _handed(self, scope: int, path: str, place: str) -> Holder | None:
+        """The parameter that a callable keeps what it is handed in, or the variable that it returns."""
+        found = self._uses.value(scope, path)
+        number = found.numbers[0] if found is not None and len(found.numbers) == 1 else -1
+        if number < 0 or self._table.definitions[number].construct != "callable":
+            return None
+        parameters = self._table.definitions[number].parameters or ()
+        if place:
+            return (number, parameters[int(place)].name) if int(place) < len(parameters) else None
+        returned = self._table.variable(number, RETURNED)
+        name = returned.value if returned is not None else ""
+        variable = self._lookup.variable(number, name) if name.isidentifier() else None
+        return (variable[0], name) if variable is not None else None

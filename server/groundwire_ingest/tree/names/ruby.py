@@ -1,0 +1,136 @@
+"""Ruby: constants through the modules around a place, in whichever file these are opened."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterator
+
+from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+
+class RubyNames(NameRules):
+    """All declarations of a module or class are one. Which files are loaded is not asked: Rails loads them by name."""
+
+    languages = frozenset({"ruby"})
+    self_names = frozenset({"self"})
+    super_names = frozenset({"super"})
+    implicit_members = True
+    has_overloads = False
+    maker = "new"
+    common_methods = everyday.RUBY
+
+    def __init__(self, table: SymbolTable) -> None:
+        super().__init__(table)
+        self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
+        self._functions: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for number, definition in enumerate(table.definitions):
+            if definition.construct == "type":
+                self._types[definition.symbol] += (number,)
+            elif definition.construct == "callable" and table.parent_of(table.parent_of(number)) < 0:
+                self._functions[definition.name] += (number,)
+        self._joined: list[tuple[int, int]] = []
+        for symbol, declared in self._types.items():
+            if len(declared) > 1:
+                numbers = tuple(sorted(declared, key=self._rank))
+                self._types[symbol] = numbers
+                table.join(numbers)
+                self._joined += [(numbers[0], other) for other in numbers[1:]]
+        self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        for path in self._number_at:
+            self._by_name[posixpath.basename(path)].append(path)
+        self._adopted = tuple(self._adopt())
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """A constant of the modules around or at the top, or a method at the top of the file or of the only one."""
+        file = self.table.file_of(scope)
+        around = self.table.enclosing_type(scope)
+        for outer in _with_outer("" if around is None else self.table.definitions[around].symbol):
+            full_name = f"{outer}.{name}" if outer else name
+            if full_name in self._types:
+                return self._type(file, full_name)
+        functions = self._functions.get(name, ())
+        own = tuple(number for number in functions if self.table.file_of(number) == file)
+        if own:
+            return Found(own, EXACT)
+        return Found(functions, WILDCARD) if len(functions) == 1 and self._requires(file, functions[0]) else None
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """None: all that has members is a type."""
+        return None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Files by the path from the file's own folder, or from the only folder of the tree where there is such."""
+        folder = posixpath.dirname(self.table.files[file].path)
+        for item in self.table.files[file].imports:
+            path = item.module if item.module.endswith(".rb") else f"{item.module}.rb"
+            if path.startswith("./"):
+                found = [posixpath.normpath(posixpath.join(folder, path))]
+            else:
+                named = self._by_name.get(posixpath.basename(path), ())
+                found = [other for other in named if other == path or other.endswith(f"/{path}")]
+            if len(found) == 1 and found[0] in self._number_at:
+                sure = EXACT if path.startswith("./") else WILDCARD
+                yield item, Found((self._number_at[found[0]],), sure)
+
+    def sees(self, file: int, number: int) -> bool:
+        """All of the tree."""
+        return True
+
+    def adopted(self) -> Iterator[tuple[int, int]]:
+        """Modules and the classes that are declared as theirs from outside (`class A::B`)."""
+        return iter(self._adopted)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The declarations of what is opened more than once."""
+        return iter(self._joined)
+
+    def constructor_name(self, type_number: int) -> str:
+        """`initialize`."""
+        return "initialize"
+
+    def _adopt(self) -> Iterator[tuple[int, int]]:
+        for symbol, numbers in sorted(self._types.items()):
+            owners = self._types.get(symbol.rpartition(".")[0], ())
+            for number in numbers if owners else ():
+                if self.table.parent_of(number) not in owners:
+                    self.table.add_member(owners[0], number)
+                    yield owners[0], number
+
+    def _rank(self, number: int) -> tuple[bool, bool, int]:
+        """Which declaration stands for a type: one outside of tests that states a base, else the first."""
+        facts = self.table.files[self.table.file_of(number)]
+        return facts.is_test, not self.table.definitions[number].bases, number
+
+    def _type(self, file: int, symbol: str) -> Found:
+        numbers = self._types[symbol]
+        if any(self.table.file_of(number) == file for number in numbers):
+            return Found(numbers[:1], EXACT)
+        return Found(numbers[:1], WILDCARD if self._is_own(symbol) else GUESSED)
+
+    def _is_own(self, symbol: str) -> bool:
+        """Whether a type is of the tree, rather than one from elsewhere that the tree opens to add to it.
+
+        The tree gives it a base, or has a folder or file that is named after it or the module that it is in.
+        """
+        root = symbol.partition(".")[0].lower()
+        for number in (*self._types[symbol], *self._types.get(symbol.partition(".")[0], ())):
+            parts = self.table.path_of(number).removesuffix(".rb").replace("_", "").replace("-", "").split("/")
+            if self.table.definitions[number].bases or root in parts:
+                return True
+        return False
+
+    def _requires(self, file: int, number: int) -> bool:
+        other = self.table.module_of(self.table.file_of(number))
+        return any(other in found.refs for _, found in self.imported(file))
+
+
+def _with_outer(symbol: str) -> list[str]:
+    """The symbol and those around it, the innermost first, the top (empty) last."""
+    names: list[str] = []
+    while symbol:
+        names.append(symbol)
+        symbol = symbol.rpartition(".")[0]
+    return [*names, ""]

@@ -1,0 +1,168 @@
+"""What one pass over the files of a tree gathers for the edges that cross them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from groundwire_ingest.records import SkippedFile, SourceNode
+from groundwire_ingest.tree.as_code.component import Component, split_component
+from groundwire_ingest.tree.as_code.components import ComponentReader
+from groundwire_ingest.tree.as_code.protobuf import with_generated
+from groundwire_ingest.tree.as_code.xaml import xaml_facts
+from groundwire_ingest.tree.edges import TreeEdges
+from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, XamlFacts
+from groundwire_ingest.tree.files.paths import path_edges
+from groundwire_ingest.tree.files.proto_edges import proto_edges
+from groundwire_ingest.tree.files.readers import FILE_READERS
+from groundwire_ingest.tree.files.reading import FileReading, PathReference
+from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.languages.go import module_path
+from groundwire_ingest.tree.languages.readers import CodeReaders
+from groundwire_ingest.tree.languages.rust import crate_name
+from groundwire_ingest.tree.languages.script_projects import ScriptProject, is_project_file, script_project
+from groundwire_ingest.tree.literals import entity_edges, literal_edges
+from groundwire_ingest.tree.markdown import markdown_analysis
+from groundwire_ingest.tree.mentions import Mentions
+from groundwire_ingest.tree.migrations import migration_edges
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.purposes import Purposes, is_generated, is_test_project
+from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class TreeMap:
+    """What is known of a tree's nodes once all of its files have been read."""
+
+    edges: TreeEdges
+    purposes: Purposes
+    facts: Sequence[CodeFacts]
+    implemented: Mapping[str, Sequence[str]]
+
+    def completed(self, node: SourceNode) -> SourceNode:
+        """A node with what it is there for; its `context_prefix` also says what it implements or overrides."""
+        symbols = self.implemented.get(node.key)
+        lines = (node.context_prefix, f"implements {', '.join(symbols)}" if symbols else "")
+        return replace(
+            node,
+            is_test=self.purposes.is_test(node.path),
+            is_generated=self.purposes.is_generated(node.path),
+            context_prefix="\n".join(filter(None, lines)),
+        )
+
+
+class TreeReading:
+    """Reads files one by one, those of code after all others; `paths` are those of all files of the tree."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = tuple(paths)
+        self._catalog = SqlCatalog()
+        self._readers = CodeReaders()
+        self._mentions = Mentions(self._paths)
+        self._purposes = Purposes()
+        self._edges = TreeEdges()
+        self._facts: list[CodeFacts] = []
+        self._go_modules: dict[str, str] = {}
+        self._script_projects: dict[str, ScriptProject] = {}
+        self._crates: dict[str, str] = {}
+        self._references: list[PathReference] = []
+        self._keys_by_line: dict[str, tuple[str, ...]] = {}
+        self._first_keys: dict[str, str] = {}
+        self._protos: list[ProtoFacts] = []
+        self._components: list[Component] = []
+        self._root_namespaces: dict[str, str] = {}
+
+    def analyse(self, file: SourceFile) -> FileAnalysis:
+        """The nodes of a file and the edges that need no other; what is needed for others is kept."""
+        if is_generated(file.path, file.text):
+            self._purposes.note_generated(file.path)
+        if is_project_file(file.path):
+            project = script_project(file.path, file.text)
+            if project is not None:
+                self._script_projects[file.path] = project
+        crate = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
+        if crate:
+            self._crates[folder_of(file.path)] = crate
+        if file.language in FILE_READERS:
+            return self._other_file(file, FILE_READERS[file.language](file))
+        match file.language:
+            case "sql":
+                return self._catalog.add(file)
+            case "markdown":
+                return markdown_analysis(file)
+            case "gomod":
+                self._go_modules[folder_of(file.path)] = module_path(file.text)
+                why = "read for its module path only; it has no node"
+                return FileAnalysis(skipped=(SkippedFile(file.path, why),))
+        analysis = self._readers.read(file)
+        if analysis.facts is not None:
+            self._keep_facts(analysis.facts)
+            self._mentions.add_variables(file.path, analysis.facts.references)
+        self._edges.add(literal_edges(self._catalog, analysis.literals))
+        self._mentions.add(file.path, analysis.literals)
+        return analysis.file
+
+    def keep(self, path: str, analysis: FileAnalysis) -> None:
+        """Adds the edges of a file; its first node stands for it where another file names its path."""
+        self._edges.add(analysis.edges)
+        if analysis.nodes:
+            self._first_keys[path] = analysis.nodes[0].key
+
+    def component_nodes(self) -> Iterator[SourceNode]:
+        """The nodes of code in markup, which is read when all files of imports are known."""
+        for code in ComponentReader(self._components, self._root_namespaces).read():
+            if code.facts is not None:
+                self._keep_facts(code.facts)
+            self._edges.add(code.edges)
+            yield from code.nodes
+
+    def resolved(self) -> TreeMap:
+        """What the files say of each other."""
+        facts = [
+            replace(
+                item,
+                is_test=self._purposes.is_test(item.path),
+                is_generated=self._purposes.is_generated(item.path),
+            )
+            for item in self._facts
+        ]
+        packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
+        projects = frozenset(self._root_namespaces)
+        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
+        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout)
+        self._edges.add(resolution.edges)
+        self._edges.add(self._catalog.edges())
+        self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))
+        self._edges.add(proto_edges(self._protos))
+        self._edges.add(self._mentions.edges(self._first_keys))
+        self._edges.add(entity_edges(self._catalog, resolution.mappings))
+        self._edges.add(migration_edges(facts, resolution.mappings))
+        return TreeMap(self._edges, self._purposes, facts, resolution.implemented)
+
+    def _keep_facts(self, facts: CodeFacts) -> None:
+        self._facts.append(facts)
+        self._purposes.note_imports(facts.path, (item.module for item in facts.imports))
+
+    def _other_file(self, file: SourceFile, reading: FileReading) -> FileAnalysis:
+        """Keeps what a file that is no code says of others; code blocks of components give way to what is in them."""
+        if isinstance(reading.facts, ComponentFacts):
+            component, rest = split_component(file, reading, reading.facts)
+            self._components.append(component)
+            reading = replace(reading, analysis=rest)
+        keys = reading.keys_by_line(file)
+        if reading.references:
+            self._references.extend(reading.references)
+            self._keys_by_line[file.path] = keys
+        self._mentions.add_settings(file.path, reading.settings, keys)
+        match reading.facts:
+            case ProtoFacts() as facts:
+                self._protos.append(facts)
+            case XamlFacts() as facts if any(keys):
+                self._keep_facts(xaml_facts(file.path, facts, keys))
+            case ProjectFacts() as facts if file.path.endswith("proj"):
+                folder, stem = folder_of(file.path), PurePosixPath(file.path).stem
+                self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
+                if is_test_project(facts):
+                    self._purposes.note_test_folder(folder)
+        return reading.analysis

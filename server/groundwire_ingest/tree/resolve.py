@@ -1,0 +1,108 @@
+"""Edges across a source tree: what the names in code, and the strings that it shares with other code, refer to.
+
+Names are resolved within what a file's imports admit. An edge's confidence says how sure that is, and a
+chain of steps (a call on a field of an imported type) is as sure as its weakest:
+
+1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of
+     the type that `self` or `this` is;
+0.9  it comes from a wildcard import, the same namespace, a base type, a variable or field whose type the source
+     states, or a module found below another folder than the importing file's own; of a call through an
+     interface, the implementation that is registered for it;
+0.8  the receiver is a variable whose type is that of the expression it was set to; of a call through an
+     interface, the only implementation; both ends have the same telling name, such as a test and its type;
+0.6  what is likely by a weaker sign: a message that is made and perhaps sent, a field known by its name alone;
+0.5  two or three definitions fit, such as overloads, or several implementations; or the receiver is unknown and
+     just one type among the file's own and its imports has a method of that name.
+
+There is no edge where more than three definitions fit, to what overrides a member that more than eight others
+override, where the receiver is known to come from outside the tree, or for a guess by a name that collections and
+strings of the language have too.
+
+`Imports` edges lead from file to file. An import of a whole namespace or package (C#, Java, Go) leads to those
+of its files whose types and functions the importing file names.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.languages.script_projects import ScriptProject
+from groundwire_ingest.tree.model import EntityMapping
+from groundwire_ingest.tree.names.c_family import CFamilyNames
+from groundwire_ingest.tree.names.family import FamilyEdges
+from groundwire_ingest.tree.names.go import GoNames
+from groundwire_ingest.tree.names.php import PhpNames
+from groundwire_ingest.tree.names.python import PythonNames
+from groundwire_ingest.tree.names.qualified import CSharpNames, JavaNames
+from groundwire_ingest.tree.names.requests import RequestMatching
+from groundwire_ingest.tree.names.routes import Served
+from groundwire_ingest.tree.names.ruby import RubyNames
+from groundwire_ingest.tree.names.rust import RustNames
+from groundwire_ingest.tree.names.scripts import ScriptNames
+from groundwire_ingest.tree.names.table import SymbolTable
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLayout:
+    """What name resolution must know of a tree beside its code.
+
+    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
+    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
+    `tsconfig.json` and `package.json` says; `crates` the name of the crate of each folder that holds a Cargo.toml with
+    a package. Paths are relative to the tree, its root being empty.
+    """
+
+    python_packages: frozenset[str]
+    go_modules: Mapping[str, str]
+    dotnet_projects: frozenset[str] = frozenset()
+    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
+    crates: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What the files of a tree say of each other.
+
+    Edges are sorted within a file, none is there twice; `mappings` are the nodes that an ORM maps to tables.
+    `implemented` has for the key of a member the names of those that it implements or overrides, with their types'.
+    """
+
+    edges: tuple[SourceEdge, ...]
+    mappings: tuple[EntityMapping, ...]
+    implemented: Mapping[str, tuple[str, ...]]
+
+
+def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
+    """Resolves the files of code of a tree, by language and path."""
+    by_path = sorted(files, key=lambda facts: facts.path)
+
+    def table(languages: frozenset[str]) -> SymbolTable:
+        return SymbolTable([facts for facts in by_path if facts.language in languages])
+
+    edges: list[SourceEdge] = []
+    mappings: list[EntityMapping] = []
+    implemented: dict[str, tuple[str, ...]] = {}
+    served: list[Served] = []
+    for rules in (
+        PythonNames(table(PythonNames.languages), layout.python_packages),
+        CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
+        ScriptNames(table(ScriptNames.languages), layout.script_projects),
+        JavaNames(table(JavaNames.languages)),
+        PhpNames(table(PhpNames.languages)),
+        GoNames(table(GoNames.languages), layout.go_modules),
+        RubyNames(table(RubyNames.languages)),
+        CFamilyNames(table(CFamilyNames.languages)),
+        RustNames(table(RustNames.languages), layout.crates),
+    ):
+        family = FamilyEdges(rules)
+        for item in family.edges():
+            if isinstance(item, EntityMapping):
+                mappings.append(item)
+            else:
+                edges.append(item)
+        implemented.update(family.implemented())
+        served.extend(family.served)
+    matching = RequestMatching(served)
+    edges.extend(edge for facts in by_path for edge in matching.edges(facts))
+    return Resolution(tuple(edges), tuple(mappings), implemented)

@@ -1,0 +1,103 @@
+"""The services of a tree by the names that others call them by."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from groundwire_ingest.tree.services.declarations import Declaration
+from groundwire_ingest.tree.services.names import NameTable
+from groundwire_ingest.tree.services.statements import ComposeService, KubernetesService, Statement, Workload
+
+_POD = re.compile(r"[a-z0-9-]+-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a host's name means: the declaration that has the name and, where it was looked for, the namespace.
+
+    `namespace` is None when the name was found because all of that name in the tree mean one service.
+    """
+
+    declaration: Declaration
+    namespace: str | None
+
+
+class ServiceDirectory:
+    """Finds the service that a host's name means, and the node that declares a service.
+
+    Names compare without case. Names in the network (of Kubernetes Services and Compose services) come before the
+    names of workloads and of services.
+    """
+
+    def __init__(self, declarations: Iterable[Declaration]) -> None:
+        self._hosts: NameTable[Declaration] = NameTable()
+        self._names: NameTable[Declaration] = NameTable()
+        self._nodes: dict[type[Statement], NameTable[Declaration]] = {
+            kind: NameTable() for kind in (Workload, KubernetesService, ComposeService)
+        }
+        self._namespaces: set[str] = set()
+        for declaration in declarations:
+            self._namespaces.add(declaration.namespace)
+            if declaration.service and type(declaration.statement) in self._nodes:
+                self._add(declaration)
+
+    def find(self, host: str, caller: Declaration) -> Found | None:
+        """What `host` means to `caller`; None when it means no service of the tree, or several.
+
+        A name alone is looked for in the caller's namespace, then in the whole tree, where it must mean one service.
+        `name.namespace`, `name.namespace.svc` and what may follow are looked for in that namespace, then among the
+        manifests that state none. A pod of a StatefulSet (`db-0.db`) is known by its Service.
+        """
+        name = host.lower()
+        found = self._find_name(name, caller)
+        if found is None and "." in name:
+            pod, _, service = name.partition(".")
+            found = self._find_qualified(name.split("."), caller)
+            if found is None and _POD.fullmatch(pod):
+                found = self._find_name(service, caller) or self._find_qualified(service.split("."), caller)
+        return found
+
+    def node(self, found: Found, caller: Declaration, kinds: Sequence[type[Statement]]) -> Declaration:
+        """The declaration of the service that is nearest to `caller`, of the first of `kinds` that there is."""
+        for kind in kinds:
+            node = self._nodes[kind].find_in(found.namespace, found.declaration.service, caller.part.path)
+            if node is not None:
+                return node
+        return found.declaration
+
+    def _add(self, declaration: Declaration) -> None:
+        statement, service, path = declaration.statement, declaration.service, declaration.part.path
+        namespace = declaration.namespace
+        self._nodes[type(statement)].add(namespace, service, path, service, declaration)
+        if isinstance(statement, ComposeService):
+            hosts: tuple[str, ...] = statement.hosts
+        elif isinstance(statement, KubernetesService):
+            hosts = (statement.metadata.name,)
+        else:
+            hosts = ()
+            self._names.add(namespace, statement.metadata.name.lower(), path, service, declaration)
+        for host in filter(None, hosts):
+            self._hosts.add(namespace, host.lower(), path, service, declaration)
+        self._names.add(namespace, service.lower(), path, service, declaration)
+
+    def _find_name(self, name: str, caller: Declaration) -> Found | None:
+        path = caller.part.path
+        inside = self._find_in(caller.namespace, name, path)
+        if inside is not None:
+            return inside
+        only = self._hosts.find_only(name, path) or self._names.find_only(name, path)
+        return None if only is None else Found(only, None)
+
+    def _find_qualified(self, labels: Sequence[str], caller: Declaration) -> Found | None:
+        name, *rest = labels
+        is_cluster_name = rest[1:2] == ["svc"]
+        if not rest or (len(rest) > 1 and not is_cluster_name):
+            return None
+        found = self._find_in(rest[0], name, caller.part.path)
+        if found is None and (is_cluster_name or rest[0] in self._namespaces):
+            found = self._find_in("", name, caller.part.path)
+        return found
+
+    def _find_in(self, namespace: str, name: str, path: str) -> Found | None:
+        item = self._hosts.find_in(namespace, name, path) or self._names.find_in(namespace, name, path)
+        return None if item is None else Found(item, namespace)

@@ -1,0 +1,45 @@
+"""Which folders of a tree hold the code of which service."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.services.declarations import Declaration
+from groundwire_ingest.tree.services.statements import ComposeService
+
+_MINOR = re.compile("[-_]")
+
+
+class ServiceFolders:
+    """The folders that services are built from; the innermost around a file tells the file's service.
+
+    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other
+    from there; else when it holds a Dockerfile and has the service's name, written with or without `-` and `_`, in
+    capitals or not. A name that fits several services so fits the one that it equals, else none.
+    """
+
+    def __init__(self, declarations: Iterable[Declaration], dockerfile_folders: Iterable[str]) -> None:
+        built: defaultdict[str, set[str]] = defaultdict(set)
+        named: defaultdict[str, set[str]] = defaultdict(set)
+        for declaration in declarations:
+            if declaration.service:
+                named[_loose(declaration.service)].add(declaration.service)
+            if isinstance(declaration.statement, ComposeService):
+                for folder in declaration.statement.folders:
+                    built[folder].add(declaration.service)
+        self._services = {folder: next(iter(names)) for folder, names in built.items() if len(names) == 1}
+        for folder in dockerfile_folders:
+            name = folder.rpartition("/")[2]
+            fitting = named.get(_loose(name), set())
+            fitting = fitting & {name} or fitting
+            if name and len(fitting) == 1:
+                self._services.setdefault(folder, next(iter(fitting)))
+
+    def service_of(self, path: str) -> str:
+        """The service that the file belongs to; "" for none."""
+        return next((self._services[folder] for folder in folders_above(path) if folder in self._services), "")
+
+
+def _loose(name: str) -> str:
+    return _MINOR.sub("", name).casefold()

@@ -1,0 +1,134 @@
+"""Kubernetes manifests: what they say of services, their environment and their routes."""
+
+from collections.abc import Iterator
+
+from groundwire_ingest.tree.services.addresses import MAX_VALUE_CHARACTERS
+from groundwire_ingest.tree.services.statements import (
+    Backend,
+    ConfigMap,
+    ConfigReference,
+    KubernetesService,
+    Metadata,
+    OtherManifest,
+    Route,
+    Statement,
+    Variable,
+    Workload,
+)
+from groundwire_ingest.tree.services.yaml_values import YamlValue, below, entries, items, plain_name, scalar
+
+_NAME_LABELS = ("app.kubernetes.io/name", "app", "name")
+_TEMPLATE = ("spec", "template")
+_POD_TEMPLATES: dict[str, tuple[str, ...]] = {
+    "CronJob": ("spec", "jobTemplate", *_TEMPLATE),
+    "DaemonSet": _TEMPLATE,
+    "Deployment": _TEMPLATE,
+    "DeploymentConfig": _TEMPLATE,
+    "Job": _TEMPLATE,
+    "Pod": (),
+    "ReplicaSet": _TEMPLATE,
+    "ReplicationController": _TEMPLATE,
+    "Rollout": _TEMPLATE,
+    "StatefulSet": _TEMPLATE,
+}
+_GATEWAY_ROUTES = frozenset({"GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"})
+_KNATIVE_SERVING = "serving.knative.dev/"
+
+
+def manifest_statements(manifest: YamlValue) -> tuple[Statement, ...]:
+    """What a manifest states, or each item of a List; nothing for what names neither a service nor a namespace."""
+    is_list = scalar(below(manifest, "kind")) == "List"
+    stated = map(_statement, items(below(manifest, "items")) if is_list else [manifest])
+    return tuple(statement for statement in stated if statement is not None)
+
+
+def _statement(manifest: YamlValue) -> Statement | None:
+    kind = scalar(below(manifest, "kind"))
+    is_knative = scalar(below(manifest, "apiVersion")).startswith(_KNATIVE_SERVING)
+    template = _TEMPLATE if kind == "Service" and is_knative else _POD_TEMPLATES.get(kind)
+    if template is not None:
+        return _workload(manifest, template)
+    if kind == "Namespace":
+        return OtherManifest(Metadata("", plain_name(below(manifest, "metadata", "name")), ""))
+    spec = below(manifest, "spec")
+    if kind == "Service":
+        selector = below(spec, "selector")
+        return KubernetesService(_metadata(manifest, selector), _pairs(selector))
+    if kind == "Ingress":
+        return Route(_metadata(manifest), tuple(_ingress_backends(spec)))
+    if kind in _GATEWAY_ROUTES:
+        return Route(_metadata(manifest), tuple(_gateway_backends(spec)))
+    if kind == "ConfigMap":
+        return ConfigMap(_metadata(manifest), tuple(_config_data(below(manifest, "data"))))
+    metadata = _metadata(manifest)
+    return OtherManifest(metadata) if kind and metadata.label else None
+
+
+def _metadata(manifest: YamlValue, pod_labels: YamlValue = "") -> Metadata:
+    return Metadata(
+        plain_name(below(manifest, "metadata", "name")),
+        plain_name(below(manifest, "metadata", "namespace")),
+        _label(below(manifest, "metadata", "labels")) or _label(pod_labels),
+    )
+
+
+def _label(labels: YamlValue) -> str:
+    return next(filter(None, (plain_name(below(labels, key)) for key in _NAME_LABELS)), "")
+
+
+def _pairs(labels: YamlValue) -> frozenset[tuple[str, str]]:
+    return frozenset((key, value) for key, value in entries(labels).items() if isinstance(value, str))
+
+
+def _workload(manifest: YamlValue, template: tuple[str, ...]) -> Workload:
+    labels = below(manifest, *template, "metadata", "labels")
+    pod = below(manifest, *template, "spec")
+    environment = [
+        item
+        for container in (*items(below(pod, "containers")), *items(below(pod, "initContainers")))
+        for item in _environment(container)
+    ]
+    return Workload(
+        _metadata(manifest, labels),
+        _pairs(labels),
+        tuple(item for item in environment if isinstance(item, Variable)),
+        tuple(item for item in environment if isinstance(item, ConfigReference)),
+    )
+
+
+def _environment(container: YamlValue) -> Iterator[Variable | ConfigReference]:
+    for item in items(below(container, "env")):
+        name, source = scalar(below(item, "name")), below(item, "valueFrom", "configMapKeyRef")
+        if plain_name(below(source, "name")):
+            yield ConfigReference(plain_name(below(source, "name")), scalar(below(source, "key")), name)
+        elif scalar(below(item, "value")):
+            yield Variable(name, scalar(below(item, "value")))
+    for item in items(below(container, "envFrom")):
+        name = plain_name(below(item, "configMapRef", "name"))
+        if name:
+            yield ConfigReference(name)
+
+
+def _config_data(data: YamlValue) -> Iterator[Variable]:
+    for key, value in entries(data).items():
+        if isinstance(value, str) and len(value) <= MAX_VALUE_CHARACTERS:
+            yield Variable(key, value)
+
+
+def _ingress_backends(spec: YamlValue) -> Iterator[Backend]:
+    """Those of networking.k8s.io/v1 and of the versions before it, which say `backend` and `serviceName`."""
+    backends = [below(spec, "defaultBackend"), below(spec, "backend")]
+    for rule in items(below(spec, "rules")):
+        backends.extend(below(path, "backend") for path in items(below(rule, "http", "paths")))
+    for backend in backends:
+        name = plain_name(below(backend, "service", "name")) or plain_name(below(backend, "serviceName"))
+        if name:
+            yield Backend(name)
+
+
+def _gateway_backends(spec: YamlValue) -> Iterator[Backend]:
+    for rule in items(below(spec, "rules")):
+        for reference in items(below(rule, "backendRefs")):
+            name = plain_name(below(reference, "name"))
+            if name and scalar(below(reference, "kind")) in ("", "Service"):
+                yield Backend(name, plain_name(below(reference, "namespace")))

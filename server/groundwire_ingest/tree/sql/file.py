@@ -1,0 +1,209 @@
+"""One SQL file: its nodes, what it defines, and the names that it mentions, not yet resolved."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
+from groundwire_ingest.tree.chunking import Span, split_lines
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.sql.definitions import (
+    Definition,
+    ObjectType,
+    altered_table,
+    foreign_keys,
+    signature,
+)
+from groundwire_ingest.tree.sql.dialect import detect_dialect
+from groundwire_ingest.tree.sql.lexer import Dialect
+from groundwire_ingest.tree.sql.names import DEFAULT_SCHEMAS, SqlName
+from groundwire_ingest.tree.sql.objects import SqlObject
+from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
+from groundwire_ingest.tree.sql.statements import body_statements
+from groundwire_ingest.tree.sql.tree import Relation
+from groundwire_ingest.tree.sql.units import Statement, Unit, sql_units
+
+KIND = "sql"
+DATA_TYPE = "db_code"
+CORPUS_TYPE = "CODE_LOGIC"
+
+_TRIGGER_TABLES = frozenset({"inserted", "deleted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that a node depends on. `owner` is the node's key, or the table whose foreign key it is.
+
+    `home_schema` is the schema of unqualified names in the file, "" where it is unknown.
+    """
+
+    owner: str | SqlName
+    relation: Relation
+    name: SqlName
+    confidence: float
+    home_schema: str
+    origin: str
+
+
+@dataclass(slots=True)
+class SqlFile:
+    """What one file gives, each in the file's order; `edges` join a long chunk's parts to its first."""
+
+    nodes: list[SourceNode]
+    edges: list[SourceEdge]
+    skipped: list[SkippedFile]
+    objects: list[tuple[SqlName, SqlObject]]
+    mentions: list[Mention]
+
+
+def read_sql_file(file: SourceFile, taken: dict[str, int]) -> SqlFile:
+    """Reads `file`; `taken` holds the folded local ids used so far, each with the last suffix given to it.
+
+    An object defined again, here or in an earlier file, has the local id of the first with `~2`, `~3` ...
+    """
+    return _FileReader(file, taken).run()
+
+
+class _FileReader:
+    """Walks the units of one file and fills its SqlFile."""
+
+    def __init__(self, file: SourceFile, taken: dict[str, int]) -> None:
+        self._path = file.path
+        self._text = file.text
+        self._dialect = detect_dialect(file.text)
+        self._home_schema = DEFAULT_SCHEMAS[self._dialect]
+        self._taken = taken
+        self._line_starts = [0]
+        while (line_end := self._text.find("\n", self._line_starts[-1])) >= 0:
+            self._line_starts.append(line_end + 1)
+        self._scripts: list[SourceNode] = []
+        self._result = SqlFile([], [], [], [], [])
+
+    def run(self) -> SqlFile:
+        for unit in sql_units(self._text, self._dialect):
+            spans = split_lines(self._text[unit.start : unit.end], self._line(unit.start), self._boundaries(unit))
+            if unit.definition is None:
+                nodes = self._script_nodes(spans)
+            else:
+                nodes = self._object_nodes(unit.definition, spans)[:1]
+            for statement in unit.statements:
+                self._read(statement, nodes)
+        return self._result
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._line_starts, offset)
+
+    def _boundaries(self, unit: Unit) -> list[int]:
+        """Lines where a statement begins, of the unit or of its object's body: good places to cut."""
+        offsets = [statement.start for statement in unit.statements]
+        if unit.definition is not None:
+            body = unit.definition.body
+            offsets.extend(body[first].start for first, _ in body_statements(body, self._dialect))
+        return [self._line(offset) for offset in offsets]
+
+    def _script_nodes(self, spans: Sequence[Span]) -> list[SourceNode]:
+        first = len(self._scripts)
+        for span in spans:
+            local_id = f"{self._path}@{len(self._scripts) + 1}" if self._scripts else self._path
+            self._scripts.append(self._node(local_id, span, self._path.rpartition("/")[2], ""))
+        for node in self._scripts[max(first, 1) :]:
+            self._contains(self._scripts[0], node)
+        return self._scripts[first:]
+
+    def _object_nodes(self, definition: Definition, spans: Sequence[Span]) -> list[SourceNode]:
+        name = SqlName(definition.name.name, definition.name.schema or self._home_schema)
+        base = self._free_id(f"{name}|{definition.object_type}")
+        head = signature(self._text, definition.head)
+        nodes = [
+            self._node(f"{base}@{number}" if number > 1 else base, span, str(name), head)
+            for number, span in enumerate(spans, start=1)
+        ]
+        for node in nodes[1:]:
+            self._contains(nodes[0], node)
+        has_no_schema = self._dialect is Dialect.MYSQL
+        defined = SqlObject(nodes[0].key, definition.object_type, name.folded[0], has_no_schema)
+        self._result.objects.append((name, defined))
+        return nodes
+
+    def _free_id(self, wanted: str) -> str:
+        """`wanted`, or with the first suffix `~2`, `~3` ... that makes it new."""
+        folded, local_id = wanted.casefold(), wanted
+        while local_id.casefold() in self._taken:
+            self._taken[folded] += 1
+            local_id = f"{wanted}~{self._taken[folded]}"
+        self._taken[local_id.casefold()] = 1
+        return local_id
+
+    def _node(self, local_id: str, span: Span, symbol: str, head: str) -> SourceNode:
+        node = SourceNode(
+            KIND,
+            local_id,
+            span.text,
+            f"{self._path}:{span.start_line}",
+            path=self._path,
+            start_line=span.start_line,
+            end_line=span.end_line,
+            symbol=symbol,
+            signature=head,
+            language=self._dialect.value,
+            data_type=DATA_TYPE,
+            corpus_type=CORPUS_TYPE,
+        )
+        self._result.nodes.append(node)
+        return node
+
+    def _contains(self, whole: SourceNode, part: SourceNode) -> None:
+        self._result.edges.append(SourceEdge(whole.key, part.key, "Contains", part.origin))
+
+    def _read(self, statement: Statement, nodes: Sequence[SourceNode]) -> None:
+        """Notes what `statement` mentions; a mention belongs to the one of `nodes` in whose lines it stands."""
+        first_lines = [node.start_line for node in nodes]
+
+        def owner(offset: int) -> str:
+            return nodes[max(0, bisect_right(first_lines, self._line(offset)) - 1)].key
+
+        definition = statement.definition
+        if definition is None:
+            self._note_altered_table(statement)
+            self._note(read_references(self._text, statement.code, self._dialect), owner)
+            return
+        start = statement.code[0].start
+        for relation, name in _stated_relations(self._text, definition):
+            self._mention(owner(start), relation, name, PARSED_CONFIDENCE, start)
+        self._note(read_option_references(self._text, definition.options, self._dialect), owner)
+        self._note(read_references(self._text, definition.body, self._dialect), owner)
+
+    def _note_altered_table(self, statement: Statement) -> None:
+        table = altered_table(self._text, statement.code)
+        if table is not None:
+            for name in foreign_keys(self._text, statement.code):
+                self._mention(table, Relation.FOREIGN_KEY, name, PARSED_CONFIDENCE, statement.code[0].start)
+
+    def _note(self, reading: Reading, owner: Callable[[int], str]) -> None:
+        for reference in reading.references:
+            offset = reference.offset
+            self._mention(owner(offset), reference.relation, reference.name, reference.confidence, offset)
+        for unparsed in reading.unparsed:
+            why = (
+                f"statement at line {self._line(unparsed.offset)} not parsed ({unparsed.why}); "
+                "its references were read from its tokens"
+            )
+            self._result.skipped.append(SkippedFile(self._path, why))
+
+    def _mention(self, owner: str | SqlName, relation: Relation, name: SqlName, confidence: float, offset: int) -> None:
+        if self._dialect is Dialect.TSQL and not name.schema and name.folded[1] in _TRIGGER_TABLES:
+            return
+        origin = f"{self._path}:{self._line(offset)}"
+        self._result.mentions.append(Mention(owner, relation, name, confidence, self._home_schema, origin))
+
+
+def _stated_relations(text: str, definition: Definition) -> list[tuple[Relation, SqlName]]:
+    """The relations that a definition states outright: its foreign keys, its table, what it is a synonym for."""
+    relations: list[tuple[Relation, SqlName]] = []
+    if definition.object_type is ObjectType.TABLE:
+        relations.extend((Relation.FOREIGN_KEY, name) for name in foreign_keys(text, definition.head))
+    if definition.on is not None:
+        relations.append((Relation.ON, definition.on))
+    if definition.target is not None:
+        relations.append((Relation.SYNONYM_FOR, definition.target))
+    return relations

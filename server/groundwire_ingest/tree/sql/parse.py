@@ -1,0 +1,84 @@
+"""The one door to sqlglot: a statement's text in, its syntax tree or one typed refusal out."""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from groundwire_ingest.tree.sql.lexer import Dialect
+
+MAX_PARSED_CHARACTERS = 50_000
+MAX_NESTED_PARENTHESES = 60
+
+_SQLGLOT_NAMES = {
+    Dialect.TSQL: "tsql",
+    Dialect.POSTGRES: "postgres",
+    Dialect.MYSQL: "mysql",
+    Dialect.GENERIC: "",
+}
+_LOGGER = logging.getLogger("sqlglot")
+
+
+class NotParsedError(Exception):
+    """sqlglot has no tree for the statement; the message is the reason in a few words."""
+
+
+def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
+    """The syntax tree of one query or change.
+
+    Raises NotParsedError for text that is no statement of the dialect, that is longer than
+    MAX_PARSED_CHARACTERS, or that nests deeper than MAX_NESTED_PARENTHESES (so that a hostile file meets
+    this limit and never the interpreter's, which would depend on the caller's stack).
+    """
+    if len(sql) > MAX_PARSED_CHARACTERS:
+        raise NotParsedError(f"longer than {MAX_PARSED_CHARACTERS} characters")
+    if _nesting(sql) > MAX_NESTED_PARENTHESES:
+        raise NotParsedError(f"nested deeper than {MAX_NESTED_PARENTHESES} parentheses")
+    try:
+        with _silent_logger():
+            trees = sqlglot.parse(sql, read=_SQLGLOT_NAMES[dialect])
+    except SqlglotError as error:
+        raise NotParsedError(_first_sentence(str(error))) from error
+    except RecursionError as error:
+        raise NotParsedError("nested too deeply") from error
+    except Exception as error:
+        # Malformed text trips sqlglot in more ways than its own errors; none may end the reading of a tree.
+        raise NotParsedError(f"the SQL parser failed with {type(error).__name__}") from error
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Expr) or isinstance(tree, exp.Command):
+        raise NotParsedError("syntax that the SQL parser does not know")
+    return tree
+
+
+def _nesting(sql: str) -> int:
+    depth = deepest = 0
+    for character in sql:
+        if character == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character == ")":
+            depth -= 1
+    return deepest
+
+
+def _first_sentence(message: str) -> str:
+    """sqlglot's reason without the excerpt and the position, which count from the statement's start."""
+    return re.split(r"\. Line |\n| but got <Token| for <class", message, maxsplit=1)[0][:120]
+
+
+@contextmanager
+def _silent_logger() -> Iterator[None]:
+    """Keeps sqlglot from logging what it cannot parse: the caller reports it, with file and line."""
+
+    def refuse(_: logging.LogRecord) -> bool:
+        return False
+
+    _LOGGER.addFilter(refuse)
+    try:
+        yield
+    finally:
+        _LOGGER.removeFilter(refuse)

@@ -1,0 +1,105 @@
+"""What one query or change depends on: by its syntax tree, else by its tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
+from groundwire_ingest.tree.sql.names import SqlName, read_name
+from groundwire_ingest.tree.sql.parse import NotParsedError, parse_statement
+from groundwire_ingest.tree.sql.scan import Found, query_tokens_references
+from groundwire_ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
+from groundwire_ingest.tree.sql.tree import Relation, tree_references
+
+_VIEW_OPTIONS = keyword_set("NO DATA CHECK CASCADED LOCAL READ")
+_INSERTS_INTO = keyword_set("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE")
+_AFTER_INTO_LIST = keyword_set("FROM WHERE GROUP ORDER LIMIT UNION HAVING USING SELECT VALUES EXCEPT INTERSECT")
+_CHANGES = keyword_set("INSERT UPDATE DELETE MERGE")
+_VERBS_FOR_PARSER = {"PERFORM": "SELECT", "REPLACE": "INSERT"}
+_ASSIGNMENT_OPERATORS = frozenset("+-*/%&|^")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReading:
+    """What a query depends on: for certain, and as its tokens suggest when `why_unparsed` says why no tree exists."""
+
+    certain: list[Found]
+    scanned: list[Found]
+    why_unparsed: str | None
+
+
+def read_query(text: str, code: Sequence[Token], dialect: Dialect) -> QueryReading:
+    """Reads the query or change that `code`, tokens of `text`, consists of."""
+    kept, written = plain_query(text, code, dialect)
+    certain: list[Found] = [(Relation.WRITES, name) for name in written]
+    try:
+        tree = parse_statement(_for_parser(text, kept), dialect)
+    except NotParsedError as error:
+        return QueryReading(certain, query_tokens_references(text, kept), str(error))
+    return QueryReading([*certain, *tree_references(tree)], [], None)
+
+
+def plain_query(text: str, code: Sequence[Token], dialect: Dialect) -> tuple[list[Token], list[SqlName]]:
+    """The query without what sqlglot does not know, and the tables named in what was taken out.
+
+    Out go SELECT/RETURNING/OUTPUT ... INTO (a table in T-SQL, variables elsewhere), options at the end of a
+    view, TOP (n) of a change, and T-SQL's table hints and the operators of its compound assignments.
+    """
+    kept: list[Token] = []
+    written: list[SqlName] = []
+    depth = index = 0
+    while index < len(code):
+        token = code[index]
+        depth += depth_change(token)
+        previous = keyword_at(code, index - 1)
+        if token.keyword == "INTO" and depth == 0 and previous not in _INSERTS_INTO:
+            index = _after_into(text, code, index + 1, dialect, written)
+        elif token.keyword == "WITH" and depth == 0 and keyword_at(code, index + 1) in _VIEW_OPTIONS:
+            break
+        elif (token.keyword == "TOP" and previous in _CHANGES) or (
+            dialect is Dialect.TSQL and token.keyword == "WITH" and keyword_at(code, index + 1) == "("
+        ):
+            index = closing_parenthesis(code, index + 1) + 1
+        elif dialect is Dialect.TSQL and _is_compound_assignment(code, index):
+            index += 1
+        else:
+            kept.append(token)
+            index += 1
+    return kept, written
+
+
+def _after_into(text: str, code: Sequence[Token], index: int, dialect: Dialect, written: list[SqlName]) -> int:
+    """The index after the INTO list at `index`; in T-SQL it names a table, which is added to `written`."""
+    if dialect is Dialect.TSQL:
+        name, index = read_name(text, code, index)
+        if name is not None:
+            written.append(name)
+        return closing_parenthesis(code, index) + 1 if keyword_at(code, index) == "(" else index
+    while index < len(code) and code[index].keyword not in _AFTER_INTO_LIST:
+        index += 1
+    return index
+
+
+def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
+    """Whether the operator at `index` is the first half of `+=`, `-=` ..."""
+    return (
+        code[index].keyword in _ASSIGNMENT_OPERATORS
+        and keyword_at(code, index + 1) == "="
+        and code[index + 1].start == code[index].end
+    )
+
+
+def _for_parser(text: str, code: Sequence[Token]) -> str:
+    """The source of `code` as sqlglot knows it.
+
+    PERFORM and REPLACE become the verbs that they stand for, and `$1` a column's name: in `$1,$2` sqlglot
+    sees the start of a dollar-quoted string.
+    """
+    pieces: list[str] = []
+    for index, token in enumerate(code):
+        if index and token.start > code[index - 1].end:
+            pieces.append(" ")
+        written = text[token.start : token.end]
+        if token.kind is Kind.VARIABLE and written[0] == "$":
+            written = f"parameter{written[1:]}"
+        pieces.append(written if index else _VERBS_FOR_PARSER.get(token.keyword, written))
+    return "".join(pieces)

@@ -1,0 +1,170 @@
+"""Which files of a folder are read, and as which language. Lists only; `decoding` opens them."""
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.files.languages import file_language, refusal
+from groundwire_ingest.tree.ignore import IgnoreRules, read_rules
+from groundwire_server.domain.errors import IngestError
+
+VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
+CHART_FILE = "Chart.yaml"
+COMPILER_INDEX_SUFFIX = ".scip"
+MAX_IGNORE_FILE_BYTES = 1_000_000
+"""The largest .gitignore that is read: every file below it is compared with each of its lines."""
+
+_LANGUAGE_OF_SUFFIX = {
+    ".py": "python",
+    ".pyi": "python",
+    ".cs": "csharp",
+    ".ts": "typescript",
+    ".tsx": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".java": "java",
+    ".go": "go",
+    ".prisma": "prisma",
+    ".kt": "kotlin",
+    ".kts": "kotlin",
+    ".php": "php",
+    ".rb": "ruby",
+    ".rake": "ruby",
+    ".gemspec": "ruby",
+    ".rs": "rust",
+    **dict.fromkeys((".c", ".h"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".ipp"), "cpp"),
+    ".sql": "sql",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdx": "markdown",
+    ".yml": "yaml",
+    ".yaml": "yaml",
+    ".tpl": "helm",
+    ".dockerfile": "dockerfile",
+    COMPILER_INDEX_SUFFIX: "scip",
+}
+CODE_LANGUAGES = frozenset("""python csharp typescript javascript java go kotlin php ruby rust c cpp prisma""".split())
+"""The languages that are read as code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file to read; `path` is relative to the tree with forward slashes.
+
+    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which
+    is read for its module path only, or one of `files.languages`;
+    `scip` is a compiler's index of other files.
+    """
+
+    path: str
+    language: str
+
+
+Listing: TypeAlias = ListedFile | SkippedFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to list: its path with a trailing slash (empty for the root) and the rules in force around it."""
+
+    path: str
+    rules: IgnoreRules | None
+    in_chart: bool
+
+
+def list_tree(root: Path) -> tuple[Listing, ...]:
+    """Every file below `root` that no .gitignore leaves out, sorted by path.
+
+    A compiler's index is listed all the same, for it is generated and only says more of files that are listed.
+
+    Folders of version control are passed over. Symbolic links are never followed, so no file is read
+    twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
+    that cannot be opened are SkippedFiles.
+    Raises IngestError when `root` is no folder.
+    """
+    if not root.is_dir():
+        raise IngestError(f"{root}: not a folder; name the folder that holds the source tree")
+    found: list[Listing] = []
+    pending = [_Folder("", None, False)]
+    while pending:
+        for item in _list_folder(root, pending.pop()):
+            if isinstance(item, _Folder):
+                pending.append(item)
+            else:
+                found.append(item)
+    return tuple(sorted(found, key=lambda item: item.path))
+
+
+def language_of(path: str, in_chart_templates: bool = False) -> str:
+    """The language that a file's name stands for; plain text when nothing else fits.
+
+    YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
+    """
+    name = PurePosixPath(path).name.lower()
+    if name == "go.mod":
+        return "gomod"
+    if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):
+        return "dockerfile"
+    language = _LANGUAGE_OF_SUFFIX.get(PurePosixPath(name).suffix) or file_language(name)
+    return "helm" if language == "yaml" and in_chart_templates else language
+
+
+def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
+    """The files of one folder and the folders below it that are to be listed."""
+    try:
+        with os.scandir(root / folder.path) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+        rules, notes = _rules_of(folder, entries)
+    except OSError as error:
+        yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
+        return
+    yield from notes
+    is_chart = any(entry.name == CHART_FILE for entry in entries)
+    for entry in entries:
+        path = folder.path + entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in VERSION_CONTROL_FOLDERS and not (rules and rules.ignores(path + "/")):
+                yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
+        elif entry.name.endswith(COMPILER_INDEX_SUFFIX) or not (rules and rules.ignores(path)):
+            yield _listing_of(path, entry, folder.in_chart)
+
+
+def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
+    for entry in entries:
+        if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
+            return read_rules(folder.path, _ignore_file(Path(entry.path)), folder.rules)
+    return folder.rules, ()
+
+
+def _ignore_file(file: Path) -> bytes:
+    """Raises OSError also for a larger one. Half of it would not do: what it leaves out may be secret."""
+    with file.open("rb") as stream:
+        content = stream.read(MAX_IGNORE_FILE_BYTES + 1)
+    if len(content) > MAX_IGNORE_FILE_BYTES:
+        raise OSError(errno.EFBIG, f"its .gitignore has more than {MAX_IGNORE_FILE_BYTES} bytes; shorten it")
+    return content
+
+
+def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
+    if entry.is_symlink():
+        return SkippedFile(_printable(path), "a symbolic link; links are not followed")
+    if not entry.is_file(follow_symlinks=False):
+        return SkippedFile(_printable(path), "neither a file nor a folder")
+    if _printable(path) != path:
+        return SkippedFile(_printable(path), "the file's name is not UTF-8")
+    why = refusal(entry.name)
+    return ListedFile(path, language_of(path, in_chart)) if why is None else SkippedFile(path, why)
+
+
+def _printable(path: str) -> str:
+    """`path` with bytes that are no UTF-8 written as escapes, so that it can be printed and stored."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")

@@ -1,0 +1,112 @@
+"""Reading order and edges between services against plain Python, through a whole index."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire_index.nodes.node import CONTAINS, Edge, Node
+from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.files import write_array
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.writer import IndexContent, write_index
+
+Scratch = Callable[[], AbstractContextManager[Path]]
+
+columns = st.fixed_dictionaries(
+    {
+        "document_id": st.sampled_from(["", "", "guide", "log"]),
+        "path": st.sampled_from(["", "a.md", "guide"]),
+        "repo_name": st.sampled_from(["", "shop"]),
+        "document_version_id": st.sampled_from(["", "v2"]),
+        "chunk_index": st.integers(0, 2),
+        "start_line": st.integers(0, 2),
+    }
+)
+
+
+def document_of(node: Node) -> tuple[str, str, str] | None:
+    document = node.document_id or node.location.path
+    return (document, node.repo_name, node.document_version_id) if document else None
+
+
+@settings(max_examples=100)
+@given(rows=st.lists(columns, min_size=1, max_size=10))
+def test_before_and_after_are_the_other_chunks_of_the_document(
+    rows: list[dict[str, object]],
+    make_node: Callable[..., Node],
+    index_content: Callable[..., IndexContent],
+    scratch: Scratch,
+) -> None:
+    nodes = [make_node(f"N{number}", **row) for number, row in enumerate(rows)]
+    with scratch() as directory, patch("os.fsync"):
+        write_index(directory, index_content(nodes))
+        reading = LoadedIndex(directory).reading_order
+    assert reading.order[reading.place].tolist() == list(range(len(nodes)))
+    for row, node in enumerate(nodes):
+        document = document_of(node)
+        chunks = sorted(
+            (other.chunk_index, other.location.start_line, number)
+            for number, other in enumerate(nodes)
+            if document is not None and document_of(other) == document
+        )
+        numbers = [number for _, _, number in chunks]
+        place = numbers.index(row) if document else 0
+        assert reading.before(row).tolist() == numbers[:place][::-1]
+        assert reading.after(row).tolist() == numbers[place + 1 :]
+        for number, other in enumerate(nodes):
+            together = bool(reading.document[row] == reading.document[number] != NO_DOCUMENT)
+            assert together == (document is not None and document_of(other) == document)
+
+
+@pytest.mark.parametrize(
+    ("order", "place", "document"),
+    [([0, 2], [0, 1], [0, 0]), ([0, 1], [0, -1], [0, 0]), ([0, 1], [0, 1], [0, 1]), ([0, 1], [0, 1], [-2, 0])],
+    ids=["row beyond", "place before", "document beyond", "document before"],
+)
+def test_a_misshapen_reading_order_is_refused(
+    tmp_path: Path, order: list[int], place: list[int], document: list[int]
+) -> None:
+    write_array(tmp_path / "reading_order.bin", np.asarray([order, place, document], dtype=np.int32))
+    write_array(tmp_path / "reading_order.starts.bin", np.asarray([0, 2], dtype=np.int64))
+    with pytest.raises(IndexDamagedError, match=r"reading_order\.bin: names rows or documents that there are not"):
+        ReadingOrder(tmp_path, 2)
+
+
+@st.composite
+def services_and_edges(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int, str]]]:
+    services = draw(st.lists(st.sampled_from(["", "auth", "orders"]), min_size=1, max_size=6))
+    ends = st.integers(0, len(services) - 1)
+    edges = draw(st.sets(st.tuples(ends, ends, st.sampled_from(["Calls", CONTAINS, "contains", "Zips"])), max_size=20))
+    return services, draw(st.permutations(sorted(edges)))
+
+
+@settings(max_examples=100)
+@given(drawn=services_and_edges())
+def test_edges_between_services_are_listed_in_order(
+    drawn: tuple[list[str], list[tuple[int, int, str]]],
+    make_node: Callable[..., Node],
+    index_content: Callable[..., IndexContent],
+    scratch: Scratch,
+) -> None:
+    services, edges = drawn
+    nodes = [make_node(f"N{number}", service_name=service) for number, service in enumerate(services)]
+    stated = [Edge(nodes[start].id, nodes[end].id, edge_type) for start, end, edge_type in edges]
+    with scratch() as directory, patch("os.fsync"):
+        write_index(directory, index_content(nodes, stated))
+        index = LoadedIndex(directory)
+    listed = index.service_edges
+    types = [index.manifest.edge_types[code] for code in listed.types.tolist()]
+    expected = [
+        (start, end, edge_type)
+        for start, end, edge_type in edges
+        if edge_type != "Contains" and services[start] and services[end] and services[start] != services[end]
+    ]
+    found = list(zip(listed.from_rows.tolist(), listed.to_rows.tolist(), types, strict=True))
+    assert found == sorted(expected, key=lambda edge: (services[edge[0]], edge))

@@ -1,0 +1,126 @@
+"""The bytes of an index: those of the first builds, which held every node in memory, in whatever pieces it is made.
+
+`policy.bin` and the edges are of later builds: policy classes count from 1, and edges stand in one table.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from groundwire_index.scope import Scope
+from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.build import build
+from groundwire_ingest.build import vectors
+from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.records import SourceNode, SourceRecord
+from support.builds import Stages
+from support.varied_records import varied_records
+
+FIRST_BUILDS = {
+    "categories.bin": "f8e9a477184df168",
+    "categories.starts.bin": "7ec8ac95a4f6e78a",
+    "categories.values.offsets.bin": "139416e2f691f7fe",
+    "categories.values.utf8": "41d1f54fd8bc7e8e",
+    "code.frequencies.bin": "3c6d35a06062b0fa",
+    "code.lengths.bin": "970f99cd7373f93f",
+    "code.rows.bin": "47ac16295cc90368",
+    "code.starts.bin": "6166083059b6bd1b",
+    "code.terms.offsets.bin": "187f2937c39e85c6",
+    "code.terms.utf8": "e1ca9431550bad64",
+    "content_hash.bin": "c265e44ac052f262",
+    "context_prefix.offsets.bin": "1dab018db54b9cd1",
+    "context_prefix.utf8": "c3f22b07abcf1148",
+    "edges.confidences.bin": "cac3cd436c5e7a43",
+    "edges.from.bin": "26ac9081663750fc",
+    "edges.lines.bin": "ae798ba3d9711b9b",
+    "edges.to.bin": "ee3669e36707120f",
+    "edges.types.bin": "fd3184aae29f91b9",
+    "flags.bin": "52ec9560d23082b2",
+    "id.offsets.bin": "9fdc18ceb58e2dcd",
+    "id.utf8": "5aa52f00e0e033b6",
+    "metadata.offsets.bin": "9718ac70071e888b",
+    "metadata.utf8": "ea9799821c0fcb22",
+    "metadata_terms.rows.bin": "9ec53797554d155a",
+    "metadata_terms.starts.bin": "d02399a49a1ab31e",
+    "metadata_terms.terms.offsets.bin": "7fb4a50e85ae177a",
+    "metadata_terms.terms.utf8": "13150b062a2ec8a2",
+    "names.rows.bin": "7ade6363be3ce724",
+    "names.sizes.bin": "c44467f394e0e012",
+    "names.starts.bin": "9b5b7bdc0ecf4aa4",
+    "names.terms.offsets.bin": "78c7679abd28601e",
+    "names.terms.utf8": "c85422ecac05dc87",
+    "numbers.bin": "d66584156842f2ee",
+    "policies.json": "81edadb478bdfc1f",
+    "policy.bin": "2035112e3ffea606",
+    "prose.frequencies.bin": "3a4bfd8d4cee1804",
+    "prose.lengths.bin": "68d479a8664c0dde",
+    "prose.rows.bin": "dee57d48ce59d371",
+    "prose.starts.bin": "14967a9a7b1d52e1",
+    "prose.terms.offsets.bin": "f9c4d55138f1c0ba",
+    "prose.terms.utf8": "d4c0bb8b0cfa1065",
+    "reading_order.bin": "69ebdbdf3c9bb454",
+    "reading_order.starts.bin": "b4166a9851c8ce17",
+    "signature.offsets.bin": "9a765e02f92d5c70",
+    "signature.utf8": "33e57d4674dd0ac0",
+    "source_uri.offsets.bin": "4f027f92d4f525c9",
+    "source_uri.utf8": "aee74e864f19ad33",
+    "symbol.offsets.bin": "6ceb412e845721d8",
+    "symbol.utf8": "0e9d753de54cdff4",
+    "text.offsets.bin": "ab38f06937211a12",
+    "text.utf8": "5344e111df467ed1",
+    "timestamps.bin": "e41c94ae08947699",
+    "trigrams.rows.bin": "67e4e4f2a2b21861",
+    "trigrams.starts.bin": "ed2c0ea4223e62a9",
+    "trigrams.terms.offsets.bin": "5a87581497fba535",
+    "trigrams.terms.utf8": "64ef6e2afd8aaca9",
+    "vectors.faiss": "66b6248017d325f3",
+    "vectors.present.bin": "5e4084eff2f37d63",
+}
+"""The first 64 bits of the SHA-256 of every file as commit a18b58a wrote it, but for flags and lines, which
+are as format 5 has them; edges between services are stored anew."""
+
+SCOPE = Scope("shop", "main", "v1")
+
+
+@dataclass(frozen=True)
+class VariedSource:
+    description: str = "varied records"
+
+    def read(self) -> Iterator[SourceRecord]:
+        for record in varied_records(60):
+            yield replace(record, vector=_vector(record)) if isinstance(record, SourceNode) else record
+
+
+def _vector(node: SourceNode) -> tuple[float, ...]:
+    return (float(len(node.text) + 1), float(len(node.path)), -1.0)
+
+
+def checksums(data: Path) -> dict[str, str]:
+    build_index(VariedSource(), BuildOptions(data, SCOPE, None), Stages())
+    return {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(SCOPE)).files}
+
+
+def first_builds_files(found: dict[str, str]) -> dict[str, str]:
+    return {name: checksum[:16] for name, checksum in found.items() if name in FIRST_BUILDS}
+
+
+def test_a_small_build_in_one_piece(tmp_path: Path) -> None:
+    assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS
+
+
+def test_pieces_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = checksums(tmp_path / "whole")
+    for size in (1, 1_000, 10_000):
+        monkeypatch.setattr(build, "BYTES_A_SEGMENT", size)
+        monkeypatch.setattr(vectors, "ROWS_A_BLOCK", 1 + size % 7)
+        assert checksums(tmp_path / str(size)) == whole
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
+    monkeypatch.setattr(build, "BYTES_WORTH_PROCESSES", 0)
+    monkeypatch.setattr(build, "processor_count", lambda: processes)
+    assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS

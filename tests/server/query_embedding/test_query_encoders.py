@@ -1,0 +1,155 @@
+"""What answers for an index is what the index names, whoever serves it."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from shutil import rmtree
+
+import numpy as np
+import pytest
+
+from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.embedding.int8.convert import convert
+from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_index.embedding.int8.record import WORDS_FILE
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.query_embedding.deferred import DeferredEmbedder, EmbedderUnavailableError
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
+from support.builds import HashEmbedder
+from support.tiny_bert import write_tiny_bert
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"))))
+
+
+@pytest.fixture
+def encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> Int8Encoder:
+    made = convert(EncoderStore(tmp_path), model)
+    assert made is not None
+    return made
+
+
+def refuse(name: str) -> Embedder:
+    raise AssertionError(f"{name} was loaded")
+
+
+def deferred(
+    model: Embedder, load: Callable[[str], Embedder] = refuse, fingerprint: str | None = None
+) -> DeferredEmbedder:
+    return DeferredEmbedder(model.name, fingerprint or model.fingerprint, model.dimension, load)
+
+
+def embedded(encoders: QueryEncoders, model: Embedder, encoder: str) -> bytes | None:
+    embed = encoders.find(model.fingerprint, encoder)
+    return None if embed is None else embed("find user 7", never_stop).tobytes()
+
+
+def test_an_index_gets_the_encoder_that_it_names_without_its_model(
+    tmp_path: Path, model: SentenceTransformerEmbedder, encoder: Int8Encoder
+) -> None:
+    encoders = QueryEncoders([deferred(model)], EncoderStore(tmp_path))
+    expected = encoder.embed_query("find user 7", never_stop).tobytes()
+    assert embedded(encoders, model, encoder.record.fingerprint) == expected
+
+
+def test_an_index_without_an_encoder_gets_the_model(
+    tmp_path: Path, model: SentenceTransformerEmbedder, encoder: Int8Encoder
+) -> None:
+    loads: list[str] = []
+
+    def load(name: str) -> Embedder:
+        loads.append(name)
+        return model
+
+    encoders = QueryEncoders([deferred(model, load)], EncoderStore(tmp_path))
+    assert not loads
+    assert embedded(encoders, model, "") == model.embed_query("find user 7").tobytes()
+    assert embedded(encoders, model, "") != embedded(encoders, model, encoder.record.fingerprint)
+    assert loads == [model.name]
+
+
+def test_what_the_server_has_not_got_is_not_found(tmp_path: Path, encoder: Int8Encoder) -> None:
+    encoders = QueryEncoders([HashEmbedder()], EncoderStore(tmp_path))
+    assert encoders.find(encoder.record.model, encoder.record.fingerprint) is None
+    assert encoders.find(HashEmbedder.fingerprint, "another") is None
+
+
+def test_an_encoder_that_a_build_adds_is_found_by_a_running_server(
+    tmp_path: Path, model: SentenceTransformerEmbedder
+) -> None:
+    encoders = QueryEncoders([deferred(model)], EncoderStore(tmp_path))
+    made = convert(EncoderStore(tmp_path), model)
+    assert made is not None
+    assert embedded(encoders, model, made.record.fingerprint) is not None
+
+
+@pytest.mark.parametrize("damage", ["absent", "damaged"])
+def test_a_missing_encoder_is_made_anew_to_the_same_bytes(
+    tmp_path: Path,
+    model: SentenceTransformerEmbedder,
+    encoder: Int8Encoder,
+    damage: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fingerprint = encoder.record.fingerprint
+    expected = encoder.embed_query("find user 7", never_stop).tobytes()
+    directory = EncoderStore(tmp_path).directory(fingerprint)
+    if damage == "absent":
+        rmtree(directory)
+    else:
+        (directory / WORDS_FILE).write_bytes(b"")
+    encoders = QueryEncoders([deferred(model, lambda _: model)], EncoderStore(tmp_path))
+    assert embedded(encoders, model, fingerprint) == expected
+    assert "made anew" in caplog.text
+    assert Int8Encoder(directory).record == encoder.record
+
+
+def test_another_encoder_than_the_index_names_does_not_answer(
+    tmp_path: Path, model: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    encoders = QueryEncoders([model], EncoderStore(tmp_path))
+    for _ in range(3):
+        assert embedded(encoders, model, "0" * 64) is None
+    assert caplog.text.count("made anew") == 1
+    assert "gives another int8 encoder" in caplog.text
+
+
+def test_a_store_that_cannot_be_written_is_told(
+    tmp_path: Path, model: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "data").touch()
+    encoders = QueryEncoders([model], EncoderStore(tmp_path / "data"))
+    assert embedded(encoders, model, "0" * 64) is None
+    assert "cannot be kept" in caplog.text
+
+
+def test_a_deferred_embedder_is_the_embedder_it_stands_for(model: SentenceTransformerEmbedder) -> None:
+    stand_in = deferred(model, lambda _: model)
+    assert stand_in.embed_query("a").tobytes() == model.embed_query("a").tobytes()
+    assert np.array_equal(stand_in.embed_texts(["a", "b"]), model.embed_texts(["a", "b"]))
+    assert stand_in.bert() is not None
+    assert deferred(HashEmbedder(), lambda _: HashEmbedder()).bert() is None
+
+
+def test_a_model_that_has_changed_is_refused(model: SentenceTransformerEmbedder) -> None:
+    with pytest.raises(EmbedderUnavailableError, match="not the one that the index was made with"):
+        deferred(model, lambda _: model, fingerprint="another").embed_query("a")
+
+
+def test_a_model_that_cannot_be_loaded_is_tried_once() -> None:
+    tries: list[str] = []
+
+    def fail(name: str) -> Embedder:
+        tries.append(name)
+        raise EmbedderError("no such model")
+
+    stand_in = deferred(HashEmbedder(), fail)
+    for _ in range(2):
+        with pytest.raises(EmbedderUnavailableError, match="no such model"):
+            stand_in.embed_query("a")
+    assert tries == ["hash"]
