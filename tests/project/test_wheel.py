@@ -70,7 +70,7 @@ def test_wheel_brings_protos_stubs_and_vocabularies(pattern: str, names: list[st
 
 
 def test_wheel_brings_the_factors_of_the_default_model(names: list[str]) -> None:
-    assert "groundwire_index/embedding/code_adapter.safetensors" in names
+    assert "groundwire_ingest/embedding/code_adapter.safetensors" in names
 
 
 def test_wheel_brings_licence_and_notice(names: list[str]) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
 from groundwire_index.scope import Scope
-from groundwire_index.embedding.cache import EmbeddingCache
+from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.store.manifest import VectorSpace

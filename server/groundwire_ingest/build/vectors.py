@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_ingest.errors import IngestError
-from groundwire_index.embedding.cache import EmbeddingCache
-from groundwire_index.embedding.embed import put_known, put_missing
+from groundwire_ingest.embedding.cache import EmbeddingCache
+from groundwire_ingest.embedding.embed import put_known, put_missing
 from groundwire_index.embedding.embedder import TextEmbedder
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.vectors.vector_file import VectorFile

@@ -1,6 +1,6 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -146,10 +146,11 @@ class EmbeddedSnapshot:
 class EmbeddedBackend:
     """A RetrievalBackend, GraphProvider and IndexDirectory over a data directory. Thread-safe."""
 
-    def __init__(self, data: Path, embedders: Sequence[Embedder]) -> None:
+    def __init__(self, data: Path, embedders: Sequence[Embedder], models: Collection[str] = ()) -> None:
+        """`embedders` can embed queries themselves; of `models`, by name, the int8 encoders in the folder suffice."""
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
-        self._query_vectors = QueryVectors(QueryEncoders(embedders, EncoderStore(data)))
+        self._query_vectors = QueryVectors(QueryEncoders(embedders, EncoderStore(data), models))
 
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""

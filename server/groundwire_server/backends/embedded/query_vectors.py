@@ -69,8 +69,7 @@ class CallerQueryVectors:
             raise _mismatch(space, index) from error
 
     def _embed(self, space: VectorSpace, index: str) -> EmbedQuery:
-        encoder = space.query_encoder.fingerprint if space.query_encoder else ""
-        embed = self._encoders.find(space.fingerprint, encoder)
+        embed = self._encoders.find(space)
         if embed is None:
             raise _mismatch(space, index)
         return embed
