@@ -63,7 +63,7 @@ def read_model(path: Path, form: type[Model], example: str) -> Model:
 class _StrictLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
+            event = self.peek_event()  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(None, None, "an alias is not allowed; write it out", event.start_mark)
         return super().compose_node(parent, index)
 
