@@ -86,9 +86,10 @@ class ViewSearch:
             return Bm25(lexical, tokens, self._visibility).rank(allowed, top_k)
 
     def _plain(self, ranked: Sequence[RankedRow]) -> Iterable[SearchHit]:
-        ids = self._visibility.ids_of([hit.row for hit in ranked])
+        nodes, ids = self._index.nodes, self._visibility.ids_of([hit.row for hit in ranked])
         for rank, (hit, id_) in enumerate(zip(ranked, ids, strict=True), start=1):
-            yield SearchHit(id_, hit.score, rank, **self._index.nodes.origin_flags(hit.row))
+            symbol, location = nodes.symbols[hit.row], nodes.location(hit.row)
+            yield SearchHit(id_, hit.score, rank, symbol, location, **nodes.origin_flags(hit.row))
 
     def _explained(self, ranked: Sequence[RankedRow], legs: _Legs, lexical: LexicalTable | None) -> Iterable[SearchHit]:
         scores = legs.scores()
