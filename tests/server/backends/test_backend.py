@@ -34,7 +34,7 @@ Put = Callable[..., None]
 
 @pytest.fixture
 def backend(tmp_path: Path) -> EmbeddedBackend:
-    return EmbeddedBackend(tmp_path, [])
+    return EmbeddedBackend(tmp_path)
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from groundwire_index.embedding.embedder import Embedder
-from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import (
@@ -17,6 +15,7 @@ from groundwire_index.store.errors import (
     VersionDeletedError,
     VersionNotFoundError,
 )
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand
@@ -25,7 +24,6 @@ from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
 from groundwire_server.backends.embedded.paths import find_paths
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
@@ -46,7 +44,6 @@ from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
-from groundwire_server.query_embedding.query_encoders import QueryEncoders
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ class EmbeddedSnapshot:
     """A RetrievalSnapshot and GraphSnapshot over one view."""
 
     view: View
-    query_vectors: CallerQueryVectors
     sight: Sight
     rows: KnownRows
 
@@ -62,6 +58,11 @@ class EmbeddedSnapshot:
     def index(self) -> str:
         """The version's name."""
         return self.view.index.manifest.version
+
+    @property
+    def vector_space(self) -> VectorSpace | None:
+        """See `RetrievalSnapshot.vector_space`."""
+        return self.view.index.manifest.vector_space
 
     def narrowed(self, filter_: Filter) -> "EmbeddedSnapshot":
         """See `RetrievalSnapshot.narrowed` and `GraphSnapshot.narrowed`."""
@@ -72,11 +73,11 @@ class EmbeddedSnapshot:
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """See `RetrievalSnapshot.search`."""
-        return ViewSearch(self.view, self.query_vectors).run(search, checkpoint)
+        return ViewSearch(self.view).run(search, checkpoint)
 
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """See `RetrievalSnapshot.find_candidates`."""
-        return find_candidates(self.view, search, self.query_vectors, self.rows, checkpoint)
+        return find_candidates(self.view, search, self.rows, checkpoint)
 
     def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
         """See `RetrievalSnapshot.neighbourhood`."""
@@ -146,11 +147,9 @@ class EmbeddedSnapshot:
 class EmbeddedBackend:
     """A RetrievalBackend, GraphProvider and IndexDirectory over a data directory. Thread-safe."""
 
-    def __init__(self, data: Path, embedders: Sequence[Embedder], models: Collection[str] = ()) -> None:
-        """`embedders` can embed queries themselves; of `models`, by name, the int8 encoders in the folder suffice."""
+    def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
-        self._query_vectors = QueryVectors(QueryEncoders(embedders, EncoderStore(data), models))
 
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""
@@ -158,7 +157,7 @@ class EmbeddedBackend:
         view.graph.begin()
         observer().saw_nodes(view.visibility.count)
         sight = Sight(view.index, view.graph, view.visibility)
-        return EmbeddedSnapshot(view, self._query_vectors.of(access), sight, KnownRows(sight))
+        return EmbeddedSnapshot(view, sight, KnownRows(sight))
 
     def open_graph(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE

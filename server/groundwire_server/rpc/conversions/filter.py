@@ -14,7 +14,7 @@ from groundwire_server.domain.validation import Violations
 _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"
 
 
-def decode_filter(message: scope_pb2.Filter, violations: Violations) -> Filter:
+def decode_filter(message: scope_pb2.NodeFilter, violations: Violations) -> Filter:
     """The filter as given, its metadata by key; metadata that no filter can express is noted in `violations`."""
     return Filter(
         kinds=tuple(message.kinds),

@@ -36,14 +36,14 @@ VisibleRequest: TypeAlias = (
 Value = TypeVar("Value")
 
 _LIFECYCLES: Mapping[int, Lifecycle] = {
-    scope_pb2.VISIBILITY_UNSPECIFIED: Lifecycle.ACTIVE,
-    scope_pb2.VISIBILITY_ACTIVE: Lifecycle.ACTIVE,
-    scope_pb2.VISIBILITY_ALL: Lifecycle.ALL,
-    scope_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
+    scope_pb2.LIFECYCLE_UNSPECIFIED: Lifecycle.ACTIVE,
+    scope_pb2.LIFECYCLE_ACTIVE: Lifecycle.ACTIVE,
+    scope_pb2.LIFECYCLE_ALL: Lifecycle.ALL,
+    scope_pb2.LIFECYCLE_DELETED: Lifecycle.DELETED,
 }
 
 
-def decode_scope(scope: scope_pb2.Scope | None, violations: Violations) -> Scope:
+def decode_scope(scope: scope_pb2.IndexScope | None, violations: Violations) -> Scope:
     """The scope as given, with an absent one noted in `violations`."""
     if scope is None:
         violations.require("scope", "name the repository and branch to ask")
@@ -87,7 +87,7 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
 
 def decode_lifecycle(request: VisibleRequest, violations: Violations) -> Lifecycle:
     """Which nodes a request is about."""
-    return decode_enum(request.visibility, _LIFECYCLES, scope_pb2.Visibility.DESCRIPTOR, "visibility", violations)
+    return decode_enum(request.lifecycle, _LIFECYCLES, scope_pb2.Lifecycle.DESCRIPTOR, "lifecycle", violations)
 
 
 def decode_enum(

@@ -12,7 +12,7 @@ from groundwire_server.domain.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, 
 from groundwire_server.domain.limits import MAX_ACCESS_VALUES
 from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.authenticator import refused
-from groundwire_server.rpc.identity.mapping_file import STRICT
+from groundwire_server.yaml_file import STRICT
 
 Claims = Mapping[str, object]
 

@@ -26,6 +26,7 @@ from groundwire_ingest.build import long_texts
 from groundwire_ingest.jsonl.jsonl_records import jsonl_record
 from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
 from groundwire_ingest.records import SourceNode
+from support.engines import engine_over
 from support.builds import build, edge, node
 
 SCOPE = Scope("shop", "main", "v1")
@@ -100,9 +101,7 @@ def test_every_text_of_an_index_is_returned_when_it_is_asked_for(tmp_path: Path)
     assert len(text) > RESPONSE_BYTES
     report = build(tmp_path, [node("giant", text, path="big.cs"), node("b"), edge("b", "giant"), edge("giant", "b")])
     assert dict(report.edge_types) == {"Calls": 2, CONTAINS: 1}
-    backend = EmbeddedBackend(tmp_path, [])
-    indexes = Indexes(backend, backend, frozenset())
-    engine = RetrievalEngine(indexes, Rerankers(KeywordReranker()), QuerySettings(None, CorpusBoosts(())), Limits())
+    engine = engine_over(EmbeddedBackend(tmp_path))
 
     def fetched(local_id: str) -> str:
         request = FetchRequest(
