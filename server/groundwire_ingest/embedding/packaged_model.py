@@ -41,7 +41,7 @@ _MODULES = (
     ("Pooling", {"embedding_dimension": 384, "pooling_mode": "mean", "include_prompt": True}),
     ("Normalize", {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}),
 )
-"""How sentence-transformers 5 describes the model; the fingerprint is the one that it gives."""
+"""How sentence-transformers 6 describes the model; the fingerprint is the one that it gives."""
 
 
 class PackagedModel:
