@@ -65,6 +65,13 @@ def test_wheel_brings_no_tests_and_no_build_scripts(names: list[str]) -> None:
     assert not [name for name in names if words[name] & {"test", "tests", "conftest", "generate"}]
 
 
+def test_wheel_brings_every_module(names: list[str]) -> None:
+    """A folder of a name that `.gitignore` has, such as `build`, would be left out."""
+    folders = {package: next(ROOT.glob(f"*/{package}")) for package in PACKAGES}
+    modules = {str(path.relative_to(folder.parent)) for folder in folders.values() for path in folder.rglob("*.py")}
+    assert modules <= set(names)
+
+
 def test_every_package_tells_that_it_is_typed(names: list[str]) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
 

@@ -44,9 +44,7 @@ def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: OwnModel) 
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
     vectors = index_of(tmp_path).vectors
     assert vectors is not None
-    expected = [
-        encoder.embed_query(text).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")
-    ]
+    expected = [encoder.embed_query(text).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")]
     assert [row.tobytes() for row in vectors.rows[:2]] == expected
 
 
@@ -69,9 +67,7 @@ def test_a_second_build_shares_the_encoder(tmp_path: Path, model: OwnModel) -> N
     assert len(EncoderStore(tmp_path).records()) == 1
 
 
-def test_an_encoder_that_strays_is_not_named(
-    tmp_path: Path, model: OwnModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_strays_is_not_named(tmp_path: Path, model: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convert_module, "LEAST_MEAN_COSINE", 1.1)
     build(tmp_path, RECORDS, embedder=model)
     assert encoder_of(tmp_path) is None
