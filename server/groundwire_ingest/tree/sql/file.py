@@ -186,7 +186,7 @@ class _FileReader:
         for unparsed in reading.unparsed:
             why = (
                 f"statement at line {self._line(unparsed.offset)} not parsed ({unparsed.why}); "
-                "its references were read from its tokens"
+                "its references are those that were made out"
             )
             self._result.skipped.append(SkippedFile(self._path, why))
 

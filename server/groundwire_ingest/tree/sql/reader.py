@@ -20,7 +20,7 @@ from groundwire_ingest.tree.sql.tokens import (
 from groundwire_ingest.tree.sql.tree import Relation
 
 PARSED_CONFIDENCE = 1.0
-SCANNED_CONFIDENCE = 0.7
+GUESSED_CONFIDENCE = 0.7
 DYNAMIC_CONFIDENCE = 0.7
 
 _QUERY_VERBS = keyword_set("SELECT WITH INSERT UPDATE DELETE MERGE REPLACE PERFORM")
@@ -47,7 +47,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Unparsed:
-    """A statement that no parser accepted, so that its references come from its tokens."""
+    """A statement that sqlglot did not accept, so that its references come from a broken tree."""
 
     offset: int
     why: str
@@ -65,7 +65,7 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     """The references of the statements that `code` (tokens of `text` without comments) consists of.
 
     Confidence is PARSED_CONFIDENCE where sqlglot parsed the query or the statement has only one shape,
-    SCANNED_CONFIDENCE where its tokens were read instead, DYNAMIC_CONFIDENCE for SQL inside a string.
+    GUESSED_CONFIDENCE where it made a broken tree of the query, DYNAMIC_CONFIDENCE for SQL inside a string.
     """
     reader = _Reader(text, dialect, reads_strings=True)
     reader.body(code)
@@ -167,7 +167,7 @@ class _Reader:
         reading = read_query(self._text, code, self._dialect)
         offset = code[0].start
         self._add(reading.certain, offset, PARSED_CONFIDENCE)
-        self._add(reading.scanned, offset, SCANNED_CONFIDENCE)
+        self._add(reading.guessed, offset, GUESSED_CONFIDENCE)
         if reading.why_unparsed is not None:
             self.unparsed.append(Unparsed(offset, reading.why_unparsed))
 
