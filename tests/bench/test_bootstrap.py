@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench.quality.bootstrap import Difference, paired_difference
+from bench.shared.statistics import Difference, paired_difference
 
 
 def test_the_same_difference_everywhere_leaves_no_doubt() -> None:

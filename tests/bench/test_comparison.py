@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from rich.progress import Progress
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Scenario, UnsupportedError, closed_loop
+from bench.shared.results import markdown
 from bench.speed.comparison import Comparison, Plan, compare
-from bench.speed.report import grids, markdown, notes
+from bench.speed.corpus import Corpus
+from bench.speed.protocol import Scenario, UnsupportedError, closed_loop
+from bench.speed.report import grids, notes
 from bench.speed.systems import ROOT, AdapterError, AdapterProcess, System
 
 FILTERED = Scenario("semantic", "10 % random")

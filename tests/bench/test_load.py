@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bench.adapters.corpus import Corpus
 from bench.load.generator import Offered
 from bench.load.mix import MIX, offered_calls
 from bench.load.offered import read_offered, write_offered
 from bench.load.report import point
 from bench.load.routes import ROUTES
+from bench.speed.corpus import Corpus
 from bench.speed.systems import ROOT
 
 

@@ -1,18 +1,19 @@
 """From measures to figures, tables, JSON and a picture."""
 
 import json
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from bench.quality.environment import environment
 from bench.quality.evaluation import Evaluation, ModeRun
 from bench.quality.metrics import Measures
 from bench.quality.plot import write_plot
-from bench.quality.report import Summary, markdown, show, summarise, write_json
+from bench.quality.report import Summary, grids, summarise
 from bench.quality.sets import JudgedQuery
+from bench.shared.results import markdown, write_results
 
 GOOD, POOR = Measures(1.0, 1.0, 1.0, 1.0, 1.0), Measures(0.5, 0.25, 1.0, 1.0, 0.0)
 EVALUATION = Evaluation(
@@ -51,7 +52,7 @@ def test_differences_are_to_the_baseline_which_has_none(summary: Summary) -> Non
 
 
 def test_the_markdown_holds_a_table_a_part(summary: Summary) -> None:
-    assert markdown(summary, "mrr_10").split("\n\n")[2:4] == [
+    assert markdown(grids(summary, "mrr_10")).split("\n\n")[2:4] == [
         "**tiny, odd: 2 queries, 1,234 documents**",
         "| mode | nDCG@10 | MRR@10 | R@10 | R@100 | Hit@3 | MRR@10 - rrf | ms |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -60,20 +61,18 @@ def test_the_markdown_holds_a_table_a_part(summary: Summary) -> None:
     ]
 
 
-def test_the_table_shows_the_same(summary: Summary) -> None:
+def test_results_are_printed_and_written_with_what_they_were_made_with(
+    summary: Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = StringIO()
-    show(Console(file=output, width=100), summary, "mrr_10")
+    monkeypatch.setattr("bench.shared.results.console", Console(file=output, width=150))
+    write_results(tmp_path / "out", "tiny", grids(summary, "mrr_10"), asdict(summary), "notes")
     assert "tiny, odd: 2 queries, 1,234 documents" in output.getvalue()
     assert "+0.750 [+0.750, +0.750]" in output.getvalue()
-
-
-def test_the_json_says_what_with_what_and_how(summary: Summary, tmp_path: Path) -> None:
-    write_json(tmp_path / "tiny.json", summary, environment(), {"embedder": "none"})
-    content = json.loads((tmp_path / "tiny.json").read_text(encoding="utf-8"))
+    assert (tmp_path / "out" / "tiny.md").read_text(encoding="utf-8") == markdown(grids(summary, "mrr_10")) + "notes"
+    content = json.loads((tmp_path / "out" / "tiny.json").read_text(encoding="utf-8"))
     assert (content["name"], content["documents"], content["baseline"]) == ("tiny", 1_234, "rrf")
     assert content["parts"][1]["modes"][1]["differences"]["hit_3"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
-    assert content["parameters"]["embedder"] == "none"
-    assert content["parameters"]["resamples"] == 10_000
     assert set(content["environment"]) == {"date", "processor", "cores", "system", "versions"}
     assert {"python", "groundwire", "numpy"} <= set(content["environment"]["versions"])
 

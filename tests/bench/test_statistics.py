@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.speed.statistics import times
+from bench.shared.statistics import times
 
 ROUNDS = st.lists(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=40), min_size=1, max_size=5)
 

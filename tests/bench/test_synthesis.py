@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.adapters.corpus import FILTERS, Corpus
+from bench.speed.corpus import FILTERS, Corpus
 from bench.speed.synthesis import VOCABULARY, Shape, words, write_corpus
 
 SHAPE = Shape(nodes=300, dimension=16, policy_classes=7, queries=12)

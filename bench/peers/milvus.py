@@ -14,9 +14,9 @@ from milvus_lite.server import Server
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, MilvusClient, RRFRanker
 from pymilvus.exceptions import MilvusException
 
-from bench.adapters.ann import BATCH, LEG_DEPTH, RRF_K, free_port
-from bench.adapters.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.peers.ann import BATCH, LEG_DEPTH, RRF_K, free_port
+from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _COLLECTION = "nodes"
 _PROBED_SHARE = 16

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bench.adapters.corpus import Corpus
+from bench.speed.corpus import Corpus
 
 Ask: TypeAlias = Callable[[int], Sequence[int]]
 """Answers one query by its number: the rows found, best first."""

@@ -14,9 +14,9 @@ from typing import Any
 import chromadb
 from chromadb.config import Settings
 
-from bench.adapters.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, free_port
-from bench.adapters.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, free_port
+from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _COLLECTION = "nodes"
 _START_SECONDS = 60.0

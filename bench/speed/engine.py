@@ -12,10 +12,10 @@ from groundwire_server.rpc.threads import bound_native_threads
 
 bound_native_threads()  # what the server does too, before the numeric libraries are loaded
 
-from bench.adapters.corpus import Corpus  # noqa: E402
-from bench.adapters.protocol import Ask, Measurement, Scenario, ThreadedAdapter, closed_loop, serve  # noqa: E402
 from bench.speed.calls import SEARCHES, WALKS, Calls, Request  # noqa: E402
+from bench.speed.corpus import Corpus  # noqa: E402
 from bench.speed.index import ensure_index, row_of  # noqa: E402
+from bench.speed.protocol import Ask, Measurement, Scenario, ThreadedAdapter, closed_loop, serve  # noqa: E402
 from groundwire_server.config import Settings  # noqa: E402
 from groundwire_server.domain.checkpoint import never_stop  # noqa: E402
 from groundwire_server.engine.engine import RetrievalEngine  # noqa: E402

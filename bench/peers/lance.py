@@ -13,9 +13,9 @@ import lancedb
 import pyarrow
 from lancedb.rerankers import RRFReranker
 
-from bench.adapters.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, RRF_K
-from bench.adapters.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, RRF_K
+from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _ROWS_A_PARTITION = 20_000
 _REFINE = 4

@@ -31,9 +31,9 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from bench.adapters.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
-from bench.adapters.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
+from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _FULL_SCAN_KILOBYTES = 1_000
 """Below so many kilobytes of vectors that pass a filter it scans them; its server's default is ten times as much."""

@@ -6,11 +6,11 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Adapter, Measurement, Scenario, serve
+from bench.shared.programs import RunningProgram, process_tree, running, serve_command
 from bench.speed.calls import Calls
+from bench.speed.corpus import Corpus
 from bench.speed.index import ensure_index
-from bench.speed.programs import RunningProgram, process_tree, running, serve_command
+from bench.speed.protocol import Adapter, Measurement, Scenario, serve
 from bench.speed.wire import measure
 
 
