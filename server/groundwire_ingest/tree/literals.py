@@ -9,7 +9,7 @@ from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.object_names import SqlName, identifier, parse_name
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references

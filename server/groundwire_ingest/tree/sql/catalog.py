@@ -6,7 +6,7 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.file import Mention, read_sql_file
-from groundwire_ingest.tree.sql.names import SqlName, parse_name
+from groundwire_ingest.tree.sql.object_names import SqlName, parse_name
 from groundwire_ingest.tree.sql.objects import (
     ADMITTED_TYPES,
     ObjectIndex,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, read_name, unquoted
+from groundwire_ingest.tree.sql.object_names import SqlName, read_name, unquoted
 from groundwire_ingest.tree.sql.parse import NotParsedError, broken_trees, parse_statement
 from groundwire_ingest.tree.sql.scan import Found
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, read_name
+from groundwire_ingest.tree.sql.object_names import SqlName, read_name
 from groundwire_ingest.tree.sql.query import plain_query, read_query
 from groundwire_ingest.tree.sql.scan import Found, call_references, target_name
 from groundwire_ingest.tree.sql.statements import body_statements, opens_common_expressions

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from groundwire_ingest.tree.sql.lexer import Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, read_name
+from groundwire_ingest.tree.sql.object_names import SqlName, read_name
 from groundwire_ingest.tree.sql.tokens import depth_change, keyword_set
 from groundwire_ingest.tree.sql.tree import Relation
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from groundwire_ingest.tree.sql.names import SqlName, name_from_parts
+from groundwire_ingest.tree.sql.object_names import SqlName, name_from_parts
 
 
 class Relation(StrEnum):
