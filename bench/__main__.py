@@ -29,7 +29,7 @@ from bench.speed.systems import AdapterError, System, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
 from groundwire_index.embedding.names import DEFAULT_MODEL
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 _ERRORS = (AdapterError, IngestError, SetError, UnsupportedError)
 SIZES = (20_000, 200_000, 1_000_000)

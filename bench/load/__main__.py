@@ -19,7 +19,7 @@ from bench.shared.programs import running, serve_command
 from bench.shared.results import console, explained, write_results
 from bench.speed.index import ensure_index
 from bench.speed.synthesis import Shape, write_corpus
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.1)
 CALLERS = (1, 8, 32)

@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     """YAML file of the rules by which a query's words favour kinds of sources; the packaged ones without it."""
     routing: Path | None = None
     """YAML file of the rules that `process`, `doc_class` and `workflow_id` of a query choose from; none without it."""
-    visibility_override_acl_tags: Names = ()
+    lifecycle_override_acl_tags: Names = ()
     """ACL tags whose holders may ask for deleted nodes; `*` lets everyone."""
 
     max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,23 +15,24 @@ from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.writer import IndexContent, Lexicon, write_index
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.query import Source
-from groundwire_server.domain.search import Filter, SearchType
+from groundwire_server.domain.query import QueryRequest, Source
+from groundwire_server.domain.query_result import QueryResult
+from groundwire_server.domain.search import SearchRequest, SearchType
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.chunks import SCOPE, MakeNode
+from support.engines import engine_over
 
 PUBLIC = AccessContext()
-SEARCH = CandidateSearch("getUser", (), frozenset(), 10, 10, 0.0, 0.3, Filter())
-WITH_VECTOR = replace(SEARCH, query_vector=(1.0, 0.0, 0.0))
+QUERY = QueryRequest(SCOPE, PUBLIC, "getUser", datetime(2026, 1, 1, tzinfo=UTC))
+WITH_VECTOR = replace(QUERY, query_vector=(1.0, 0.0, 0.0))
 LEXICAL = {Source.BM25_CODE, Source.BM25_NLP}
 
 IndexContentOf = Callable[..., IndexContent]
-Put = Callable[..., EmbeddedBackend]
+Put = Callable[..., RetrievalEngine]
 
 
 class FirstAxis:
@@ -47,14 +49,14 @@ class FirstAxis:
 
 @pytest.fixture
 def put(tmp_path: Path, index_content: IndexContentOf, make_node: MakeNode) -> Put:
-    """`put(change, vectors=...)`: a backend over one node, whose content `change` has had a hand in."""
+    """`put(change, vectors=...)`: an engine over one node, whose content `change` has had a hand in."""
 
-    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> EmbeddedBackend:
+    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> RetrievalEngine:
         nodes: list[Node] = [make_node("A", "getUser", symbol="getUser")]
         content = index_content(nodes, vectors=[(1, 0, 0)] if vectors else None)
         with patch("os.fsync"), IndexStore(tmp_path).build(SCOPE) as directory:
             write_index(directory, change(content))
-        return EmbeddedBackend(tmp_path, [FirstAxis()])
+        return engine_over(EmbeddedBackend(tmp_path), [FirstAxis()])
 
     return put_version
 
@@ -79,46 +81,47 @@ def embedded_by(fingerprint: str) -> Callable[[IndexContent], IndexContent]:
     return change
 
 
-def ask(backend: EmbeddedBackend, search: CandidateSearch) -> Candidates:
-    return backend.open(SCOPE, PUBLIC).find_candidates(search, never_stop)
+def asked_of(found: QueryResult) -> list[Source]:
+    return [source for source, _ in found.meta.list_lengths]
 
 
-def refusal(backend: EmbeddedBackend, search: CandidateSearch) -> tuple[Reason, str]:
+def refusal(engine: RetrievalEngine, query: QueryRequest) -> tuple[Reason, str]:
     with pytest.raises(PreconditionError) as caught:
-        ask(backend, search)
+        engine.query(query, never_stop)
     assert caught.value.metadata["active_index"] == "v1"
     return caught.value.reason, caught.value.message
 
 
 @pytest.mark.parametrize(
-    ("change", "vectors", "search", "asked"),
+    ("change", "vectors", "query", "asked"),
     [
         (whole, True, WITH_VECTOR, set(Source)),
-        (whole, False, SEARCH, set(Source) - {Source.DENSE}),
-        (without_prose, False, SEARCH, {Source.BM25_CODE, Source.TRIGRAM}),
+        (whole, False, QUERY, set(Source) - {Source.DENSE}),
+        (without_prose, False, QUERY, {Source.BM25_CODE, Source.TRIGRAM}),
         (without_words, True, WITH_VECTOR, {Source.DENSE, Source.TRIGRAM}),
-        (without_words, False, SEARCH, {Source.TRIGRAM}),
+        (without_words, False, QUERY, {Source.TRIGRAM}),
     ],
 )
 def test_who_names_no_source_asks_all_that_the_index_has(
     put: Put,
     change: Callable[[IndexContent], IndexContent],
     vectors: bool,
-    search: CandidateSearch,
+    query: QueryRequest,
     asked: set[Source],
 ) -> None:
-    found = ask(put(change, vectors=vectors), search)
-    assert found.sources == tuple(source for source in Source if source in asked)
-    assert found.has_vectors is vectors
-    assert [item.id for item in found.items] == ["shop::main::cs::A"]
+    found = put(change, vectors=vectors).query(query, never_stop)
+    assert asked_of(found) == [source for source in Source if source in asked]
+    assert [match.node.id for match in found.matches] == ["shop::main::cs::A"]
 
 
 @pytest.mark.parametrize("source", Source)
 def test_a_named_source_is_the_only_one_that_is_asked(put: Put, source: Source) -> None:
-    search = replace(WITH_VECTOR if source is Source.DENSE else SEARCH, sources=frozenset({source}))
-    found = ask(put(whole), search)
-    assert found.list_lengths == ((source, 1),)
-    assert [other for other in Source if found.items[0].of(other) is not None] == [source]
+    query = replace(WITH_VECTOR if source is Source.DENSE else QUERY, sources=(source,))
+    found = put(whole).query(query, never_stop)
+    assert found.meta.list_lengths == ((source, 1),)
+    scores = found.matches[0].scores
+    assert scores is not None
+    assert [other for other in Source if getattr(scores, other.value) is not None] == [source]
 
 
 @pytest.mark.parametrize(
@@ -132,8 +135,7 @@ def test_a_named_source_is_the_only_one_that_is_asked(put: Put, source: Source) 
 def test_a_named_source_that_the_index_lacks_is_refused(
     put: Put, change: Callable[[IndexContent], IndexContent], source: Source, reason: Reason
 ) -> None:
-    backend = put(change, vectors=False)
-    told = refusal(backend, replace(SEARCH, sources=frozenset({source, Source.TRIGRAM})))
+    told = refusal(put(change, vectors=False), replace(QUERY, sources=(source, Source.TRIGRAM)))
     assert told[0] is reason
     assert "ask other sources" in told[1]
 
@@ -145,29 +147,30 @@ def test_a_named_source_that_the_index_lacks_is_refused(
 def test_words_of_another_tokeniser_are_refused_named_or_not(
     put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, source: Source
 ) -> None:
-    backend = put(whole, vectors=False)
+    engine = put(whole, vectors=False)
     monkeypatch.setattr(f"groundwire_server.backends.embedded.artifacts.{fingerprint}", "newer rules")
-    for sources in (frozenset({source}), frozenset[Source]()):
-        told = refusal(backend, replace(SEARCH, sources=sources))
+    for sources in ((source,), ()):
+        told = refusal(engine, replace(QUERY, sources=sources))
         assert told[0] is Reason.LEXICAL_MISSING
         assert "was tokenised by other rules than this server's; build it anew" in told[1]
-    assert ask(backend, replace(SEARCH, sources=frozenset(LEXICAL - {source}))).items
+    (other,) = LEXICAL - {source}
+    assert engine.query(replace(QUERY, sources=(other,)), never_stop).matches
 
 
 def test_vectors_without_their_embedder_are_never_left_out_silently(put: Put) -> None:
-    backend = put(embedded_by("flat-2"))
-    assert refusal(backend, SEARCH)[0] is Reason.EMBEDDER_MISMATCH
-    assert ask(backend, replace(SEARCH, sources=frozenset({Source.TRIGRAM}))).embedder == ""
+    engine = put(embedded_by("flat-2"))
+    assert refusal(engine, QUERY)[0] is Reason.EMBEDDER_MISMATCH
+    assert engine.query(replace(QUERY, sources=(Source.TRIGRAM,)), never_stop).meta.routing.embedder == ""
 
 
 def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> None:
-    backend = put(embedded_by("flat-1"))
-    found = ask(backend, SEARCH)
-    assert (found.embedder, found.vector_space_id) == ("flat", "flat-1")
-    assert found.items[0].dense is not None
-    assert found.items[0].dense.score == 1.0
-    others = ask(backend, replace(SEARCH, sources=frozenset(LEXICAL)))
-    assert (others.embedder, others.vector_space_id, others.has_vectors) == ("", "", True)
+    engine = put(embedded_by("flat-1"))
+    found = engine.query(QUERY, never_stop)
+    assert (found.meta.routing.embedder, found.meta.routing.vector_space_id) == ("flat", "flat-1")
+    assert found.matches[0].scores is not None
+    assert found.matches[0].scores.dense == 1.0
+    others = engine.query(replace(QUERY, sources=tuple(LEXICAL)), never_stop).meta.routing
+    assert (others.embedder, others.vector_space_id) == ("", "")
 
 
 def test_a_query_vector_is_never_ignored(put: Put) -> None:
@@ -178,7 +181,7 @@ def test_a_query_vector_is_never_ignored(put: Put) -> None:
 
 def test_a_query_vector_of_another_dimension_is_refused(put: Put) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        ask(put(whole), replace(SEARCH, query_vector=(1.0, 0.0)))
+        put(whole).query(replace(QUERY, query_vector=(1.0, 0.0)), never_stop)
     (violation,) = caught.value.violations
     assert (violation.field, violation.reason) == ("query_vector", Reason.VALUE_MALFORMED)
 
@@ -191,10 +194,9 @@ def test_a_query_that_waits_to_be_embedded_asks_whether_anybody_still_waits(put:
     def stop() -> None:
         raise CancelledError
 
-    snapshot = put(embedded_by("flat-1")).open(SCOPE, PUBLIC)
-    semantic = BackendSearch(SearchType.SEMANTIC, "getUser", (), 10, 60, Filter(), explain=False)
+    engine = put(embedded_by("flat-1"))
     with patch.object(QueryEncoders, "find", return_value=waits):
         with pytest.raises(CancelledError):
-            snapshot.find_candidates(SEARCH, stop)
+            engine.query(QUERY, stop)
         with pytest.raises(CancelledError):
-            snapshot.search(semantic, stop)
+            engine.search(SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "getUser", 10), stop)

@@ -8,42 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.backends.embedded.semantic import unit_vector
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.observation import stage
 from groundwire_server.query_embedding.deferred import EmbedderUnavailableError
-from groundwire_server.query_embedding.query_encoders import EmbedQuery, QueryEncoders
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.vector_cache import QueryVectorCache
 
 _LOG = logging.getLogger(__name__)
 
 
 class QueryVectors:
-    """What the server embeds queries with, and the vectors of recent ones."""
+    """Embeds the queries of a server, and remembers the vectors of recent ones. Thread-safe.
+
+    Callers share what they remember only where they hold the same access: how long an embedding takes would otherwise
+    tell a caller what others asked.
+    """
 
     def __init__(self, encoders: QueryEncoders) -> None:
         self._encoders = encoders
         self._cache = QueryVectorCache()
 
-    def of(self, access: AccessContext) -> "CallerQueryVectors":
-        """The vectors of one caller's queries."""
-        return CallerQueryVectors(self._encoders, self._cache, access)
-
-
-class CallerQueryVectors:
-    """Embeds the queries of callers who hold the same, and remembers the vectors of recent ones for them alone.
-
-    How long an embedding takes would otherwise tell a caller what others asked.
-    """
-
-    def __init__(self, encoders: QueryEncoders, cache: QueryVectorCache, access: AccessContext) -> None:
-        self._encoders, self._cache, self._access = encoders, cache, access
-
     def vector(
-        self, query: str, own: Sequence[float], space: VectorSpace, index: str, checkpoint: Checkpoint
+        self,
+        query: str,
+        own: Sequence[float],
+        access: AccessContext,
+        space: VectorSpace,
+        index: str,
+        checkpoint: Checkpoint,
     ) -> NDArray[np.float64]:
         """A unit vector [dimension], read-only. `own` is the caller's vector, empty when `query` is to be embedded.
 
@@ -54,26 +49,31 @@ class CallerQueryVectors:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
             # The digest, because a query may be longer than its vector.
             key = space.fingerprint, encoder, hashlib.sha256(query.encode()).digest()
-            return self._cache.get(self._access, key, lambda: self._embedded(query, space, index, checkpoint))
+            return self._cache.get(access, key, lambda: self._embedded(query, space, index, checkpoint))
         if len(own) != space.dimension:
             description = f"has {len(own)} components; index {index!r} has vectors of {space.dimension}"
             raise InvalidRequestError((FieldViolation("query_vector", Reason.VALUE_MALFORMED, description),))
         return unit_vector(np.asarray(own, dtype=np.float64))
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
+        encoder = space.query_encoder.fingerprint if space.query_encoder else ""
         try:
             with stage("embed"), releasing_interpreter():
-                return unit_vector(self._embed(space, index)(query, checkpoint))
+                embed = self._encoders.find(space.fingerprint, encoder)
+                if embed is None:
+                    raise _mismatch(space, index)
+                return unit_vector(embed(query, checkpoint))
         except EmbedderUnavailableError as error:
             _LOG.error("queries of index %s cannot be embedded: %s", index, error)
             raise _mismatch(space, index) from error
 
-    def _embed(self, space: VectorSpace, index: str) -> EmbedQuery:
-        encoder = space.query_encoder.fingerprint if space.query_encoder else ""
-        embed = self._encoders.find(space.fingerprint, encoder)
-        if embed is None:
-            raise _mismatch(space, index)
-        return embed
+
+def unit_vector(query: NDArray[np.floating]) -> NDArray[np.float64]:
+    """The query vector [dimension] scaled to length 1."""
+    # Scaled by the largest component first, so that neither huge nor tiny vectors overflow the sum of squares.
+    scaled: NDArray[np.float64] = query.astype(np.float64) / np.abs(query).max()
+    unit: NDArray[np.float64] = scaled / np.sqrt(np.square(scaled).sum())
+    return unit
 
 
 def _mismatch(space: VectorSpace, index: str) -> PreconditionError:

@@ -1,22 +1,17 @@
 """The vector of a query: the caller's own, remembered, or embedded by what the index names."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, EmbedderError
-from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
-from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.builds import HashEmbedder
+from support.engines import query_vectors_of
 
 SPACE = VectorSpace("hash", "hash-1", 4)
 
@@ -32,17 +27,17 @@ class Counting(HashEmbedder):
         return super().embed_query(text)
 
 
-def vectors_of(data: Path, embedders: Sequence[Embedder]) -> CallerQueryVectors:
-    return QueryVectors(QueryEncoders(embedders, EncoderStore(data))).of(AccessContext())
+PUBLIC = AccessContext()
 
 
-def test_a_query_is_embedded_once(tmp_path: Path) -> None:
+def test_a_query_is_embedded_once() -> None:
     embedder = Counting()
-    vectors = vectors_of(tmp_path, [embedder])
-    first = vectors.vector("user", (), SPACE, "v1", never_stop)
-    assert vectors.vector("user", (), SPACE, "v2", never_stop).tobytes() == first.tobytes()
+    vectors = query_vectors_of([embedder])
+    first = vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
+    assert vectors.vector("user", (), PUBLIC, SPACE, "v2", never_stop).tobytes() == first.tobytes()
     assert (
-        vectors_of(tmp_path, [HashEmbedder()]).vector("user", (), SPACE, "v1", never_stop).tobytes() == first.tobytes()
+        query_vectors_of([HashEmbedder()]).vector("user", (), PUBLIC, SPACE, "v1", never_stop).tobytes()
+        == first.tobytes()
     )
     assert first.dtype == np.float64
     assert np.linalg.norm(first) == pytest.approx(1)
@@ -58,29 +53,27 @@ def test_a_query_is_embedded_once(tmp_path: Path) -> None:
         AccessContext(tenant_id="acme", clearance_level=1),
     ],
 )
-def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(tmp_path: Path, other: AccessContext) -> None:
+def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(other: AccessContext) -> None:
     embedder = Counting()
-    vectors = QueryVectors(QueryEncoders([embedder], EncoderStore(tmp_path)))
+    vectors = query_vectors_of([embedder])
     for access in (AccessContext(tenant_id="acme"), other, AccessContext(tenant_id="acme")):
-        vectors.of(access).vector("user", (), SPACE, "v1", never_stop)
+        vectors.vector("user", (), access, SPACE, "v1", never_stop)
     assert embedder.asked == ["user", "user"]
 
 
-def test_a_vector_of_the_callers_own_is_not_looked_up(tmp_path: Path) -> None:
+def test_a_vector_of_the_callers_own_is_not_looked_up() -> None:
     embedder = Counting()
-    vectors = vectors_of(tmp_path, [embedder])
-    assert vectors.vector("user", (0, 3, 0, 4), SPACE, "v1", never_stop).tolist() == [0, 0.6, 0, 0.8]
+    vectors = query_vectors_of([embedder])
+    assert vectors.vector("user", (0, 3, 0, 4), PUBLIC, SPACE, "v1", never_stop).tolist() == [0, 0.6, 0, 0.8]
     assert embedder.asked == []
 
 
-def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: str) -> Embedder:
         raise EmbedderError("no such model")
 
-    vectors = vectors_of(tmp_path, [DeferredEmbedder("hash", "hash-1", 4, fail)])
+    vectors = query_vectors_of([DeferredEmbedder("hash", "hash-1", 4, fail)])
     with pytest.raises(PreconditionError) as caught:
-        vectors.vector("user", (), SPACE, "v1", never_stop)
+        vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
     assert caught.value.reason is Reason.EMBEDDER_MISMATCH
     assert "no such model" in caplog.text

@@ -1,4 +1,4 @@
-"""The three searches of a view: prefixes, list sizes, filters, what is told and what is refused."""
+"""The three searches: prefixes, list sizes, filters, what is told and what is refused."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -14,13 +14,23 @@ from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.semantic import PathLimits
-from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.search import Filter, Leg, LegScore, SearchHit, SearchPath, SearchType
+from groundwire_server.domain.search import (
+    Filter,
+    Leg,
+    LegScore,
+    SearchHit,
+    SearchPath,
+    SearchRequest,
+    SearchResult,
+    SearchType,
+)
+from groundwire_server.engine.engine import RetrievalEngine
+from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
 
@@ -55,7 +65,9 @@ def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tupl
 
 
 searches = st.builds(
-    BackendSearch,
+    SearchRequest,
+    scope=st.just(SCOPE),
+    access=st.just(PUBLIC),
     search_type=st.sampled_from(SearchType),
     query=st.sampled_from(["tax", "get user", "id tax tax", "the", "absent", "invoice"]),
     query_vector=st.sampled_from(VECTORS),
@@ -66,19 +78,26 @@ searches = st.builds(
 )
 
 
+def ask(engine: RetrievalEngine, search: SearchRequest) -> SearchResult:
+    """The answer; a search for words brings no vector."""
+    if search.search_type is SearchType.BM25:
+        search = replace(search, query_vector=())
+    return engine.search(search, never_stop)
+
+
 @given(data=st.data(), limits=st.sampled_from(SEMANTIC_PATHS))
 def test_hits_for_a_smaller_top_k_are_a_prefix(
     data: st.DataObject, limits: PathLimits, make_node: MakeNode, open_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
     with open_backend(nodes, vectors=vectors) as backend, taking(limits):
-        snapshot = backend.open(SCOPE, PUBLIC)
+        engine = engine_over(backend)
         for search_type in (SearchType.SEMANTIC, SearchType.BM25):
             search = replace(data.draw(searches), search_type=search_type, top_k=len(nodes) + 1)
-            all_hits = snapshot.search(search, never_stop).hits
+            all_hits = ask(engine, search).hits
             assert len(all_hits) <= len(nodes)
             for top_k in range(1, len(nodes) + 1):
-                assert snapshot.search(replace(search, top_k=top_k), never_stop).hits == all_hits[:top_k]
+                assert ask(engine, replace(search, top_k=top_k)).hits == all_hits[:top_k]
 
 
 @given(data=st.data())
@@ -88,14 +107,14 @@ def test_a_hybrid_search_fuses_two_lists_of_top_k_each(
     """No list is widened: the fused scores are those of the two searches of the same top_k."""
     nodes, vectors = data.draw(corpora(make_node))
     with open_backend(nodes, vectors=vectors) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
+        engine = engine_over(backend)
         for _ in range(3):
             search = replace(data.draw(searches), explain=False)
             legs = {
-                leg: [hit.id for hit in snapshot.search(replace(search, search_type=leg), never_stop).hits]
+                leg: [hit.id for hit in ask(engine, replace(search, search_type=leg)).hits]
                 for leg in (SearchType.SEMANTIC, SearchType.BM25)
             }
-            hybrid = snapshot.search(replace(search, search_type=SearchType.HYBRID), never_stop).hits
+            hybrid = ask(engine, replace(search, search_type=SearchType.HYBRID)).hits
             assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(legs, search.rrf_k)[: search.top_k]
 
 
@@ -123,17 +142,17 @@ def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
     nodes, vectors = data.draw(corpora(make_node))
     texts = {node.id: node.text for node in nodes}
     with open_backend(nodes, vectors=vectors) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
+        engine = engine_over(backend)
         search = data.draw(searches)
-        plain = snapshot.search(replace(search, explain=False), never_stop)
-        told = snapshot.search(replace(search, explain=True), never_stop)
+        plain = ask(engine, replace(search, explain=False))
+        told = ask(engine, replace(search, explain=True))
         assert plain.debug is None
         assert all((hit.legs, hit.matched_tokens) == ((), ()) for hit in plain.hits)
         assert [replace(hit, legs=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
         places: dict[str, list[LegScore]] = {hit.id: [] for hit in told.hits}
         for leg in (SearchType.SEMANTIC, SearchType.BM25):
             if search.search_type in (leg, SearchType.HYBRID):
-                found = snapshot.search(replace(search, search_type=leg, explain=False), never_stop).hits
+                found = ask(engine, replace(search, search_type=leg, explain=False)).hits
                 for hit in found:
                     if hit.id in places:
                         places[hit.id].append(LegScore(Leg(leg.value), hit.rank, hit.score))
@@ -149,7 +168,7 @@ def ids_of(hits: tuple[SearchHit, ...]) -> list[str]:
 
 
 @pytest.fixture
-def snapshot(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[EmbeddedSnapshot]:
+def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[RetrievalEngine]:
     """Four nodes; C is hidden, D has no vector."""
     nodes = [
         make_node("A", "getUser tax", path="src/a"),
@@ -158,21 +177,21 @@ def snapshot(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[Embedde
         make_node("D", "user", path="src/d"),
     ]
     with open_backend(nodes, vectors=[(1, 0), (1, 1), (1, 0), None]) as backend:
-        yield backend.open(SCOPE, PUBLIC)
+        yield engine_over(backend)
 
 
-SEARCH = BackendSearch(SearchType.HYBRID, "tax", (1.0, 0.0), 10, 60, Filter(), explain=True)
+SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, "tax", 10, query_vector=(1.0, 0.0), explain=True)
 
 
-def test_the_debug_tells_what_was_done(snapshot: EmbeddedSnapshot) -> None:
-    result = snapshot.search(replace(SEARCH, filter=Filter(path_prefixes=("src/",))), never_stop)
+def test_the_debug_tells_what_was_done(engine: RetrievalEngine) -> None:
+    result = ask(engine, replace(SEARCH, filter=Filter(path_prefixes=("src/",))))
     assert (result.index, result.exact) == ("v1", True)
     debug = result.debug
     assert debug is not None
     assert (debug.path, debug.filtered, debug.visible_count, debug.rrf_k) == (SearchPath.EXACT, True, 2, 60)
     assert (debug.semantic_candidates, debug.bm25_candidates, debug.query_tokens) == (1, 1, ("tax",))
     assert ids_of(result.hits) == ["A"]
-    lexical = snapshot.search(replace(SEARCH, search_type=SearchType.BM25, query="tax tax of users"), never_stop).debug
+    lexical = ask(engine, replace(SEARCH, search_type=SearchType.BM25, query="tax tax of users")).debug
     assert lexical is not None
     assert (lexical.path, lexical.filtered, lexical.rrf_k) == (None, False, 0)
     assert lexical.query_tokens == ("tax", "user")
@@ -182,22 +201,22 @@ def test_at_most_sixteen_matched_tokens_are_told(make_node: MakeNode, open_backe
     words = [f"word{letter}x" for letter in "abcdefghijklmnopqrst"]
     with open_backend([make_node("A", " ".join(words))]) as backend:
         search = replace(SEARCH, search_type=SearchType.BM25, query=" ".join(reversed(words)), query_vector=())
-        (hit,) = backend.open(SCOPE, PUBLIC).search(search, never_stop).hits
+        (hit,) = ask(engine_over(backend), search).hits
     assert hit.matched_tokens == tuple(sorted(set(tokenize(" ".join(words)))))[:16]
 
 
-def test_a_node_without_a_vector_is_found_by_its_words_alone(snapshot: EmbeddedSnapshot) -> None:
-    assert ids_of(snapshot.search(replace(SEARCH, search_type=SearchType.SEMANTIC), never_stop).hits) == ["A", "B"]
-    found = snapshot.search(replace(SEARCH, query="user"), never_stop).hits
+def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: RetrievalEngine) -> None:
+    assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A", "B"]
+    found = ask(engine, replace(SEARCH, query="user")).hits
     assert sorted(ids_of(found)) == ["A", "B", "D"]
 
 
-def test_work_stops_between_the_lists(snapshot: EmbeddedSnapshot) -> None:
+def test_work_stops_between_the_lists(engine: RetrievalEngine) -> None:
     def stop() -> None:
         raise CancelledError
 
     with pytest.raises(CancelledError):
-        snapshot.search(SEARCH, stop)
+        engine.search(SEARCH, stop)
 
 
 class TwoDimensions:
@@ -212,9 +231,9 @@ class TwoDimensions:
         raise AssertionError("a search embeds only its query")
 
 
-def refusal(snapshot: EmbeddedSnapshot, search: BackendSearch) -> tuple[Reason, dict[str, str]]:
+def refusal(engine: RetrievalEngine, search: SearchRequest) -> tuple[Reason, dict[str, str]]:
     with pytest.raises(PreconditionError) as caught:
-        snapshot.search(search, never_stop)
+        ask(engine, search)
     return caught.value.reason, dict(caught.value.metadata)
 
 
@@ -223,10 +242,10 @@ def test_an_index_without_vectors_refuses_what_needs_them(
     make_node: MakeNode, open_backend: OpenBackend, search_type: SearchType
 ) -> None:
     with open_backend([make_node("A", "tax")]) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
+        engine = engine_over(backend)
         asked = replace(SEARCH, search_type=search_type)
-        assert refusal(snapshot, asked) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
-        assert ids_of(snapshot.search(replace(SEARCH, search_type=SearchType.BM25), never_stop).hits) == ["A"]
+        assert refusal(engine, asked) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
+        assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.BM25)).hits) == ["A"]
 
 
 @pytest.mark.parametrize("search_type", [SearchType.BM25, SearchType.HYBRID])
@@ -234,28 +253,28 @@ def test_an_index_without_words_refuses_what_needs_them(
     make_node: MakeNode, open_backend: OpenBackend, search_type: SearchType
 ) -> None:
     with open_backend([make_node("A", "tax")], vectors=[(1, 0)], lexical=False) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
+        engine = engine_over(backend)
         asked = replace(SEARCH, search_type=search_type)
-        assert refusal(snapshot, asked) == (Reason.LEXICAL_MISSING, {"active_index": "v1"})
-        assert ids_of(snapshot.search(replace(SEARCH, search_type=SearchType.SEMANTIC), never_stop).hits) == ["A"]
+        assert refusal(engine, asked) == (Reason.LEXICAL_MISSING, {"active_index": "v1"})
+        assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A"]
 
 
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
-    snapshot: EmbeddedSnapshot, monkeypatch: pytest.MonkeyPatch
+    engine: RetrievalEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("groundwire_server.backends.embedded.artifacts.TOKENIZER_FINGERPRINT", "newer rules")
-    assert refusal(snapshot, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
+    assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 
-def test_vectors_that_the_source_brought_need_a_query_vector(snapshot: EmbeddedSnapshot) -> None:
-    reason, metadata = refusal(snapshot, replace(SEARCH, query_vector=()))
+def test_vectors_that_the_source_brought_need_a_query_vector(engine: RetrievalEngine) -> None:
+    reason, metadata = refusal(engine, replace(SEARCH, query_vector=()))
     assert reason is Reason.EMBEDDER_MISMATCH
     assert metadata == {"active_index": "v1", "embedder": "", "fingerprint": ""}
 
 
-def test_a_query_vector_of_another_dimension_is_refused(snapshot: EmbeddedSnapshot) -> None:
+def test_a_query_vector_of_another_dimension_is_refused(engine: RetrievalEngine) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        snapshot.search(replace(SEARCH, query_vector=(1.0, 0.0, 0.0)), never_stop)
+        ask(engine, replace(SEARCH, query_vector=(1.0, 0.0, 0.0)))
     (violation,) = caught.value.violations
     assert (violation.field, violation.reason) == ("query_vector", Reason.VALUE_MALFORMED)
     assert "has 3 components; index 'v1' has vectors of 2" in violation.description
@@ -268,12 +287,12 @@ def test_only_the_embedder_of_the_index_embeds_a_query(
     embedder = TwoDimensions()
     space = VectorSpace("flat", fingerprint, 2)
     with open_backend([make_node("A"), make_node("B")], vectors=[(0, 1), (1, 0)]) as backend:
-        snapshot = EmbeddedBackend(backend._store.data, [embedder]).open(SCOPE, PUBLIC)
-        object.__setattr__(snapshot.view.index.manifest, "vector_space", space)
+        object.__setattr__(backend.open(SCOPE, PUBLIC).view.index.manifest, "vector_space", space)
+        engine = engine_over(backend, [embedder])
         search = replace(SEARCH, search_type=SearchType.SEMANTIC, query_vector=())
         if fingerprint == embedder.fingerprint:
-            assert ids_of(snapshot.search(search, never_stop).hits) == ["B", "A"]
+            assert ids_of(ask(engine, search).hits) == ["B", "A"]
         else:
-            reason, metadata = refusal(snapshot, search)
+            reason, metadata = refusal(engine, search)
             assert reason is Reason.EMBEDDER_MISMATCH
             assert metadata == {"active_index": "v1", "embedder": "flat", "fingerprint": "flat-2"}
