@@ -1,10 +1,12 @@
 """Names of SQL objects as they are written: `Invoice`, `dbo.Invoice`, `[Shop].[dbo].[Invoice]`, `"Invoice"`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token, tokenize
-from groundwire_ingest.tree.sql.tokens import keyword_set
+from groundwire_ingest.tree.sql.tokens import closing_parenthesis, keyword_set
 
 MAX_NAME_CHARACTERS = 128
 DEFAULT_SCHEMAS = {Dialect.TSQL: "dbo", Dialect.POSTGRES: "public", Dialect.MYSQL: "", Dialect.GENERIC: ""}
@@ -13,6 +15,7 @@ _NEVER_NAMES = keyword_set(
     "SELECT FROM WHERE SET VALUES INTO JOIN ON AS AND OR NOT CASE WHEN THEN ELSE END UNION GROUP ORDER BY HAVING WITH "
     "INSERT UPDATE DELETE MERGE EXEC EXECUTE IF BEGIN CREATE ALTER DROP EXISTS IN IS NULL USING RETURNING"
 )
+_BEFORE_TARGET = keyword_set("ONLY LATERAL TABLE INTO FROM IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE INSERT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +93,31 @@ def parse_name(written: str) -> SqlName | None:
     tokens = tokenize(stripped, Dialect.GENERIC)
     name, end = read_name(stripped, tokens, 0, reserved=frozenset())
     return name if end == len(tokens) else None
+
+
+def called_names(text: str, code: Sequence[Token]) -> Iterator[SqlName]:
+    """Every name before an opening parenthesis, save keywords and the functions that come with SQL."""
+    index = 0
+    while index < len(code):
+        if code[index].kind not in {Kind.WORD, Kind.QUOTED}:
+            index += 1
+            continue
+        first = code[index]
+        name, end = read_name(text, code, index)
+        is_call = end < len(code) and code[end].keyword == "(" and name is not None
+        if is_call and name is not None and (name.schema or first.keyword not in exp.FUNCTION_BY_NAME):
+            yield name
+        index = max(end, index + 1)
+
+
+def target_name(text: str, code: Sequence[Token]) -> SqlName | None:
+    """The object named after the verb that `code` begins with; options such as TOP (5), INTO and ONLY are skipped."""
+    index = 1
+    while index < len(code):
+        if code[index].keyword == "TOP" and index + 1 < len(code):
+            index = closing_parenthesis(code, index + 1) + 1
+        elif code[index].keyword in _BEFORE_TARGET:
+            index += 1
+        else:
+            return read_name(text, code, index)[0]
+    return None

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import SqlName, read_name
+from groundwire_ingest.tree.sql.object_names import SqlName, called_names, read_name, target_name
 from groundwire_ingest.tree.sql.query import plain_query, read_query
-from groundwire_ingest.tree.sql.scan import Found, call_references, target_name
 from groundwire_ingest.tree.sql.statements import body_statements, opens_common_expressions
 from groundwire_ingest.tree.sql.tokens import (
     closing_parenthesis,
@@ -17,7 +16,7 @@ from groundwire_ingest.tree.sql.tokens import (
     keyword_at,
     keyword_set,
 )
-from groundwire_ingest.tree.sql.tree import Relation
+from groundwire_ingest.tree.sql.tree import Found, Relation
 
 PARSED_CONFIDENCE = 1.0
 GUESSED_CONFIDENCE = 0.7
@@ -128,7 +127,7 @@ class _Reader:
         while index < len(code):
             token = code[index]
             if token.keyword == "(" and index + 1 < len(code) and code[index + 1].keyword in {"SELECT", "WITH"}:
-                self._add(call_references(self._text, code[start : index + 1]), token.start, PARSED_CONFIDENCE)
+                self._add_calls(code[start : index + 1], token.start)
                 close = closing_parenthesis(code, index)
                 self._query(code[index + 1 : close])
                 start = index = close
@@ -136,7 +135,7 @@ class _Reader:
                 self._dynamic(token)
             index += 1
         if start < len(code):
-            self._add(call_references(self._text, code[start:]), code[start].start, PARSED_CONFIDENCE)
+            self._add_calls(code[start:], code[start].start)
 
     def _inserted(self, code: Sequence[Token]) -> None:
         """What follows INSERT INTO target: rows are data, so strings among them are not read as SQL."""
@@ -158,7 +157,7 @@ class _Reader:
         self.loose(code[index:])
 
     def _target(self, code: Sequence[Token]) -> None:
-        name = target_name(self._text, code, 0)
+        name = target_name(self._text, code)
         is_export = code[0].keyword == "COPY" and any(token.keyword == "TO" for token in code)
         if name is not None:
             self._add([(Relation.READS if is_export else Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
@@ -182,6 +181,10 @@ class _Reader:
         reader.body(code_tokens(inner, self._dialect))
         found = [(reference.relation, reference.name) for reference in reader.references]
         self._add(found, token.start, DYNAMIC_CONFIDENCE)
+
+    def _add_calls(self, code: Sequence[Token], offset: int) -> None:
+        called = called_names(self._text, code)
+        self._add([(Relation.CALLS, name) for name in called], offset, PARSED_CONFIDENCE)
 
     def _add(self, found: Iterable[Found], offset: int, confidence: float) -> None:
         self.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)

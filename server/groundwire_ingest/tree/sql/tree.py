@@ -20,9 +20,12 @@ class Relation(StrEnum):
     SYNONYM_FOR = "SynonymFor"
 
 
-def tree_references(tree: exp.Expr) -> list[tuple[Relation, SqlName]]:
+Found = tuple[Relation, SqlName]
+
+
+def tree_references(tree: exp.Expr) -> list[Found]:
     """The objects that `tree` names, in the order of the tree; a name may come more than once."""
-    found: list[tuple[Relation, SqlName]] = []
+    found: list[Found] = []
     targets = _targets(tree)
     for node in tree.dfs():
         if isinstance(node, exp.Anonymous):

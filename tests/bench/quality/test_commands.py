@@ -12,7 +12,7 @@ from bench.quality.modes import MODES
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORDS = ("amber", "birch", "cedar", "delta")
 NAMES = [f"read_{first}_{second}" for first in WORDS for second in (*WORDS, "ember")]
 
