@@ -110,6 +110,19 @@ def test_confidence_falls_with_what_had_to_be_assumed() -> None:
     ]
 
 
+def test_quotes_of_any_dialect_are_parsed_where_the_dialect_is_none_of_them() -> None:
+    catalog = _catalog(
+        "PRAGMA foreign_keys = ON;\nCREATE TABLE `user` (id INTEGER PRIMARY KEY AUTOINCREMENT);\n"
+        'CREATE TABLE [a "b"] (id INTEGER);\n'
+        "CREATE TRIGGER moved AFTER UPDATE ON `user` BEGIN\n"
+        "  UPDATE `user` SET at = (strftime('%s', 'now')) WHERE id IN (SELECT id FROM [a \"b\"]);\nEND;\n"
+    )
+    assert [edge for edge in _edges(catalog) if edge[1] != "On"] == [
+        ("moved|TRIGGER", "WritesTo", "user|TABLE", 1.0),
+        ("moved|TRIGGER", "ReadsFrom", 'a "b"|TABLE', 1.0),
+    ]
+
+
 def test_the_surest_of_several_mentions_counts() -> None:
     catalog = _catalog(
         "CREATE TABLE dbo.Invoice (Id int)\nGO\n"
