@@ -40,11 +40,16 @@ def run_ok(*arguments: str | Path, environment: Mapping[str, str] | None = None)
 
 
 class Server:
-    """A `groundwire serve` process on a free port; a context manager that drains it."""
+    """A `groundwire serve` process on a free port; a context manager that drains it.
 
-    def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
+    `program` is run in place of the `groundwire` script.
+    """
+
+    def __init__(
+        self, data: Path, *flags: str, environment: Mapping[str, str] | None = None, program: Sequence[str] = ()
+    ) -> None:
         command = [
-            executable(),
+            *(program or (executable(),)),
             "serve",
             "--data",
             str(data),
