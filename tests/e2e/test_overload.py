@@ -114,7 +114,7 @@ def pairs(server: Server, plan: Plan) -> Iterator[Pair]:
     """Pairs that alternate, so that what else the machine does meets both sides."""
     for _ in range(PAIRS):
         full, full_cost = priced(server, replace(plan, seconds=3))
-        flood = replace(plan, seconds=5, rate=OVERLOAD * full.rate, deadlines=(DEADLINE_SECONDS,))
+        flood = replace(plan, seconds=4, rate=OVERLOAD * full.rate, deadlines=(DEADLINE_SECONDS,))
         yield Pair(full, full_cost, *priced(server, flood))
 
 
