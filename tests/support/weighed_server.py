@@ -52,9 +52,10 @@ def _tell_when_asked() -> None:
 
 
 if __name__ == "__main__":
-    from groundwire_server.cli import main
-
-    # Threads inherit what is blocked, so that only the one that waits gets the signal.
+    # Threads inherit what is blocked: only the one that waits shall get the signal, so this comes before all imports.
     signal.pthread_sigmask(signal.SIG_BLOCK, {WEIGH})
     threading.Thread(target=_tell_when_asked, daemon=True).start()
+
+    from groundwire_server.cli import main
+
     main()
