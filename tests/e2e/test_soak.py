@@ -9,11 +9,11 @@ import pytest
 from google.protobuf.message import Message
 
 from groundwire.v1 import index_pb2, retrieval_pb2
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.jsonl import edge, node
 from support.load_process import Plan, outcome_of, start
 from support.program import Server, run_ok, write_jsonl
-from support.vitals import WEIGHED_PROGRAM, calls_at_work, open_files, resident_mib, thread_count, weighed
+from support.vitals import calls_at_work, open_files, resident_mib, thread_count, weighed, weighed_program
 from support.weighed_server import held
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ NATIVE_BYTES_A_CALL = 300
 or out of time. What we keep of a call in arrays or texts takes kilobytes."""
 RESIDENT_NOISE_MIB = 4
 """By how much resident memory grows and shrinks whatever is in use."""
-SCOPE = Scope(repository="shop", branch="main")
+SCOPE = IndexScope(repository="shop", branch="main")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     run_ok("index", source, *where, "--embedder", "none")
     # Few arenas: else resident memory grows until malloc has filled all that it may use.
     environment = {"GROUNDWIRE_METRICS_LISTEN": "127.0.0.1:0", "MALLOC_ARENA_MAX": "2"}
-    with Server(folder / "data", "--embedder", "none", environment=environment, program=WEIGHED_PROGRAM) as server:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUNDWIRE_EXECUTABLE", str(weighed_program(folder)))
+        weighable = Server(folder / "data", "--embedder", "none", environment=environment)
+    with weighable as server:
         yield server
 
 

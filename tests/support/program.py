@@ -40,16 +40,11 @@ def run_ok(*arguments: str | Path, environment: Mapping[str, str] | None = None)
 
 
 class Server:
-    """A `groundwire serve` process on a free port; a context manager that drains it.
+    """A `groundwire serve` process on a free port; a context manager that drains it."""
 
-    `program` is run in place of the `groundwire` script.
-    """
-
-    def __init__(
-        self, data: Path, *flags: str, environment: Mapping[str, str] | None = None, program: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
         command = [
-            *(program or (executable(),)),
+            executable(),
             "serve",
             "--data",
             str(data),

@@ -18,7 +18,6 @@ from support.program import Server
 from support.weighed_server import EVENT, WEIGH, Held
 from support.workers import await_events, events
 
-WEIGHED_PROGRAM = (sys.executable, "-P", str(weighed_server.__file__))
 HEALTH_TIMEOUT_SECONDS = 1.0
 
 
@@ -28,8 +27,16 @@ def resident_mib(server: Server) -> float:
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
 
 
+def weighed_program(folder: Path) -> Path:
+    """Writes a program that servers can run as, so that they can be weighed; returns its path."""
+    program = folder / "groundwire"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P "{weighed_server.__file__}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
 def weighed(server: Server) -> Held:
-    """What the process holds; the server must run as `WEIGHED_PROGRAM`."""
+    """What the process of a `weighed_program` holds."""
     count = len(events(server, EVENT))
     server.process.send_signal(WEIGH)
     line = await_events(server, EVENT, count + 1)[-1]
