@@ -15,7 +15,8 @@ from bench.speed.report import ABSENT, Grid
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_index.vectors.vectors import VectorTable
-from groundwire_server.backends.embedded.semantic import MEASURED, Nearest, PathLimits, rank_by_similarity, unit_vector
+from groundwire_server.backends.embedded.semantic import MEASURED, Nearest, PathLimits, rank_by_similarity
+from groundwire_server.query_embedding.query_vectors import unit_vector
 
 _Found = TypeVar("_Found")
 VISIBLE = (64, 256, 1_024, 4_096, 16_384, 50_000, 200_000, 1_000_000)

@@ -78,7 +78,7 @@ def _check_routing(request: QueryRequest, violations: Violations) -> None:
 def _check_sources(request: QueryRequest, violations: Violations) -> None:
     for position, source in enumerate(request.sources):
         if source in request.sources[:position]:
-            violations.add(f"sources[{position}]", Reason.FIELDS_CONFLICT, f"repeats {source.name}; name it once")
+            violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {source.name}; name it once")
     if request.query_vector and request.sources and Source.DENSE not in request.sources:
         violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense source; drop it or ask it")
     violations.need_direction("query_vector", request.query_vector)

@@ -24,7 +24,7 @@ class _Request(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What is indexed. Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them
+    """What is indexed. Callers who hold one of `lifecycle_override_acl_tags` may ask for deleted nodes; `*` among them
     means everyone.
 
     Both methods raise PermissionDeniedError, NotFoundError and PreconditionError.
@@ -32,7 +32,7 @@ class Indexes:
 
     backend: RetrievalBackend
     graph: GraphProvider
-    visibility_override_acl_tags: frozenset[str]
+    lifecycle_override_acl_tags: frozenset[str]
 
     def open(self, request: _Request) -> RetrievalSnapshot:
         """The version that a request asks for search or texts."""
@@ -47,11 +47,11 @@ class Indexes:
             return self.graph.open_graph(request.scope, request.access, request.lifecycle)
 
     def _check_lifecycle(self, request: _Request) -> None:
-        tags = self.visibility_override_acl_tags
+        tags = self.lifecycle_override_acl_tags
         allowed = ANY_CALLER in tags or not tags.isdisjoint(request.access.acl_tags_any)
         if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
             raise PermissionDeniedError(
-                Reason.VISIBILITY_OVERRIDE_DENIED,
-                f"visibility {request.lifecycle.name} is not granted to you; ask for ACTIVE",
-                {"field": "visibility"},
+                Reason.LIFECYCLE_NOT_GRANTED,
+                f"lifecycle {request.lifecycle.name} is not granted to you; ask for ACTIVE",
+                {"field": "lifecycle"},
             )

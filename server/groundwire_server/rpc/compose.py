@@ -14,6 +14,8 @@ from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
 from groundwire_server.engine.routing_file import load_routing
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
+from groundwire_server.query_embedding.query_vectors import QueryVectors
 from groundwire_server.setting_values import is_url
 
 
@@ -27,7 +29,8 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     if not settings.data.is_dir():
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
     compile_ahead()
-    backend = EmbeddedBackend(settings.data, _load_embedders(settings))
+    backend = EmbeddedBackend(settings.data)
+    query_vectors = QueryVectors(QueryEncoders(_load_embedders(settings), EncoderStore(settings.data)))
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
     query_settings = QuerySettings(
@@ -36,8 +39,8 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
         routing=_load_routing(settings),
         defaults=settings.query_defaults,
     )
-    indexes = Indexes(backend, backend, frozenset(settings.visibility_override_acl_tags))
-    return RetrievalEngine(indexes, rerankers, query_settings, settings.limits), backend
+    indexes = Indexes(backend, backend, frozenset(settings.lifecycle_override_acl_tags))
+    return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
 
 
 def _load_boosts(settings: Settings) -> CorpusBoosts:

@@ -55,7 +55,7 @@ def listed(backend: EmbeddedBackend, access: AccessContext, scopes: Scopes) -> l
 
 
 def test_a_listing_opens_what_it_lists_alone(data: Path, opened: list[Scope]) -> None:
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     assert listed(backend, PUBLIC, SHOP_ONLY) == ["main"]
     assert opened == [Scope("shop", "main", "v1")]
     assert listed(backend, FINANCE, SHOP_ONLY) == ["hidden"] * VERSIONS + ["main"]
@@ -66,7 +66,7 @@ def test_a_listing_loads_no_graph_and_any_other_opening_does(data: Path, monkeyp
     """A graph takes memory in each process and time to load, which a walk is not to wait for."""
     begun: list[Graph] = []
     monkeypatch.setattr(Graph, "begin", lambda graph: begun.append(graph))
-    backend = EmbeddedBackend(data, ())
+    backend = EmbeddedBackend(data)
     assert backend.list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
     backend.get_index(Scope("shop", "main"), PUBLIC)
     assert begun == []
@@ -83,7 +83,7 @@ def test_what_is_not_granted_is_not_even_looked_into(data: Path, monkeypatch: py
         return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
     monkeypatch.setattr(directories, noted)
-    assert listed(EmbeddedBackend(data, []), PUBLIC, Scopes.parse(["shop::main"])) == ["main"]
+    assert listed(EmbeddedBackend(data), PUBLIC, Scopes.parse(["shop::main"])) == ["main"]
     assert read == [Path(), Path("shop"), Path("shop/main")]
 
 
@@ -95,7 +95,7 @@ def test_the_policies_of_what_is_hidden_are_read_once(data: Path, monkeypatch: p
         with path.open("rb") as file:
             return file.read()
 
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     monkeypatch.setattr(Path, "read_bytes", noted)
     hidden = Scopes.parse(["shop::hidden"])
     assert listed(backend, PUBLIC, hidden) == []
@@ -115,13 +115,13 @@ def test_a_listing_stops_where_nobody_waits_for_it(data: Path, opened: list[Scop
         left -= 1
 
     with pytest.raises(DeadlineError):
-        EmbeddedBackend(data, []).list_indexes("", "", FINANCE, UNLIMITED.scopes, checkpoint)
+        EmbeddedBackend(data).list_indexes("", "", FINANCE, UNLIMITED.scopes, checkpoint)
     assert len(opened) == max(0, passed - 1)
 
 
 @pytest.mark.parametrize("version", ["", "v3", "v99"])
 def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: list[Scope], version: str) -> None:
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     hidden, absent = Scope("shop", "hidden", version), Scope("shop", "absent", version)
     for ask in (backend.open, backend.get_index):
         told: list[str] = []
