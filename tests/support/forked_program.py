@@ -31,13 +31,8 @@ class ForkedProgram:
         assert self._process.pid is not None
         self.pid = self._process.pid
 
-    @property
-    def returncode(self) -> int | None:
-        """The exit code, minus the number of the signal that ended it; None while it runs."""
-        return self._process.exitcode
-
     def poll(self) -> int | None:
-        """`returncode`."""
+        """The exit code, minus the number of the signal that ended it; None while it runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
