@@ -1,13 +1,17 @@
-"""What holds for all tests: the collector leaves alone what loading the tests made, which stays until the end."""
+"""What holds for all tests: the garbage collector leaves alone what loading them made, which stays until the end."""
 
 import gc
+from collections.abc import Generator
+
+import pytest
 
 
-def pytest_sessionstart() -> None:
-    """Loading eight thousand tests and their libraries makes millions of objects, and hardly one that could go."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Loading eight thousand tests and their libraries makes millions of objects, of which hardly one could go."""
     gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
