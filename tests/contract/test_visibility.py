@@ -86,10 +86,10 @@ Request = Callable[[Visibility, AccessContext], Message]
     ],
 )
 def test_only_those_who_may_ask_for_deleted_nodes(
-    channel: grpc.Channel, method: str, request_: Request, access: AccessContext, visibility: Visibility
+    channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Visibility
 ) -> None:
     service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
-    row = Row("", request_(visibility, access), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle")
+    row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle")
     check_refused(row, getattr(service(channel), method))
 
 
