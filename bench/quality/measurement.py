@@ -14,7 +14,7 @@ from bench.quality.plot import write_plot
 from bench.quality.report import Summary, markdown, show, summarise, write_json
 from bench.quality.service import build_index, running_server
 from bench.quality.sets import Document, JudgedQuery, write_nodes
-from groundwire_client import GroundwireClient, Scope
+from groundwire_client import GroundwireClient, IndexScope
 
 CALL_SECONDS = 60.0
 
@@ -62,7 +62,7 @@ class Served:
     """An index of documents and a client of the server that answers over it."""
 
     client: GroundwireClient
-    scope: Scope
+    scope: IndexScope
     documents: Sequence[Document]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from groundwire_client import Scope
+from groundwire_client import IndexScope
 
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
 BRANCH = "main"
@@ -24,12 +24,12 @@ def run_groundwire(*arguments: str | Path) -> None:
         raise RuntimeError(f"groundwire {' '.join(map(str, arguments))} failed")
 
 
-def build_index(source: Path, repository: str, data: Path, embedder: str) -> Scope:
+def build_index(source: Path, repository: str, data: Path, embedder: str) -> IndexScope:
     """Indexes a source anew; vectors that the data folder's cache holds are used again. Raises RuntimeError."""
     shutil.rmtree(data / repository, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
     run_groundwire("index", source, *scope, "--data", data, "--embedder", embedder)
-    return Scope(repository, BRANCH)
+    return IndexScope(repository=repository, branch=BRANCH)
 
 
 @contextmanager
