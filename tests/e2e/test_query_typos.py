@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundwire_client import GroundwireClient, Scope
+from groundwire_client import GroundwireClient, IndexScope
 from support.program import Server, run_ok
 
 pytestmark = pytest.mark.slow
 
-SCOPE = Scope("stdlib", "installed")
+SCOPE = IndexScope(repository="stdlib", branch="installed")
 LEFT_OUT = (
     *("site-packages", "dist-packages", "__pycache__", "*.so", "config-*", "test", "tests"),
     *("distutils", "encodings", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "turtledemo"),
@@ -56,7 +56,7 @@ def test_misspelt_names_are_found_among_the_first_three(client: GroundwireClient
     for name in NAMES:
         for _ in range(4):
             misspelt = _misspelt(name, generator)
-            found = [match.symbol_name for match in client.query(SCOPE, misspelt, top_k=3).matches]
+            found = [match.symbol for match in client.query(SCOPE, misspelt, top_k=3).matches]
             assert any(symbol == name or symbol.endswith(f".{name}") for symbol in found), (misspelt, found)
 
 
