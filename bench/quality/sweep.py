@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 
+import numpy as np
 from rich.progress import track
 
 from bench.quality.evaluation import canonical_ids
@@ -16,22 +17,23 @@ from bench.quality.metrics import measure
 from bench.quality.modes import LIST_LIMIT
 from bench.quality.sets import HELD_OUT, Document, JudgedQuery
 from groundwire_client import FusionMode, GroundwireClient, HybridParameters, QueryClass, Scope, StageScores
-from groundwire_server.domain.query import Source
-from groundwire_server.domain.query_fusion import by_lead, by_range
+from groundwire_server.domain.candidates import Floats
+from groundwire_server.domain.fusion import by_lead, by_range
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.query_parameters import QueryDefaults
 
-Normaliser = Callable[[Sequence[float | None]], list[float]]
+Normaliser = Callable[[Floats], Floats]
 
-SOURCES = (Source.DENSE, Source.BM25_CODE, Source.BM25_NLP)
+SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_NLP)
 DENSE_WEIGHTS = tuple(step / 20 for step in range(8, 21))
 CODE_SHARE = 0.6
 """Of what the dense source leaves; the rest is the prose source's."""
 
 
-def by_maximum(scores: Sequence[float | None]) -> list[float]:
+def by_maximum(scores: Floats) -> Floats:
     """`score / highest`: the plain way, to compare with."""
-    highest = max((score for score in scores if score is not None), default=0.0)
-    return [0.0 if score is None or highest <= 0.0 else score / highest for score in scores]
+    highest = scores.max(initial=0.0)
+    return scores / highest if highest > 0.0 else np.zeros(len(scores))
 
 
 LEXICAL: Mapping[str, Normaliser] = {"by lead": by_lead, "by maximum": by_maximum}
@@ -76,7 +78,7 @@ def pool_of(scores: Mapping[str, StageScores], relevant: frozenset[str], *, is_h
     """The candidates that one of SOURCES lists, by id; each lists the LIST_LIMIT best of its own."""
     listed: set[str] = set()
     for source in SOURCES:
-        floor = QueryDefaults().min_sim if source is Source.DENSE else sys.float_info.min
+        floor = QueryDefaults().min_sim if source is Retriever.DENSE else sys.float_info.min
         own = ((id_, _score(stages, source)) for id_, stages in scores.items())
         above = sorted((-score, id_) for id_, score in own if score is not None and score >= floor)
         listed.update(id_ for _, id_ in above[:LIST_LIMIT])
@@ -98,14 +100,17 @@ def sweep(pools: Sequence[Pool]) -> list[Curve]:
     return curves
 
 
-def _score(stages: StageScores, source: Source) -> float | None:
+def _score(stages: StageScores, source: Retriever) -> float | None:
     score: float | None = getattr(stages, source.value)
     return score
 
 
 def _normalised(pool: Pool, lexical: Normaliser) -> list[list[float]]:
     dense, *others = pool.columns
-    return [by_range(dense), *(lexical(column) for column in others)]
+    # NaN stands for a candidate without a vector.
+    found = [by_range(np.asarray(dense, dtype=np.float64))]
+    found += [lexical(np.asarray(column, dtype=np.float64)) for column in others]
+    return [column.tolist() for column in found]
 
 
 def _ndcg(pool: Pool, columns: Sequence[Sequence[float]], dense_weight: float) -> float:
