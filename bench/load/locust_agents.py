@@ -61,7 +61,7 @@ class Agent(User):  # type: ignore[misc]
         walk = messages.ExpandDependencyTreeRequest(max_depth=1, max_nodes=MAX_NODES, edge_allowlist=["*"], **common)
         walked = self._timed("expand", self._stub.ExpandDependencyTree, walk)
         nodes = [
-            messages.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id)
+            messages.ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id)
             for node in (walked.nodes if walked else ())
             if node.depth
         ]

@@ -12,13 +12,13 @@ from rich.markup import escape
 
 from bench.speed.output import console, write_tables
 from bench.speed.report import Grid, write_json
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip.documents import Document, documents
 from groundwire_ingest.scip.indexes import base_folder
 from groundwire_ingest.scip.links import REPLACED
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
-from groundwire_server.domain.errors import IngestError
 
 SURE = 0.8
 """The least confidence of an edge that readers are told to rely on."""

@@ -70,7 +70,7 @@ class Calls:
             max_depth=EXPANDED_DEPTH,
             max_nodes=EXPANDED_NODES,
             edge_allowlist=["*"],
-            direction=retrieval_pb2.DIRECTION_OUTGOING,
+            direction=retrieval_pb2.EDGE_DIRECTION_OUTGOING,
         )
 
     def _fetch(self, number: int) -> Request:
@@ -98,16 +98,16 @@ class Calls:
         drawn: list[int] = generator.choice(np.arange(1, len(self.corpus)), count, replace=False).tolist()
         return drawn
 
-    def _scope(self) -> scope_pb2.Scope:
-        return scope_pb2.Scope(repository=SCOPE.repository, branch=SCOPE.branch)
+    def _scope(self) -> scope_pb2.IndexScope:
+        return scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch)
 
     def _access(self) -> scope_pb2.AccessContext:
         return scope_pb2.AccessContext(clearance_level=self.corpus.shape["policy_classes"])
 
-    def _filter(self, scenario: Scenario) -> scope_pb2.Filter | None:
+    def _filter(self, scenario: Scenario) -> scope_pb2.NodeFilter | None:
         if not scenario.filter:
             return None
         wanted = FILTERS[scenario.filter]
-        message = scope_pb2.Filter()
+        message = scope_pb2.NodeFilter()
         getattr(message, _FIELDS[wanted.column]).append(wanted.value)
         return message

@@ -18,7 +18,7 @@ from bench.speed.plot import plot_medians, plot_scale
 from bench.speed.report import FLOORS, Grid, grids, markdown, notes, print_grid, write_json
 from bench.speed.scenarios import SEARCHES
 from bench.speed.systems import AdapterError
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 LEAST_WIDTH = 150
 # Tables keep their columns where the output is no terminal or a narrow one.

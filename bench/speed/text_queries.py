@@ -137,7 +137,7 @@ def _ask(server: RunningProgram, queries: Sequence[str], clients: int, so_far: _
 
 def _request(query: str) -> retrieval_pb2.SearchNodesRequest:
     return retrieval_pb2.SearchNodesRequest(
-        scope=scope_pb2.Scope(repository=SCOPE.repository, branch=SCOPE.branch),
+        scope=scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch),
         access=scope_pb2.AccessContext(),
         search_type=retrieval_pb2.SEARCH_TYPE_SEMANTIC,
         query=query,

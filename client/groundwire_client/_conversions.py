@@ -51,10 +51,9 @@ _MODES: Mapping[PrioritizationMode, retrieval_pb2.PrioritizationMode.ValueType] 
     PrioritizationMode.GRAPH_FIRST: retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST,
     PrioritizationMode.BALANCED: retrieval_pb2.PRIORITIZATION_MODE_BALANCED,
 }
-_LEGS: Mapping[retrieval_pb2.SearchLeg.ValueType, SearchLeg] = {
-    retrieval_pb2.SEARCH_LEG_SEMANTIC: SearchLeg.SEMANTIC,
-    retrieval_pb2.SEARCH_LEG_BM25: SearchLeg.BM25,
-    retrieval_pb2.SEARCH_LEG_RERANK: SearchLeg.RERANK,
+_LEGS: Mapping[retrieval_pb2.Retriever.ValueType, SearchLeg] = {
+    retrieval_pb2.RETRIEVER_DENSE: SearchLeg.SEMANTIC,
+    retrieval_pb2.RETRIEVER_BM25_CODE: SearchLeg.BM25,
 }
 _PATHS: Mapping[retrieval_pb2.SearchPath.ValueType, SearchPath | None] = {
     retrieval_pb2.SEARCH_PATH_UNSPECIFIED: None,
@@ -94,7 +93,7 @@ def search_request(
         rrf_k=rrf_k,
         rerank=_RERANKS[rerank],
         explain=explain,
-        visibility=VISIBILITIES[visibility],
+        lifecycle=VISIBILITIES[visibility],
     )
 
 
@@ -117,10 +116,10 @@ def fetch_request(
         scope=scope_message(scope),
         access=access_message(access),
         seed_ids=strings("seed_ids", seed_ids),
-        nodes=(retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
+        nodes=(retrieval_pb2.ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
         prioritization_mode=_MODES[mode],
         filter=filter_message(filter),
-        visibility=VISIBILITIES[visibility],
+        lifecycle=VISIBILITIES[visibility],
     )
     if budget_tokens is not None:
         request.budget_tokens = budget_tokens
@@ -172,7 +171,7 @@ def fetch_result(response: retrieval_pb2.FetchNodeTextsResponse) -> FetchResult:
     )
 
 
-def index_info(index: index_pb2.Index) -> IndexInfo:
+def index_info(index: index_pb2.IndexVersion) -> IndexInfo:
     """One index version."""
     return IndexInfo(
         repository=index.repository,
@@ -191,7 +190,7 @@ def index_info(index: index_pb2.Index) -> IndexInfo:
     )
 
 
-def location(place: retrieval_pb2.Location) -> Location:
+def location(place: retrieval_pb2.SourceLocation) -> Location:
     """Where a text stands."""
     return Location(
         path=place.path, start_line=place.start_line, end_line=place.end_line, content_hash=place.content_hash
@@ -203,7 +202,9 @@ def _hit(hit: retrieval_pb2.SearchHit) -> Hit:
         id=hit.id,
         score=hit.score,
         rank=hit.rank,
-        legs=tuple(LegScore(_LEGS.get(leg.leg, SearchLeg.UNKNOWN), leg.rank, leg.score) for leg in hit.legs),
+        legs=tuple(
+            LegScore(_LEGS.get(leg.retriever, SearchLeg.UNKNOWN), leg.rank, leg.score) for leg in hit.retrievers
+        ),
         matched_tokens=tuple(hit.matched_tokens),
         is_test=hit.is_test,
         is_generated=hit.is_generated,
@@ -215,7 +216,7 @@ def _search_debug(debug: retrieval_pb2.SearchDebug) -> SearchDebug:
         path=_PATHS.get(debug.path, SearchPath.UNKNOWN),
         filtered=debug.filtered,
         visible_count=debug.visible_count,
-        semantic_candidates=debug.semantic_candidates,
+        semantic_candidates=debug.dense_candidates,
         bm25_candidates=debug.bm25_candidates,
         query_tokens=tuple(debug.query_tokens),
         rrf_k=debug.rrf_k,

@@ -21,10 +21,10 @@ from groundwire_client._graph_types import (
 from groundwire_client._scope_conversions import VISIBILITIES, access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
 
-_DIRECTIONS: Mapping[Direction, retrieval_pb2.Direction.ValueType] = {
-    Direction.OUTGOING: retrieval_pb2.DIRECTION_OUTGOING,
-    Direction.INCOMING: retrieval_pb2.DIRECTION_INCOMING,
-    Direction.BOTH: retrieval_pb2.DIRECTION_BOTH,
+_DIRECTIONS: Mapping[Direction, retrieval_pb2.EdgeDirection.ValueType] = {
+    Direction.OUTGOING: retrieval_pb2.EDGE_DIRECTION_OUTGOING,
+    Direction.INCOMING: retrieval_pb2.EDGE_DIRECTION_INCOMING,
+    Direction.BOTH: retrieval_pb2.EDGE_DIRECTION_BOTH,
 }
 
 
@@ -52,7 +52,7 @@ def expand_request(
         direction=_DIRECTIONS[direction],
         filter=filter_message(filter),
         min_confidence=min_confidence,
-        visibility=VISIBILITIES[visibility],
+        lifecycle=VISIBILITIES[visibility],
     )
 
 
@@ -84,7 +84,7 @@ def paths_request(
         direction=_DIRECTIONS[direction],
         filter=filter_message(filter),
         min_confidence=min_confidence,
-        visibility=VISIBILITIES[visibility],
+        lifecycle=VISIBILITIES[visibility],
     )
 
 
@@ -100,9 +100,9 @@ def expansion(response: retrieval_pb2.ExpandDependencyTreeResponse) -> Expansion
                 is_test=node.is_test,
                 is_generated=node.is_generated,
                 symbol=node.symbol,
-                path=node.path,
-                start_line=node.start_line,
-                end_line=node.end_line,
+                path=node.location.path,
+                start_line=node.location.start_line,
+                end_line=node.location.end_line,
             )
             for node in response.nodes
         ),
@@ -131,9 +131,9 @@ def paths(response: retrieval_pb2.FindPathsResponse) -> Paths:
                 is_test=node.is_test,
                 is_generated=node.is_generated,
                 symbol=node.symbol,
-                path=node.path,
-                start_line=node.start_line,
-                end_line=node.end_line,
+                path=node.location.path,
+                start_line=node.location.start_line,
+                end_line=node.location.end_line,
             )
             for node in response.nodes
         ),
@@ -149,7 +149,7 @@ def paths(response: retrieval_pb2.FindPathsResponse) -> Paths:
     )
 
 
-def _edge(edge: retrieval_pb2.DependencyEdge) -> DependencyEdge:
+def _edge(edge: retrieval_pb2.GraphEdge) -> DependencyEdge:
     return DependencyEdge(edge.from_id, edge.to_id, edge.edge_type, _confidence(edge.confidence), edge.line)
 
 

@@ -9,18 +9,18 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client._enums import FusionMode, Source, Visibility
 from groundwire_client._filters import Filter
 from groundwire_client._query_parameters import DEFAULT_HYBRID, DEFAULT_RANKING, HybridParameters, RankingParameters
 from groundwire_client._scope_conversions import VISIBILITIES, access_message, filter_message, scope_message, strings
 from groundwire_client._types import Access, Scope
 
-SOURCES: Mapping[Source, query_pb2.Source.ValueType] = {
-    Source.DENSE: query_pb2.SOURCE_DENSE,
-    Source.BM25_CODE: query_pb2.SOURCE_BM25_CODE,
-    Source.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
-    Source.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
+SOURCES: Mapping[Source, retrieval_pb2.Retriever.ValueType] = {
+    Source.DENSE: retrieval_pb2.RETRIEVER_DENSE,
+    Source.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
+    Source.BM25_NLP: retrieval_pb2.RETRIEVER_BM25_PROSE,
+    Source.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
 }
 FUSIONS: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
@@ -64,11 +64,11 @@ def query_request(
         filter=filter_message(filter),
         hybrid=None if hybrid == DEFAULT_HYBRID else query_pb2.HybridParameters(**asdict(hybrid)),
         top_k=top_k,
-        visibility=VISIBILITIES[visibility],
+        lifecycle=VISIBILITIES[visibility],
         process=process,
         doc_class=doc_class,
         workflow_id=workflow_id,
-        sources=[SOURCES[Source(source)] for source in strings("sources", sources)],
+        retrievers=[SOURCES[Source(source)] for source in strings("sources", sources)],
         fusion=query_pb2.FUSION_MODE_UNSPECIFIED if fusion is None else FUSIONS[fusion],
         rrf_k=rrf_k,
         rerank=rerank,

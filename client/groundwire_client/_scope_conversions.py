@@ -9,16 +9,16 @@ from groundwire_client._enums import Visibility
 from groundwire_client._filters import Filter, MetadataValue
 from groundwire_client._types import Access, Scope
 
-VISIBILITIES: Mapping[Visibility, scope_pb2.Visibility.ValueType] = {
-    Visibility.ACTIVE: scope_pb2.VISIBILITY_ACTIVE,
-    Visibility.ALL: scope_pb2.VISIBILITY_ALL,
-    Visibility.DELETED: scope_pb2.VISIBILITY_DELETED,
+VISIBILITIES: Mapping[Visibility, scope_pb2.Lifecycle.ValueType] = {
+    Visibility.ACTIVE: scope_pb2.LIFECYCLE_ACTIVE,
+    Visibility.ALL: scope_pb2.LIFECYCLE_ALL,
+    Visibility.DELETED: scope_pb2.LIFECYCLE_DELETED,
 }
 
 
-def scope_message(scope: Scope) -> scope_pb2.Scope:
+def scope_message(scope: Scope) -> scope_pb2.IndexScope:
     """Where to look."""
-    return scope_pb2.Scope(repository=scope.repository, branch=scope.branch, active_index=scope.active_index)
+    return scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch, active_index=scope.active_index)
 
 
 def access_message(access: Access | None) -> scope_pb2.AccessContext | None:
@@ -42,11 +42,11 @@ def _bound(field: str, values: Sequence[str] | None) -> scope_pb2.Bound | None:
     return None if values is None else scope_pb2.Bound(values=strings(field, values))
 
 
-def filter_message(narrowing: Filter | None) -> scope_pb2.Filter | None:
+def filter_message(narrowing: Filter | None) -> scope_pb2.NodeFilter | None:
     """What narrows the question; None leaves it off."""
     if narrowing is None:
         return None
-    return scope_pb2.Filter(
+    return scope_pb2.NodeFilter(
         kinds=strings("kinds", narrowing.kinds),
         data_types=strings("data_types", narrowing.data_types),
         corpus_types=strings("corpus_types", narrowing.corpus_types),

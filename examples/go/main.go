@@ -65,7 +65,7 @@ func main() {
 }
 
 func printEvidence(ctx context.Context, client *client, settings options) error {
-	scope := &groundwirev1.Scope{Repository: settings.repository, Branch: settings.branch}
+	scope := &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch}
 	found, err := call(ctx, client, "SearchNodes", client.retrieval.SearchNodes, &groundwirev1.SearchNodesRequest{
 		Scope:      scope,
 		SearchType: settings.searchType,
@@ -93,7 +93,7 @@ func printEvidence(ctx context.Context, client *client, settings options) error 
 }
 
 func printNeighbourhood(
-	ctx context.Context, client *client, settings options, scope *groundwirev1.Scope, seeds []string,
+	ctx context.Context, client *client, settings options, scope *groundwirev1.IndexScope, seeds []string,
 ) (int64, error) {
 	graph, err := call(ctx, client, "ExpandDependencyTree", client.retrieval.ExpandDependencyTree,
 		&groundwirev1.ExpandDependencyTreeRequest{
@@ -112,12 +112,8 @@ func printNeighbourhood(
 	request := &groundwirev1.FetchNodeTextsRequest{
 		Scope:   scope,
 		SeedIds: seeds,
+		Nodes:   graph.GetNodes(),
 		Budget:  &groundwirev1.FetchNodeTextsRequest_BudgetTokens{BudgetTokens: settings.budgetTokens},
-	}
-	for _, node := range graph.GetNodes() {
-		request.Nodes = append(request.Nodes, &groundwirev1.GraphNode{
-			Id: node.GetId(), Depth: node.GetDepth(), ParentId: node.GetParentId(),
-		})
 	}
 	evidence, err := call(ctx, client, "FetchNodeTexts", client.retrieval.FetchNodeTexts, request)
 	if err != nil {

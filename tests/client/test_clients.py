@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer
 
 SCOPE = Scope("shop", "main")
-INDEX = index_pb2.Index(repository="shop", branch="main", version="v1", node_count=3, lexical=True)
+INDEX = index_pb2.IndexVersion(repository="shop", branch="main", version="v1", node_count=3, lexical=True)
 INFO = IndexInfo("shop", "main", "v1", False, datetime(1970, 1, 1, tzinfo=UTC), "", 3, 0, "", "", 0, True, "")
 
 
@@ -83,20 +83,18 @@ def test_expand(server: FakeServer, call: Caller) -> None:
         retrieval_pb2.ExpandDependencyTreeResponse(
             seed_ids=["a"],
             nodes=[
-                retrieval_pb2.ExpandedNode(id="a"),
-                retrieval_pb2.ExpandedNode(
+                retrieval_pb2.ReachedNode(id="a"),
+                retrieval_pb2.ReachedNode(
                     id="b",
                     depth=1,
                     parent_id="a",
                     is_test=True,
                     is_generated=True,
                     symbol="B",
-                    path="b.py",
-                    start_line=3,
-                    end_line=9,
+                    location=retrieval_pb2.SourceLocation(path="b.py", start_line=3, end_line=9),
                 ),
             ],
-            edges=[retrieval_pb2.DependencyEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
+            edges=[retrieval_pb2.GraphEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
             debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
             index="v1",
         )
@@ -124,19 +122,23 @@ def test_expand(server: FakeServer, call: Caller) -> None:
     assert isinstance(request, retrieval_pb2.ExpandDependencyTreeRequest)
     assert request.scope.active_index == "v1"
     assert (request.max_depth, request.max_nodes, list(request.edge_allowlist)) == (1, 5, ["*"])
-    assert request.direction == retrieval_pb2.DIRECTION_OUTGOING
+    assert request.direction == retrieval_pb2.EDGE_DIRECTION_OUTGOING
     assert (request.filter.HasField("is_test"), request.filter.is_test, request.min_confidence) == (True, False, 0.5)
 
 
 def test_find_paths(server: FakeServer, call: Caller) -> None:
-    hop = retrieval_pb2.DependencyEdge(from_id="b", to_id="a", edge_type="Calls", confidence=0.9, line=7)
+    hop = retrieval_pb2.GraphEdge(from_id="b", to_id="a", edge_type="Calls", confidence=0.9, line=7)
     server.answer(
         retrieval_pb2.FindPathsResponse(
             paths=[retrieval_pb2.DependencyPath(node_ids=["a", "b"], hops=[hop], confidence=hop.confidence)],
             nodes=[
                 retrieval_pb2.PathNode(id="a"),
                 retrieval_pb2.PathNode(
-                    id="b", is_test=True, is_generated=True, symbol="Shop.b", path="src/b.py", start_line=3, end_line=9
+                    id="b",
+                    is_test=True,
+                    is_generated=True,
+                    symbol="Shop.b",
+                    location=retrieval_pb2.SourceLocation(path="src/b.py", start_line=3, end_line=9),
                 ),
             ],
             debug=retrieval_pb2.FindPathsDebug(from_count=1, to_count=2, searched_hops=4, reason="ok"),
@@ -163,7 +165,7 @@ def test_find_paths(server: FakeServer, call: Caller) -> None:
 
 
 def test_fetch(server: FakeServer, call: Caller) -> None:
-    location = retrieval_pb2.Location(path="a.cs", start_line=3, end_line=4, content_hash="ab")
+    location = retrieval_pb2.SourceLocation(path="a.cs", start_line=3, end_line=4, content_hash="ab")
     text = retrieval_pb2.NodeText(id="a", text="int x;", is_seed=True, token_count=3, location=location, symbol="X")
     text.is_test = True
     skipped = retrieval_pb2.SkippedNode(id="b", reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
@@ -186,7 +188,7 @@ def test_fetch(server: FakeServer, call: Caller) -> None:
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
     assert request.budget_tokens == 4
-    assert list(request.nodes) == [retrieval_pb2.GraphNode(id="b", depth=1, parent_id="a")]
+    assert list(request.nodes) == [retrieval_pb2.ReachedNode(id="b", depth=1, parent_id="a")]
     assert list(request.filter.kinds) == ["cs"]
     assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_BALANCED
 

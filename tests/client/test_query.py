@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer
 
 SCOPE = Scope("shop", "main")
-SCOPE_MESSAGE = scope_pb2.Scope(repository="shop", branch="main")
+SCOPE_MESSAGE = scope_pb2.IndexScope(repository="shop", branch="main")
 
 
 def test_a_query_brings_matches_services_and_how_they_were_found(server: FakeServer, call: Caller) -> None:
@@ -67,7 +67,7 @@ def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer
     assert server.attempts[0].request == query_pb2.QueryRequest(
         scope=SCOPE_MESSAGE,
         query="vat",
-        visibility=scope_pb2.VISIBILITY_ACTIVE,
+        lifecycle=scope_pb2.LIFECYCLE_ACTIVE,
         include_parents=True,
     )
 
@@ -118,7 +118,7 @@ def test_the_clients_take_what_a_request_takes(client: type) -> None:
     ("code", "reason", "kind"),
     [
         (grpc.StatusCode.NOT_FOUND, "NO_MATCHES", NotFoundError),
-        (grpc.StatusCode.PERMISSION_DENIED, "VISIBILITY_OVERRIDE_DENIED", PermissionDeniedError),
+        (grpc.StatusCode.PERMISSION_DENIED, "LIFECYCLE_NOT_GRANTED", PermissionDeniedError),
     ],
 )
 def test_the_errors_of_a_query_have_a_class_and_a_reason(

@@ -44,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder: `shop main` (two versions, one deleted), `shop texts` without vectors, `shop vault` all hidden."""
     folder = tmp_path_factory.mktemp("contract")
     data = folder / "data"
-    sources = {
+    retrievers = {
         "main": write_jsonl(folder / "main.jsonl", SHOP),
         "texts": write_jsonl(
             folder / "texts.jsonl", [{k: v for k, v in record.items() if k != "vector"} for record in SHOP]
@@ -55,10 +55,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     common = ("--repository", "shop", "--embedder", "none", "--data", data)
     for version in ("gone", "old", "v1"):
-        run_ok("index", sources["main"], "--branch", "main", "--version", version, *common)
+        run_ok("index", retrievers["main"], "--branch", "main", "--version", version, *common)
     run_ok("delete", "gone", "--repository", "shop", "--branch", "main", "--data", data)
     for branch in ("texts", "vault"):
-        run_ok("index", sources[branch], "--branch", branch, "--version", "v1", *common)
+        run_ok("index", retrievers[branch], "--branch", branch, "--version", "v1", *common)
     return data
 
 

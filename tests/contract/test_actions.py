@@ -5,9 +5,9 @@ import pytest
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1 import retrieval_pb2 as messages
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
 
-MAIN = Scope(repository="shop", branch="main")
+MAIN = IndexScope(repository="shop", branch="main")
 CREATE, TOTAL, TAX, MARGIN = (
     f"shop::main::cs::{name}" for name in ("Invoice.Create", "Invoice.Total", "Tax.Rate", "Secret.Margin")
 )
@@ -55,12 +55,12 @@ def test_bm25_finds_identifier_parts_and_no_node_without_a_token(retrieval: Retr
 def test_hybrid_fuses_by_reciprocal_rank_with_the_given_constant(retrieval: Retrieval) -> None:
     response = _search(retrieval, "HYBRID", query="invoice create", query_vector=[1, 0, 0, 0], rrf_k=1, explain=True)
     for hit in response.hits:
-        assert hit.score == pytest.approx(sum(1 / (1 + leg.rank) for leg in hit.legs))
+        assert hit.score == pytest.approx(sum(1 / (1 + place.rank) for place in hit.retrievers))
     assert response.hits[0].id == CREATE
     assert response.debug.rrf_k == 1
 
 
-def test_keyword_rerank_reorders_and_explain_tells_both_places(retrieval: Retrieval) -> None:
+def test_keyword_rerank_reorders_and_explain_tells_the_place_before(retrieval: Retrieval) -> None:
     plain = _search(retrieval, "SEMANTIC", query="tax rate", query_vector=[1, 0, 0, 0])
     keyword = _search(
         retrieval,
@@ -72,7 +72,7 @@ def test_keyword_rerank_reorders_and_explain_tells_both_places(retrieval: Retrie
     )
     assert _ids(plain)[0] == CREATE
     assert keyword.hits[0].id == TAX
-    assert [leg.leg for leg in keyword.hits[0].legs] == [1, 3]
+    assert [(place.retriever, place.rank) for place in keyword.hits[0].retrievers] == [(messages.RETRIEVER_DENSE, 2)]
 
 
 def test_a_hit_says_whether_it_is_a_test_or_generated(retrieval: Retrieval) -> None:
@@ -90,7 +90,7 @@ def test_access_decides_and_absent_access_is_public(retrieval: Retrieval) -> Non
 
 def test_filters_narrow(retrieval: Retrieval) -> None:
     def found(**fields: object) -> set[str]:
-        return set(_ids(_search(retrieval, "BM25", query="invoice", filter=Filter(**fields))))
+        return set(_ids(_search(retrieval, "BM25", query="invoice", filter=NodeFilter(**fields))))
 
     assert found(kinds=["sql"]) == {PROC, TABLE}
     assert found(languages=["csharp"], path_prefixes=["src/Inv"]) == {CREATE}
@@ -160,15 +160,15 @@ def test_an_expansion_tells_where_edges_stand_and_what_is_test_or_generated(retr
 
 
 def test_an_expansion_leaves_out_what_does_not_pass_the_filter(retrieval: Retrieval) -> None:
-    def reached(filter_: Filter, *seeds: str, **fields: object) -> list[str]:
+    def reached(filter_: NodeFilter, *seeds: str, **fields: object) -> list[str]:
         return [node.id for node in _expand(retrieval, *seeds, depth=4, filter=filter_, **fields).nodes]
 
-    assert reached(Filter(is_test=False), CREATE) == [CREATE, PROC, TABLE]
-    assert reached(Filter(kinds=["cs"]), CREATE) == [CREATE, TOTAL]
-    assert reached(Filter(path_prefixes=["src/", "db/Invoice.sql"]), CREATE) == [CREATE, TOTAL]
-    assert reached(Filter(is_test=False), TOTAL, CREATE, access=FINANCE) == [CREATE, PROC, TABLE]
+    assert reached(NodeFilter(is_test=False), CREATE) == [CREATE, PROC, TABLE]
+    assert reached(NodeFilter(kinds=["cs"]), CREATE) == [CREATE, TOTAL]
+    assert reached(NodeFilter(path_prefixes=["src/", "db/Invoice.sql"]), CREATE) == [CREATE, TOTAL]
+    assert reached(NodeFilter(is_test=False), TOTAL, CREATE, access=FINANCE) == [CREATE, PROC, TABLE]
     filtered, unknown = (
-        _expand(retrieval, seed, filter=Filter(is_test=False)) for seed in (TOTAL, "shop::main::cs::No.Such")
+        _expand(retrieval, seed, filter=NodeFilter(is_test=False)) for seed in (TOTAL, "shop::main::cs::No.Such")
     )
     assert filtered.SerializeToString(deterministic=True) == unknown.SerializeToString(deterministic=True)
 
@@ -226,7 +226,7 @@ def test_paths_obey_direction_edge_types_filter_confidence_and_limits(retrieval:
     assert ways(TOTAL, TABLE, direction=3) == [[TOTAL, CREATE, PROC, TABLE]]
     assert ways(TOTAL, TABLE, direction=3, min_confidence=0.9) == []
     assert ways(CREATE, TABLE, edge_allowlist=["executes"]) == []
-    assert ways(CREATE, TABLE, filter=Filter(is_generated=False)) == []
+    assert ways(CREATE, TABLE, filter=NodeFilter(is_generated=False)) == []
     assert ways(CREATE, TABLE, max_hops=1) == []
     limited = _paths(retrieval, CREATE, TABLE, max_paths=1)
     assert (len(limited.paths), limited.debug.truncated, limited.debug.reason) == (1, True, "path_limit")
@@ -277,13 +277,13 @@ def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> Non
     assert response.index == "v1"
 
 
-def retrieval_node(id_: str, depth: int, parent_id: str) -> messages.GraphNode:
-    return messages.GraphNode(id=id_, depth=depth, parent_id=parent_id)
+def retrieval_node(id_: str, depth: int, parent_id: str) -> messages.ReachedNode:
+    return messages.ReachedNode(id=id_, depth=depth, parent_id=parent_id)
 
 
 def test_texts_of_nodes_that_do_not_pass_the_filter_are_unavailable(retrieval: Retrieval) -> None:
     wanted = {"seed_ids": [CREATE, TOTAL, MARGIN], "nodes": [retrieval_node(TABLE, 1, PROC)], "budget_tokens": 1000}
-    response = _fetch(retrieval, **wanted, filter=Filter(is_generated=False, is_test=False))
+    response = _fetch(retrieval, **wanted, filter=NodeFilter(is_generated=False, is_test=False))
     assert [text.id for text in response.texts] == [CREATE]
     assert {(skipped.id, skipped.reason) for skipped in response.skipped} == {(TOTAL, 2), (MARGIN, 2), (TABLE, 2)}
     texts = {text.id: (text.is_test, text.is_generated) for text in _fetch(retrieval, **wanted).texts}
@@ -316,7 +316,7 @@ def test_fetch_orders_by_mode(retrieval: Retrieval) -> None:
 
 
 def test_a_pinned_version_answers(retrieval: Retrieval) -> None:
-    pinned = Scope(repository="shop", branch="main", active_index="old")
+    pinned = IndexScope(repository="shop", branch="main", active_index="old")
     response = _search(retrieval, "BM25", query="invoice", scope=pinned)
     assert response.index == "old"
 
@@ -338,7 +338,7 @@ def test_indexes_show_what_the_caller_sees(indexes: index_pb2_grpc.IndexServiceS
 
 def test_activation_swaps_the_answering_version(indexes: index_pb2_grpc.IndexServiceStub, retrieval: Retrieval) -> None:
     def activate(version: str) -> str:
-        scope = Scope(repository="shop", branch="main", active_index=version)
+        scope = IndexScope(repository="shop", branch="main", active_index=version)
         return indexes.ActivateIndex(index.ActivateIndexRequest(scope=scope), timeout=30).previous_version
 
     assert activate("old") == "v1"

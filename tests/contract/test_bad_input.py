@@ -7,11 +7,11 @@ import pytest
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1 import retrieval_pb2 as messages
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
 from support.refusals import FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 
-MAIN = Scope(repository="shop", branch="main")
-TEXTS = Scope(repository="shop", branch="texts")
+MAIN = IndexScope(repository="shop", branch="main")
+TEXTS = IndexScope(repository="shop", branch="texts")
 
 
 def search(**fields: object) -> messages.SearchNodesRequest:
@@ -41,8 +41,8 @@ def fetch(**fields: object) -> messages.FetchNodeTextsRequest:
     return with_fields(messages.FetchNodeTextsRequest(scope=MAIN, seed_ids=["a"], budget_tokens=100), fields)
 
 
-def graph_node(id_: str = "b", depth: int = 1, parent_id: str = "a") -> messages.GraphNode:
-    return messages.GraphNode(id=id_, depth=depth, parent_id=parent_id)
+def graph_node(id_: str = "b", depth: int = 1, parent_id: str = "a") -> messages.ReachedNode:
+    return messages.ReachedNode(id=id_, depth=depth, parent_id=parent_id)
 
 
 def _scope_rows() -> list[Row]:
@@ -52,86 +52,86 @@ def _scope_rows() -> list[Row]:
             Row(f"{name}: scope is required", make(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
             Row(
                 f"{name}: repository is required",
-                make(scope=Scope(branch="main")),
+                make(scope=IndexScope(branch="main")),
                 INVALID,
                 "FIELD_REQUIRED",
                 "scope.repository",
             ),
             Row(
                 f"{name}: branch is required",
-                make(scope=Scope(repository="shop")),
+                make(scope=IndexScope(repository="shop")),
                 INVALID,
                 "FIELD_REQUIRED",
                 "scope.branch",
             ),
             Row(
                 f"{name}: repository has no ::",
-                make(scope=Scope(repository="a::b", branch="m")),
+                make(scope=IndexScope(repository="a::b", branch="m")),
                 INVALID,
                 "VALUE_MALFORMED",
                 "scope.repository",
             ),
             Row(
                 f"{name}: repository has no control characters",
-                make(scope=Scope(repository="a\nb", branch="m")),
+                make(scope=IndexScope(repository="a\nb", branch="m")),
                 INVALID,
                 "VALUE_MALFORMED",
                 "scope.repository",
             ),
             Row(
                 f"{name}: branch is not too long",
-                make(scope=Scope(repository="a", branch="m" * 201)),
+                make(scope=IndexScope(repository="a", branch="m" * 201)),
                 INVALID,
                 "VALUE_MALFORMED",
                 "scope.branch",
             ),
             Row(
                 f"{name}: branch of many bytes is too long for a file system",
-                make(scope=Scope(repository="a", branch="é" * 40)),
+                make(scope=IndexScope(repository="a", branch="é" * 40)),
                 INVALID,
                 "VALUE_MALFORMED",
                 "scope.branch",
             ),
             Row(
                 f"{name}: version is a plain name",
-                make(scope=Scope(repository="a", branch="m", active_index="../x")),
+                make(scope=IndexScope(repository="a", branch="m", active_index="../x")),
                 INVALID,
                 "VALUE_MALFORMED",
                 "scope.active_index",
             ),
             Row(
                 f"{name}: unknown repository",
-                make(scope=Scope(repository="nope", branch="main")),
+                make(scope=IndexScope(repository="nope", branch="main")),
                 NOT_FOUND,
                 "SCOPE_NOT_FOUND",
             ),
             Row(
                 f"{name}: unknown branch",
-                make(scope=Scope(repository="shop", branch="nope")),
+                make(scope=IndexScope(repository="shop", branch="nope")),
                 NOT_FOUND,
                 "SCOPE_NOT_FOUND",
             ),
             Row(
                 f"{name}: hidden scope",
-                make(scope=Scope(repository="shop", branch="vault")),
+                make(scope=IndexScope(repository="shop", branch="vault")),
                 NOT_FOUND,
                 "SCOPE_NOT_FOUND",
             ),
             Row(
                 f"{name}: hidden scope, version pinned",
-                make(scope=Scope(repository="shop", branch="vault", active_index="v1")),
+                make(scope=IndexScope(repository="shop", branch="vault", active_index="v1")),
                 NOT_FOUND,
                 "SCOPE_NOT_FOUND",
             ),
             Row(
                 f"{name}: unknown version",
-                make(scope=Scope(repository="shop", branch="main", active_index="v9")),
+                make(scope=IndexScope(repository="shop", branch="main", active_index="v9")),
                 NOT_FOUND,
                 "INDEX_NOT_FOUND",
             ),
             Row(
                 f"{name}: deleted version",
-                make(scope=Scope(repository="shop", branch="main", active_index="gone")),
+                make(scope=IndexScope(repository="shop", branch="main", active_index="gone")),
                 FAILED,
                 "INDEX_GONE",
             ),
@@ -194,11 +194,11 @@ SEARCH_ROWS = [
     Row("query vector with NaN", semantic(query_vector=[math.nan, 0, 0, 0]), INVALID, "VALUE_MALFORMED", "query_vector"),
     Row("query vector with infinity", semantic(query_vector=[math.inf, 0, 0, 0]), INVALID, "VALUE_MALFORMED", "query_vector"),
     Row("query vector of zeros", semantic(query_vector=[0, 0, 0, 0]), INVALID, "VALUE_MALFORMED", "query_vector"),
-    Row("filter value is not empty", search(filter=Filter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
-    Row("filter value is not too long", search(filter=Filter(path_prefixes=["a", "x" * 1025])), INVALID, "VALUE_OUT_OF_RANGE", "filter.path_prefixes[1]"),
-    Row("filter values are not too many", search(filter=Filter(document_ids=map(str, range(257)))), INVALID, "VALUE_OUT_OF_RANGE", "filter.document_ids"),
-    Row("filter metadata is no list of lists", search(filter=Filter(metadata={"team": [["a"]]})), INVALID, "VALUE_MALFORMED", "filter.metadata.team"),
-    Row("filter metadata is not too much", search(filter=Filter(metadata={f"k{i}": 1 for i in range(257)})), INVALID, "VALUE_OUT_OF_RANGE", "filter.metadata"),
+    Row("filter value is not empty", search(filter=NodeFilter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
+    Row("filter value is not too long", search(filter=NodeFilter(path_prefixes=["a", "x" * 1025])), INVALID, "VALUE_OUT_OF_RANGE", "filter.path_prefixes[1]"),
+    Row("filter values are not too many", search(filter=NodeFilter(document_ids=map(str, range(257)))), INVALID, "VALUE_OUT_OF_RANGE", "filter.document_ids"),
+    Row("filter metadata is no list of lists", search(filter=NodeFilter(metadata={"team": [["a"]]})), INVALID, "VALUE_MALFORMED", "filter.metadata.team"),
+    Row("filter metadata is not too much", search(filter=NodeFilter(metadata={f"k{i}": 1 for i in range(257)})), INVALID, "VALUE_OUT_OF_RANGE", "filter.metadata"),
     Row("semantic without the embedder", semantic(query_vector=None), FAILED, "EMBEDDER_MISMATCH"),
     Row("semantic without vectors", semantic(scope=TEXTS), FAILED, "VECTORS_MISSING"),
     Row("hybrid without vectors", semantic(scope=TEXTS, search_type=messages.SEARCH_TYPE_HYBRID), FAILED, "VECTORS_MISSING"),
@@ -220,7 +220,7 @@ EXPAND_ROWS = [
     Row("least confidence is not negative", expand(min_confidence=-0.1), INVALID, "VALUE_OUT_OF_RANGE", "min_confidence"),
     Row("least confidence is at most 1", expand(min_confidence=1.5), INVALID, "VALUE_OUT_OF_RANGE", "min_confidence"),
     Row("least confidence is a number", expand(min_confidence=math.nan), INVALID, "VALUE_OUT_OF_RANGE", "min_confidence"),
-    Row("filter of a walk is checked", expand(filter=Filter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
+    Row("filter of a walk is checked", expand(filter=NodeFilter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
     Row("* stands alone", expand(edge_allowlist=["Calls", "*"]), INVALID, "FIELDS_CONFLICT", "edge_allowlist[1]"),
     Row("allowlist is not too long", expand(edge_allowlist=map(str, range(65))), INVALID, "VALUE_OUT_OF_RANGE", "edge_allowlist"),
     Row("direction is known", expand(direction=7), INVALID, "VALUE_UNKNOWN", "direction"),
@@ -239,7 +239,7 @@ EXPAND_ROWS = [
     Row("edge types of paths are required", paths(edge_allowlist=None), INVALID, "FIELD_REQUIRED", "edge_allowlist"),
     Row("* stands alone for paths", paths(edge_allowlist=["*", "FK"]), INVALID, "FIELDS_CONFLICT", "edge_allowlist[0]"),
     Row("confidence of paths is at most 1", paths(min_confidence=1.5), INVALID, "VALUE_OUT_OF_RANGE", "min_confidence"),
-    Row("filter of paths is checked", paths(filter=Filter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
+    Row("filter of paths is checked", paths(filter=NodeFilter(kinds=[""])), INVALID, "FIELD_REQUIRED", "filter.kinds[0]"),
     Row("direction of paths is known", paths(direction=7), INVALID, "VALUE_UNKNOWN", "direction"),
 ]  # fmt: skip
 
@@ -253,7 +253,7 @@ FETCH_ROWS = [
     Row("depth is not negative", fetch(nodes=[graph_node(depth=-1)]), INVALID, "VALUE_OUT_OF_RANGE", "nodes[0].depth"),
     Row("depth 0 is for seeds", fetch(nodes=[graph_node(depth=0)]), INVALID, "FIELDS_CONFLICT", "nodes[0].depth"),
     Row("repeats agree", fetch(nodes=[graph_node(), graph_node(depth=2)]), INVALID, "FIELDS_CONFLICT", "nodes[1]"),
-    Row("filter of texts is checked", fetch(filter=Filter(metadata={"team": [["a"]]})), INVALID, "VALUE_MALFORMED", "filter.metadata.team"),
+    Row("filter of texts is checked", fetch(filter=NodeFilter(metadata={"team": [["a"]]})), INVALID, "VALUE_MALFORMED", "filter.metadata.team"),
     Row("a budget is required", fetch(budget_tokens=None), INVALID, "FIELD_REQUIRED", "budget"),
     Row("budget_tokens is positive", fetch(budget_tokens=0), INVALID, "VALUE_OUT_OF_RANGE", "budget_tokens"),
     Row("budget_tokens is not negative", fetch(budget_tokens=-7), INVALID, "VALUE_OUT_OF_RANGE", "budget_tokens"),
@@ -266,14 +266,14 @@ FETCH_ROWS = [
 INDEX_ROWS = [
     Row("list: repository is well formed", index.ListIndexesRequest(repository="a::b"), INVALID, "VALUE_MALFORMED", "repository"),
     Row("get: scope is required", index.GetIndexRequest(), INVALID, "FIELD_REQUIRED", "scope"),
-    Row("get: unknown scope", index.GetIndexRequest(scope=Scope(repository="x", branch="y")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-    Row("get: hidden scope", index.GetIndexRequest(scope=Scope(repository="shop", branch="vault")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("get: unknown scope", index.GetIndexRequest(scope=IndexScope(repository="x", branch="y")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("get: hidden scope", index.GetIndexRequest(scope=IndexScope(repository="shop", branch="vault")), NOT_FOUND, "SCOPE_NOT_FOUND"),
     Row("activate: version is required", index.ActivateIndexRequest(scope=MAIN), INVALID, "FIELD_REQUIRED", "scope.active_index"),
-    Row("activate: unknown version", index.ActivateIndexRequest(scope=Scope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
-    Row("activate: deleted version", index.ActivateIndexRequest(scope=Scope(repository="shop", branch="main", active_index="gone")), FAILED, "INDEX_GONE"),
+    Row("activate: unknown version", index.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
+    Row("activate: deleted version", index.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="gone")), FAILED, "INDEX_GONE"),
     Row("delete: version is required", index.DeleteIndexRequest(scope=MAIN), INVALID, "FIELD_REQUIRED", "scope.active_index"),
-    Row("delete: active version", index.DeleteIndexRequest(scope=Scope(repository="shop", branch="main", active_index="v1")), FAILED, "INDEX_ACTIVE"),
-    Row("delete: unknown version", index.DeleteIndexRequest(scope=Scope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
+    Row("delete: active version", index.DeleteIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1")), FAILED, "INDEX_ACTIVE"),
+    Row("delete: unknown version", index.DeleteIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
 ]  # fmt: skip
 
 ROWS = [*_scope_rows(), *SEARCH_ROWS, *EXPAND_ROWS, *FETCH_ROWS, *INDEX_ROWS]

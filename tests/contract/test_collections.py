@@ -8,12 +8,12 @@ import pytest
 from google.protobuf.message import Message
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import AccessContext, Bound, Filter, Scope
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
 from support.platform import EVERYTHING, NOW, timestamp
 from support.platform_corpus import BILLING
 from support.program import Server
 
-SCOPE = Scope(repository="platform", branch="collections")
+SCOPE = IndexScope(repository="platform", branch="collections")
 PREFIX = "platform::collections::md::"
 RED = {"red/first", "red/third", "red/whole"}
 BLUE = {"blue/second", "blue/whole"}
@@ -28,7 +28,7 @@ class Caller:
 
     channel: grpc.Channel
     access: AccessContext
-    filter: Filter
+    filter: NodeFilter
 
     @property
     def _retrieval(self) -> retrieval_pb2_grpc.RetrievalServiceStub:
@@ -48,7 +48,7 @@ class Caller:
     def expanded(self, *seeds: str, depth: int = 5) -> retrieval_pb2.ExpandDependencyTreeResponse:
         request = retrieval_pb2.ExpandDependencyTreeRequest(
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=[PREFIX + seed for seed in seeds] or EVERY_ID,
-            max_depth=depth, max_nodes=50, edge_allowlist=["*"], direction=retrieval_pb2.DIRECTION_BOTH,
+            max_depth=depth, max_nodes=50, edge_allowlist=["*"], direction=retrieval_pb2.EDGE_DIRECTION_BOTH,
         )  # fmt: skip
         return self._retrieval.ExpandDependencyTree(request, timeout=30)
 
@@ -62,7 +62,7 @@ class Caller:
     def fetched(self) -> retrieval_pb2.FetchNodeTextsResponse:
         request = retrieval_pb2.FetchNodeTextsRequest(
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=EVERY_ID[:3], budget_tokens=9_999,
-            nodes=[retrieval_pb2.GraphNode(id=id_, depth=1, parent_id=EVERY_ID[0]) for id_ in EVERY_ID[3:]],
+            nodes=[retrieval_pb2.ReachedNode(id=id_, depth=1, parent_id=EVERY_ID[0]) for id_ in EVERY_ID[3:]],
         )  # fmt: skip
         return self._retrieval.FetchNodeTexts(request, timeout=30)
 
@@ -78,14 +78,14 @@ def names(ids: Iterator[str]) -> list[str]:
     return sorted(id_.removeprefix(PREFIX) for id_ in ids)
 
 
-RESTRICTIONS: dict[str, tuple[AccessContext, Filter]] = {
-    "filter": (AccessContext(), Filter(collection_ids=["red"])),
-    "bound to a collection": (AccessContext(collections=Bound(values=["red", "absent"])), Filter()),
-    "bound to a case": (AccessContext(cases=Bound(values=["red case"])), Filter()),
-    "bound to a workflow": (AccessContext(workflows=Bound(values=["red"])), Filter()),
+RESTRICTIONS: dict[str, tuple[AccessContext, NodeFilter]] = {
+    "filter": (AccessContext(), NodeFilter(collection_ids=["red"])),
+    "bound to a collection": (AccessContext(collections=Bound(values=["red", "absent"])), NodeFilter()),
+    "bound to a case": (AccessContext(cases=Bound(values=["red case"])), NodeFilter()),
+    "bound to a workflow": (AccessContext(workflows=Bound(values=["red"])), NodeFilter()),
     "bound twice": (
         AccessContext(collections=Bound(values=["red"]), workflows=Bound(values=["shared"])),
-        Filter(collection_ids=["red", "blue"]),
+        NodeFilter(collection_ids=["red", "blue"]),
     ),
 }
 
@@ -98,7 +98,7 @@ def channel(platform_server: Server) -> Iterator[grpc.Channel]:
 
 @pytest.fixture
 def everyone(channel: grpc.Channel) -> Caller:
-    return Caller(channel, AccessContext(), Filter())
+    return Caller(channel, AccessContext(), NodeFilter())
 
 
 @pytest.fixture(params=list(RESTRICTIONS))
@@ -169,7 +169,8 @@ def test_neighbours_are_of_the_same_collection(everyone: Caller, red: Caller) ->
     def beside(caller: Caller) -> list[str]:
         request = query_pb2.QueryRequest(
             scope=SCOPE, access=caller.access, filter=caller.filter, query="stamp", now=timestamp(NOW),
-            sources=[query_pb2.SOURCE_BM25_CODE], top_k=1, hybrid=query_pb2.HybridParameters(), include_neighbors=True,
+            retrievers=[retrieval_pb2.RETRIEVER_BM25_CODE], top_k=1, hybrid=query_pb2.HybridParameters(),
+            include_neighbors=True,
         )  # fmt: skip
         response = query_pb2_grpc.QueryServiceStub(caller.channel).Query(request, timeout=30)
         (match, *neighbors) = response.matches
@@ -211,7 +212,7 @@ def test_to_whom_nothing_is_left_the_scope_does_not_exist(
     channel: grpc.Channel, access: AccessContext, method: Callable[[Caller], Message]
 ) -> None:
     with pytest.raises(grpc.RpcError) as caught:
-        method(Caller(channel, access, Filter()))
+        method(Caller(channel, access, NodeFilter()))
     assert isinstance(caught.value, grpc.Call)
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
     assert caught.value.details() == "there is no such repository and branch, or you may not see it"
@@ -234,10 +235,10 @@ def test_indexes_are_listed_and_counted_within_bounds(channel: grpc.Channel) -> 
 
 def test_a_filter_narrows_within_bounds_and_never_beyond(channel: grpc.Channel) -> None:
     bound = AccessContext(collections=Bound(values=["red"]))
-    beyond = Caller(channel, bound, Filter(collection_ids=["blue"]))
+    beyond = Caller(channel, bound, NodeFilter(collection_ids=["blue"]))
     assert beyond.searched(retrieval_pb2.SEARCH_TYPE_BM25) == []
     assert not beyond.expanded().nodes
     assert not beyond.fetched().texts
     assert not beyond.answered().matches
-    inside = Caller(channel, bound, Filter(service_names=["auth-service"]))
+    inside = Caller(channel, bound, NodeFilter(service_names=["auth-service"]))
     assert inside.searched(retrieval_pb2.SEARCH_TYPE_BM25) == ["red/first"]

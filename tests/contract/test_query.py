@@ -12,7 +12,7 @@ from groundwire.v1.query_pb2 import (
     QueryClass,
     QueryResponse,
 )
-from groundwire.v1.scope_pb2 import AccessContext, Filter
+from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
 from support.platform import (
     AS_FUSED,
     CODE_WORDS,
@@ -58,7 +58,7 @@ def test_an_index_without_vectors_answers_by_words_and_names(platform: Platform)
     for query, key in (("GetUser function", "go::auth/GetUser"), ("auth-service 503", "slack::incident/1")):
         response = platform.ask(query, scope=PLAIN, ranking=AS_FUSED)
         assert response.matches[0].id == f"platform::plain::{key}"
-        assert [use.source for use in response.meta.sources] == [CODE_WORDS, PROSE_WORDS, TRIGRAM]
+        assert [use.retriever for use in response.meta.retrievers] == [CODE_WORDS, PROSE_WORDS, TRIGRAM]
 
 
 def test_top_k_is_respected(platform: Platform) -> None:
@@ -76,7 +76,7 @@ def test_every_score_of_a_match_is_told(platform: Platform) -> None:
     scores = match_of(platform.ask("GetUser function", AUTH), "go::auth/GetUser").scores
     assert scores.dense == pytest.approx(1.0)
     assert scores.bm25_code > 0
-    assert scores.bm25_nlp > 0
+    assert scores.bm25_prose > 0
     assert scores.trigram > 0
     assert 0 < scores.fused <= 1
     assert (scores.boost, scores.kind_factor, scores.repeat_factor) == (1.0, 0.85, 1.0)
@@ -101,7 +101,7 @@ def test_the_same_question_has_the_same_answer(platform: Platform) -> None:
 
 def test_a_typo_in_a_name_is_forgiven_by_the_trigram_source(platform: Platform) -> None:
     assert keys(platform.ask("getusr", DOCS))[0] == "go::auth/GetUser"
-    response = platform.ask("getusr", sources=[CODE_WORDS, TRIGRAM])
+    response = platform.ask("getusr", retrievers=[CODE_WORDS, TRIGRAM])
     assert keys(response)[0] == "go::auth/GetUser"
     scores = response.matches[0].scores
     assert 0.3 < scores.trigram < 1
@@ -110,32 +110,32 @@ def test_a_typo_in_a_name_is_forgiven_by_the_trigram_source(platform: Platform) 
 
 
 def test_only_the_sources_that_are_named_are_asked(platform: Platform) -> None:
-    response = platform.ask("GetUser function", sources=[TRIGRAM, CODE_WORDS])
-    assert [use.source for use in response.meta.sources] == [CODE_WORDS, TRIGRAM]
+    response = platform.ask("GetUser function", retrievers=[TRIGRAM, CODE_WORDS])
+    assert [use.retriever for use in response.meta.retrievers] == [CODE_WORDS, TRIGRAM]
     for match in response.matches:
         scores = match.scores
         assert (scores.HasField("bm25_code"), scores.HasField("trigram")) == (True, True)
-        assert (scores.HasField("dense"), scores.HasField("bm25_nlp")) == (False, False)
+        assert (scores.HasField("dense"), scores.HasField("bm25_prose")) == (False, False)
 
 
 @pytest.mark.parametrize(("source", "query"), [(CODE_WORDS, "kubectl"), (PROSE_WORDS, "kubectl"), (TRIGRAM, "runbok")])
 def test_what_one_lexical_source_alone_lists_takes_part_fully(platform: Platform, source: int, query: str) -> None:
     response = platform.ask(
-        query, AUTH, sources=[DENSE, source], fusion=FUSION_MODE_RRF, hybrid=HybridParameters(vec_limit=1, top_k=10)
+        query, AUTH, retrievers=[DENSE, source], fusion=FUSION_MODE_RRF, hybrid=HybridParameters(vec_limit=1, top_k=10)
     )
     found = set(keys(response))
     assert "go::auth/GetUser" in found
-    assert len(found) == 1 + response.meta.sources[1].candidates > 1
+    assert len(found) == 1 + response.meta.retrievers[1].candidates > 1
     assert {match.scores.fused for match in response.matches[:2]} == {1 / 61}
 
 
 def test_reciprocal_ranks_are_summed_with_the_given_constant(platform: Platform) -> None:
-    one_list = platform.ask("order", ORDERS, sources=[DENSE], fusion=FUSION_MODE_RRF, rrf_k=1)
+    one_list = platform.ask("order", ORDERS, retrievers=[DENSE], fusion=FUSION_MODE_RRF, rrf_k=1)
     assert [match.scores.fused for match in one_list.matches] == [1 / (1 + rank) for rank in range(1, 6)]
-    two_lists = platform.ask("CreateOrder", ORDERS, sources=[DENSE, CODE_WORDS], fusion=FUSION_MODE_RRF)
+    two_lists = platform.ask("CreateOrder", ORDERS, retrievers=[DENSE, CODE_WORDS], fusion=FUSION_MODE_RRF)
     assert match_of(two_lists, "go::order/CreateOrder").scores.fused == 2 / 61
     assert (two_lists.meta.rrf_k, two_lists.meta.fusion) == (60, FUSION_MODE_RRF)
-    assert [use.weight for use in two_lists.meta.sources] == [1.0, 1.0]
+    assert [use.weight for use in two_lists.meta.retrievers] == [1.0, 1.0]
 
 
 def test_a_weighted_fusion_leans_to_the_dense_source_by_alpha(platform: Platform) -> None:
@@ -147,7 +147,7 @@ def test_a_weighted_fusion_leans_to_the_dense_source_by_alpha(platform: Platform
             hybrid=HybridParameters(alpha=alpha),
             ranking=AS_FUSED,
         )
-        weights = {use.source: use.weight for use in response.meta.sources}
+        weights = {use.retriever: use.weight for use in response.meta.retrievers}
         rest = (1 - alpha) / 3
         assert weights == pytest.approx({DENSE: alpha, CODE_WORDS: rest, PROSE_WORDS: rest, TRIGRAM: rest})
         return keys(response)[0]
@@ -172,8 +172,8 @@ def test_an_adaptive_fusion_says_what_the_query_looks_like_and_weighs_by_it(
     meta = platform.ask(query, AUTH).meta
     assert QueryClass.Name(meta.query_class) == f"QUERY_CLASS_{query_class}"
     assert meta.fusion == FUSION_MODE_ADAPTIVE
-    assert sum(use.weight for use in meta.sources) == pytest.approx(1.0)
-    weights = {use.source: use.weight for use in meta.sources}
+    assert sum(use.weight for use in meta.retrievers) == pytest.approx(1.0)
+    weights = {use.retriever: use.weight for use in meta.retrievers}
     if query_class == "NATURAL_LANGUAGE":
         assert weights[DENSE] == max(weights.values())
     if query_class in ("IDENTIFIER", "PATH"):
@@ -230,7 +230,7 @@ def test_a_query_without_the_words_boosts_nothing(platform: Platform) -> None:
 def test_diversity_holds_back_what_resembles_a_better_match(platform: Platform) -> None:
     def found(strength: float) -> list[str]:
         hybrid = HybridParameters(diversify_strength=strength, top_k=2, min_sim=0)
-        response = platform.ask(LATENCY_QUERY, LATENCY, hybrid=hybrid, sources=[DENSE], freshness_weight=0.0)
+        response = platform.ask(LATENCY_QUERY, LATENCY, hybrid=hybrid, retrievers=[DENSE], freshness_weight=0.0)
         assert response.meta.diversify_strength == pytest.approx(strength)
         return keys(response)
 
@@ -253,6 +253,6 @@ def test_what_a_caller_may_not_see_is_not_found(platform: Platform) -> None:
 
 def test_a_filter_narrows_before_the_lists_are_cut(platform: Platform) -> None:
     narrow = HybridParameters(vec_limit=1, lex_limit=1, top_k=1, min_sim=0)
-    response = platform.ask("GetUser", AUTH, hybrid=narrow, filter=Filter(service_names=["order-service"]))
+    response = platform.ask("GetUser", AUTH, hybrid=narrow, filter=NodeFilter(service_names=["order-service"]))
     assert len(response.matches) == 1
     assert response.matches[0].service_name == "order-service"

@@ -5,16 +5,9 @@ import math
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from groundwire.v1.query_pb2 import (
-    FUSION_MODE_RRF,
-    SOURCE_BM25_CODE,
-    SOURCE_DENSE,
-    SOURCE_TRIGRAM,
-    SOURCE_UNSPECIFIED,
-    HybridParameters,
-    QueryRequest,
-)
-from groundwire.v1.scope_pb2 import VISIBILITY_ALL, VISIBILITY_DELETED, AccessContext, Filter, Scope
+from groundwire.v1.query_pb2 import FUSION_MODE_RRF, HybridParameters, QueryRequest
+from groundwire.v1.retrieval_pb2 import RETRIEVER_BM25_CODE, RETRIEVER_DENSE, RETRIEVER_TRIGRAM, RETRIEVER_UNSPECIFIED
+from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, LIFECYCLE_DELETED, AccessContext, IndexScope, NodeFilter
 from support.platform import MAIN, PLAIN, Platform
 from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 
@@ -30,7 +23,7 @@ def query(**fields: object) -> QueryRequest:
 
 
 def lexical(**fields: object) -> QueryRequest:
-    return query(**{"query_vector": None, "sources": [SOURCE_BM25_CODE, SOURCE_TRIGRAM], **fields})
+    return query(**{"query_vector": None, "retrievers": [RETRIEVER_BM25_CODE, RETRIEVER_TRIGRAM], **fields})
 
 
 def hybrid(**fields: object) -> QueryRequest:
@@ -38,7 +31,7 @@ def hybrid(**fields: object) -> QueryRequest:
 
 
 def narrowed(**fields: object) -> QueryRequest:
-    return query(filter=Filter(**fields))
+    return query(filter=NodeFilter(**fields))
 
 
 def at(seconds: int = 0, nanos: int = 0) -> QueryRequest:
@@ -80,7 +73,7 @@ def counts() -> list[Row]:
 
 def filter_lists() -> list[Row]:
     """The lists of a filter."""
-    lists = [field.name for field in Filter.DESCRIPTOR.fields if field.is_repeated]
+    lists = [field.name for field in NodeFilter.DESCRIPTOR.fields if field.is_repeated]
     return [
         row
         for name in lists
@@ -102,11 +95,11 @@ def filter_lists() -> list[Row]:
 
 SCOPE_ROWS = [
     Row("scope is required", query(scope=None), INVALID, REQUIRED, "scope"),
-    Row("repository is required", query(scope=Scope(branch="main")), INVALID, REQUIRED, "scope.repository"),
-    Row("branch is well formed", query(scope=Scope(repository="a", branch="b::c")), INVALID, MALFORMED, "scope.branch"),
-    Row("version is a plain name", query(scope=Scope(repository="a", branch="b", active_index="../x")), INVALID, MALFORMED, "scope.active_index"),
-    Row("unknown scope", query(scope=Scope(repository="nope", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
-    Row("unknown version", query(scope=Scope(repository="platform", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
+    Row("repository is required", query(scope=IndexScope(branch="main")), INVALID, REQUIRED, "scope.repository"),
+    Row("branch is well formed", query(scope=IndexScope(repository="a", branch="b::c")), INVALID, MALFORMED, "scope.branch"),
+    Row("version is a plain name", query(scope=IndexScope(repository="a", branch="b", active_index="../x")), INVALID, MALFORMED, "scope.active_index"),
+    Row("unknown scope", query(scope=IndexScope(repository="nope", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("unknown version", query(scope=IndexScope(repository="platform", branch="main", active_index="v9")), NOT_FOUND, "INDEX_NOT_FOUND"),
     Row("clearance is not negative", query(access=AccessContext(clearance_level=-1)), INVALID, OUT_OF_RANGE, "access.clearance_level"),
     Row("tags are not empty", query(access=AccessContext(acl_tags_any=[""])), INVALID, REQUIRED, "access.acl_tags_any[0]"),
 ]  # fmt: skip
@@ -115,7 +108,11 @@ TEXT_ROWS = [
     Row("query is required", query(query=None), INVALID, REQUIRED, "query"),
     Row("query is not blank", query(query=" \n\t"), INVALID, REQUIRED, "query"),
     Row(
-        "query is not blank with a vector either", query(query=" ", sources=[SOURCE_DENSE]), INVALID, REQUIRED, "query"
+        "query is not blank with a vector either",
+        query(query=" ", retrievers=[RETRIEVER_DENSE]),
+        INVALID,
+        REQUIRED,
+        "query",
     ),
     Row("query is not too long", query(query="x" * 8193), INVALID, OUT_OF_RANGE, "query"),
     Row("process is not too long", query(process=LONG), INVALID, OUT_OF_RANGE, "process"),
@@ -143,24 +140,24 @@ PARAMETER_ROWS = [
     Row("now has less than a second of nanos", at(nanos=1_000_000_000), INVALID, MALFORMED, "now"),
 ]  # fmt: skip
 
-SOURCE_ROWS = [
+RETRIEVER_ROWS = [
     Row("fusion is known", query(fusion=9), INVALID, UNKNOWN, "fusion"),
-    Row("visibility is known", query(visibility=9), INVALID, UNKNOWN, "visibility"),
-    Row("sources are known", query(sources=[SOURCE_DENSE, 9]), INVALID, UNKNOWN, "sources[1]"),
-    Row("sources are specified", query(sources=[SOURCE_DENSE, SOURCE_UNSPECIFIED]), INVALID, REQUIRED, "sources[1]"),
-    Row("sources are named once", query(sources=[SOURCE_DENSE, SOURCE_TRIGRAM, SOURCE_DENSE]), INVALID, CONFLICT, "sources[2]"),
-    Row("sources are not too many", query(sources=[SOURCE_DENSE] * 5), INVALID, OUT_OF_RANGE, "sources"),
+    Row("lifecycle is known", query(lifecycle=9), INVALID, UNKNOWN, "lifecycle"),
+    Row("retrievers are known", query(retrievers=[RETRIEVER_DENSE, 9]), INVALID, UNKNOWN, "retrievers[1]"),
+    Row("retrievers are specified", query(retrievers=[RETRIEVER_DENSE, RETRIEVER_UNSPECIFIED]), INVALID, REQUIRED, "retrievers[1]"),
+    Row("retrievers are named once", query(retrievers=[RETRIEVER_DENSE, RETRIEVER_TRIGRAM, RETRIEVER_DENSE]), INVALID, CONFLICT, "retrievers[2]"),
+    Row("retrievers are not too many", query(retrievers=[RETRIEVER_DENSE] * 5), INVALID, OUT_OF_RANGE, "retrievers"),
     Row("query vector without the dense source", lexical(query_vector=[1.0] * 6), INVALID, CONFLICT, "query_vector"),
     Row("query vector of another dimension", query(query_vector=[1.0]), INVALID, MALFORMED, "query_vector"),
     Row("query vector with NaN", query(query_vector=[math.nan] * 6), INVALID, MALFORMED, "query_vector"),
     Row("query vector with infinity", query(query_vector=[math.inf] * 6), INVALID, MALFORMED, "query_vector"),
     Row("query vector of zeros", query(query_vector=[0.0] * 6), INVALID, MALFORMED, "query_vector"),
     Row("the dense source without the embedder", query(query_vector=None), FAILED, "EMBEDDER_MISMATCH"),
-    Row("the dense source without vectors", lexical(scope=PLAIN, sources=[SOURCE_DENSE]), FAILED, "VECTORS_MISSING"),
+    Row("the dense source without vectors", lexical(scope=PLAIN, retrievers=[RETRIEVER_DENSE]), FAILED, "VECTORS_MISSING"),
     Row("a query vector without vectors", query(scope=PLAIN), FAILED, "VECTORS_MISSING"),
     Row("rerank without a model", query(rerank=True), FAILED, "RERANKER_NOT_CONFIGURED"),
-    Row("deleted nodes without leave", query(visibility=VISIBILITY_ALL), DENIED, "VISIBILITY_OVERRIDE_DENIED", "visibility"),
-    Row("deleted nodes alone without leave", query(visibility=VISIBILITY_DELETED, access=AccessContext(acl_tags_any=["finance"])), DENIED, "VISIBILITY_OVERRIDE_DENIED", "visibility"),
+    Row("deleted nodes without leave", query(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"),
+    Row("deleted nodes alone without leave", query(lifecycle=LIFECYCLE_DELETED, access=AccessContext(acl_tags_any=["finance"])), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"),
 ]  # fmt: skip
 
 METADATA_ROWS = [
@@ -178,7 +175,7 @@ METADATA_ROWS = [
 ]  # fmt: skip
 
 ROWS = [
-    *(*SCOPE_ROWS, *TEXT_ROWS, *PARAMETER_ROWS, *SOURCE_ROWS, *METADATA_ROWS),
+    *(*SCOPE_ROWS, *TEXT_ROWS, *PARAMETER_ROWS, *RETRIEVER_ROWS, *METADATA_ROWS),
     *(*shares(), *counts(), *filter_lists()),
 ]
 
@@ -197,7 +194,7 @@ def test_nothing_found_is_an_error_where_the_request_says_so(platform: Platform)
 def test_what_is_not_granted_is_refused_whether_or_not_there_is_anything_deleted(platform: Platform) -> None:
     def refused(text: str) -> dict[str, str]:
         row = Row(
-            "denied", query(query=text, visibility=VISIBILITY_ALL), DENIED, "VISIBILITY_OVERRIDE_DENIED", "visibility"
+            "denied", query(query=text, lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"
         )
         return dict(check_refused(row, platform.stub.Query).metadata)
 

@@ -7,7 +7,7 @@ import pytest
 
 from groundwire.v1.query_pb2 import HybridParameters, QueryMatch, QueryResponse, ServiceContext
 from groundwire.v1.retrieval_pb2 import SKIP_REASON_OVER_BUDGET
-from groundwire.v1.scope_pb2 import VISIBILITY_ALL, AccessContext, Filter
+from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, AccessContext, NodeFilter
 from support.platform import BULK, CODE_WORDS, EVERYTHING, MAIN, Platform, keys, match_of, timestamp
 from support.platform_corpus import (
     AUDITOR_TAG,
@@ -32,12 +32,12 @@ def found(platform: Platform, query: str, about: list[float], key: str) -> Query
 def test_a_match_of_code_tells_its_symbol_and_place(platform: Platform) -> None:
     match = found(platform, "GetUser function", AUTH, "go::auth/GetUser")
     assert match.text == "func GetUser(id string) User { return db.Find(id) }"
-    assert (match.symbol_name, match.signature) == ("GetUser", "func GetUser(id string) User")
+    assert (match.symbol, match.signature) == ("GetUser", "func GetUser(id string) User")
     assert (match.kind, match.language, match.corpus_type) == ("go", "go", "CODE_LOGIC")
     assert (match.service_name, match.repo_name) == ("auth-service", "auth")
-    citation = match.citation
-    assert (citation.path, citation.start_line, citation.end_line) == ("auth/GetUser.go", 10, 12)
-    assert citation.content_hash == hashlib.sha256(match.text.encode()).hexdigest()
+    location = match.location
+    assert (location.path, location.start_line, location.end_line) == ("auth/GetUser.go", 10, 12)
+    assert location.content_hash == hashlib.sha256(match.text.encode()).hexdigest()
     assert match.token_count > 5
     assert not match.text_omitted
     assert not match.HasField("timestamp")
@@ -63,7 +63,7 @@ def test_a_match_of_a_document_tells_where_it_belongs(platform: Platform) -> Non
 
 
 def test_what_is_above_a_text_is_searched_with_it(platform: Platform) -> None:
-    response = platform.ask("runbook deploy rollback", sources=[CODE_WORDS])
+    response = platform.ask("runbook deploy rollback", retrievers=[CODE_WORDS])
     assert keys(response)[0] == CHUNK
 
 
@@ -87,12 +87,12 @@ def test_the_parents_of_a_match_come_with_it_unless_refused(platform: Platform) 
     assert [parent.id for parent in told.parents] == list(told.parent_ids) == list(named.parent_ids)
     runbook = told.parents[1]
     assert (runbook.text, runbook.symbol, runbook.text_omitted) == ("The runbook of the platform.", "Runbook", False)
-    assert (runbook.citation.path, len(runbook.citation.content_hash)) == ("docs/runbook.md", 64)
+    assert (runbook.location.path, len(runbook.location.content_hash)) == ("docs/runbook.md", 64)
     assert not found(platform, "GetUser", AUTH, "go::auth/GetUser").meta.parent_ids
 
 
 def test_a_budget_packs_texts_of_matches_then_of_parents_then_of_neighbours(platform: Platform) -> None:
-    asked = {"sources": [CODE_WORDS], "top_k": 1, "include_parents": True, "include_neighbors": True}
+    asked = {"retrievers": [CODE_WORDS], "top_k": 1, "include_parents": True, "include_neighbors": True}
     free = platform.ask("kubectl rollback", **asked)
     chunk, *beside = free.matches
     parents = chunk.meta.parents
@@ -114,7 +114,7 @@ def test_a_budget_packs_texts_of_matches_then_of_parents_then_of_neighbours(plat
 
 
 def neighbors_of_chunk(platform: Platform, **fields: object) -> list[QueryMatch]:
-    response = platform.ask("kubectl rollback", sources=[CODE_WORDS], include_neighbors=True, top_k=1, **fields)
+    response = platform.ask("kubectl rollback", retrievers=[CODE_WORDS], include_neighbors=True, top_k=1, **fields)
     assert keys(response) == [CHUNK]
     assert response.meta.matches_returned == 1
     return list(response.matches[1:])
@@ -143,10 +143,10 @@ def test_a_hidden_chunk_is_no_neighbour(platform: Platform) -> None:
 
 
 def test_neighbours_are_there_on_request_and_never_twice(platform: Platform) -> None:
-    without = platform.ask("kubectl rollback", DOCS, sources=[CODE_WORDS], query_vector=None)
+    without = platform.ask("kubectl rollback", DOCS, retrievers=[CODE_WORDS], query_vector=None)
     assert not [match for match in without.matches if match.meta.neighbor]
     hybrid = HybridParameters(top_k=10, min_sim=0)
-    response = platform.ask("rollback", DOCS, hybrid=hybrid, filter=Filter(document_ids=["runbook"]),
+    response = platform.ask("rollback", DOCS, hybrid=hybrid, filter=NodeFilter(document_ids=["runbook"]),
                             include_neighbors=True)  # fmt: skip
     assert sorted(match.id for match in response.matches) == sorted({match.id for match in response.matches})
     assert not [match for match in response.matches if match.meta.neighbor]
@@ -176,23 +176,23 @@ def test_the_services_around_the_matches_are_told_on_request(platform: Platform)
 
 
 def test_only_the_services_of_the_matches_are_told(platform: Platform) -> None:
-    response = platform.ask("PostEntry", sources=[CODE_WORDS], filter=Filter(service_names=["user-service"]),
+    response = platform.ask("PostEntry", retrievers=[CODE_WORDS], filter=NodeFilter(service_names=["user-service"]),
                             expand_graph=True)  # fmt: skip
     assert not response.service_context
-    response = platform.ask("LoadProfile", sources=[CODE_WORDS], top_k=1, expand_graph=True)
+    response = platform.ask("LoadProfile", retrievers=[CODE_WORDS], top_k=1, expand_graph=True)
     assert list(services(response)) == ["user-service"]
     assert list(services(response)["user-service"].called_by) == ["auth-service"]
 
 
 def test_what_stands_around_a_match_passes_the_filter_too(platform: Platform) -> None:
     """The readme has no path, the chunk after is generated, the payment service stands elsewhere."""
-    of_runbook = Filter(path_prefixes=["docs/"], data_types=["doc"])
+    of_runbook = NodeFilter(path_prefixes=["docs/"], data_types=["doc"])
     match = match_of(platform.ask("kubectl rollback", DOCS, filter=of_runbook, include_parents=True), CHUNK)
     assert list(match.meta.parent_ids) == ["platform::main::md::runbook"]
     assert [parent.id for parent in match.meta.parents] == ["platform::main::md::runbook"]
-    (before,) = neighbors_of_chunk(platform, filter=Filter(is_generated=False))
+    (before,) = neighbors_of_chunk(platform, filter=NodeFilter(is_generated=False))
     assert before.id == f"platform::main::{BEFORE}"
-    in_two = Filter(path_prefixes=["auth/", "order/"])
+    in_two = NodeFilter(path_prefixes=["auth/", "order/"])
     order = services(platform.ask("CreateOrder", ORDERS, hybrid=EVERYTHING, filter=in_two, expand_graph=True))[
         "order-service"
     ]
@@ -207,12 +207,12 @@ def test_services_are_told_under_the_callers_access(platform: Platform) -> None:
     everything = {"hybrid": EVERYTHING, "expand_graph": True, "access": auditor}
     active = services(platform.ask("ChargeCard", BILLING, **everything))["payment-service"]
     assert list(active.called_by) == ["order-service"]
-    whole = services(platform.ask("ChargeCard", BILLING, visibility=VISIBILITY_ALL, **everything))["payment-service"]
+    whole = services(platform.ask("ChargeCard", BILLING, lifecycle=LIFECYCLE_ALL, **everything))["payment-service"]
     assert list(whole.called_by) == ["auth-service", "order-service"]
 
 
 def test_no_match_is_an_empty_answer(platform: Platform) -> None:
-    response = platform.ask("zebra", sources=[CODE_WORDS])
+    response = platform.ask("zebra", retrievers=[CODE_WORDS])
     assert not response.matches
     assert (response.meta.matches_returned, response.meta.fused_candidates, response.index) == (0, 0, "v1")
 
@@ -229,7 +229,7 @@ def test_texts_that_a_response_has_no_room_for_are_left_out_and_said_to_be(platf
         (BULK_TEXT_CHARACTERS, False),
         (0, True),
     ]
-    assert [len(match.citation.content_hash) for match in response.matches] == [64, 64, 64]
+    assert [len(match.location.content_hash) for match in response.matches] == [64, 64, 64]
     parents = [parent for match in response.matches for parent in match.meta.parents]
     assert [(parent.id, parent.text, parent.text_omitted) for parent in parents] == [
         ("platform::bulk::md::bulk", "", True)
@@ -240,7 +240,7 @@ def test_texts_that_a_response_has_no_room_for_are_left_out_and_said_to_be(platf
 def test_what_a_response_tells_of_the_request_takes_of_its_room(platform: Platform) -> None:
     """The longest collections that a filter may name would take a quarter of the response in `meta.routing`."""
     longest = [f"{number:04}".ljust(1_024, "\U0001f600") for number in range(255)]
-    response = platform.ask("bulk", scope=BULK, filter=Filter(collection_ids=["bulk", *longest]))
+    response = platform.ask("bulk", scope=BULK, filter=NodeFilter(collection_ids=["bulk", *longest]))
     assert list(response.meta.routing.collection_ids) == ["bulk", *longest]
     assert response.ByteSize() < 4 * 1024 * 1024
     assert [match.text_omitted for match in response.matches] == [False, True, True]

@@ -1,4 +1,4 @@
-"""Filters and visibility of a query: what each keeps, and who may see deleted nodes."""
+"""Filters and lifecycle of a query: what each keeps, and who may see deleted nodes."""
 
 import json
 
@@ -6,12 +6,12 @@ import pytest
 
 from groundwire.v1.query_pb2 import HybridParameters
 from groundwire.v1.scope_pb2 import (
-    VISIBILITY_ACTIVE,
-    VISIBILITY_ALL,
-    VISIBILITY_DELETED,
-    VISIBILITY_UNSPECIFIED,
+    LIFECYCLE_ACTIVE,
+    LIFECYCLE_ALL,
+    LIFECYCLE_DELETED,
+    LIFECYCLE_UNSPECIFIED,
     AccessContext,
-    Filter,
+    NodeFilter,
 )
 from support.platform import DENSE, EVERYTHING, Platform, keys, match_of
 from support.platform_corpus import AUDITOR_TAG, AUTH, BILLING, DEPLOY, FINANCE_TAG, PLATFORM, TENANT
@@ -39,7 +39,7 @@ def everything(platform: Platform, **fields: object) -> set[str]:
 
 def kept(platform: Platform, metadata: dict[str, object] | None = None, **fields: object) -> set[str]:
     """What a filter leaves."""
-    filter_ = Filter(**fields)
+    filter_ = NodeFilter(**fields)
     if metadata:
         filter_.metadata.update(metadata)
     return everything(platform, filter=filter_)
@@ -81,7 +81,7 @@ def test_a_repository_is_the_scopes_unless_the_source_says_otherwise(platform: P
 
 def test_the_tenants_nodes_pass_for_that_tenant(platform: Platform) -> None:
     acme = AccessContext(tenant_id=TENANT)
-    assert everything(platform, filter=Filter(tenant_ids=[TENANT]), access=acme) == {"go::acme/AcmeOrder"}
+    assert everything(platform, filter=NodeFilter(tenant_ids=[TENANT]), access=acme) == {"go::acme/AcmeOrder"}
     assert kept(platform, tenant_ids=[TENANT]) == set()
 
 
@@ -143,7 +143,7 @@ def test_what_a_query_is_routed_by_narrows_nothing(platform: Platform, field: st
 
 def test_a_filter_is_not_emptied_by_the_least_similarity_by_default(platform: Platform) -> None:
     """Nothing of the collections resembles the question; with a filter, the nearest is what was asked for."""
-    asked = {"sources": [DENSE], "filter": Filter(collection_ids=["policies", "forms"])}
+    asked = {"retrievers": [DENSE], "filter": NodeFilter(collection_ids=["policies", "forms"])}
     response = platform.ask("?", AUTH, **asked)
     assert set(keys(response)) == {POLICY, FORM}
     assert [match.scores.dense for match in response.matches] == [0.0, 0.0]
@@ -151,34 +151,37 @@ def test_a_filter_is_not_emptied_by_the_least_similarity_by_default(platform: Pl
     for min_sim in (0.15, 0.01):
         strict = platform.ask("?", AUTH, hybrid=HybridParameters(min_sim=min_sim), **asked)
         assert (keys(strict), strict.meta.min_sim) == ([], min_sim)
-    assert platform.ask("?", AUTH, sources=[DENSE]).meta.min_sim == 0.15
+    assert platform.ask("?", AUTH, retrievers=[DENSE]).meta.min_sim == 0.15
 
 
 def test_what_a_filter_leaves_is_the_same_whatever_the_caller_may_not_see(platform: Platform) -> None:
-    asked = {"sources": [DENSE], "filter": Filter(service_names=["ledger-service", "acme-service", "user-service"])}
+    asked = {
+        "retrievers": [DENSE],
+        "filter": NodeFilter(service_names=["ledger-service", "acme-service", "user-service"]),
+    }
     assert keys(platform.ask("?", DEPLOY, **asked)) == ["go::user/LoadProfile"]
 
 
-@pytest.mark.parametrize("visibility", [VISIBILITY_UNSPECIFIED, VISIBILITY_ACTIVE])
-def test_deleted_nodes_are_hidden_from_everyone_who_does_not_ask(platform: Platform, visibility: int) -> None:
+@pytest.mark.parametrize("lifecycle", [LIFECYCLE_UNSPECIFIED, LIFECYCLE_ACTIVE])
+def test_deleted_nodes_are_hidden_from_everyone_who_does_not_ask(platform: Platform, lifecycle: int) -> None:
     for access in (AccessContext(), AUDITOR):
-        response = platform.ask("GetUserLegacy", AUTH, hybrid=EVERYTHING, visibility=visibility, access=access)
+        response = platform.ask("GetUserLegacy", AUTH, hybrid=EVERYTHING, lifecycle=lifecycle, access=access)
         assert not {LEGACY, WITHDRAWN} & set(keys(response))
-        assert response.meta.visibility_effective == VISIBILITY_ACTIVE
+        assert response.meta.lifecycle_effective == LIFECYCLE_ACTIVE
 
 
 def test_an_auditor_sees_deleted_nodes_too_or_alone(platform: Platform) -> None:
-    assert everything(platform, visibility=VISIBILITY_ALL, access=AUDITOR) == nodes_with() | {LEGACY, WITHDRAWN}
-    assert everything(platform, visibility=VISIBILITY_DELETED, access=AUDITOR) == {LEGACY, WITHDRAWN}
-    found = everything(platform, visibility=VISIBILITY_DELETED, access=AUDITOR_OF_FINANCE)
+    assert everything(platform, lifecycle=LIFECYCLE_ALL, access=AUDITOR) == nodes_with() | {LEGACY, WITHDRAWN}
+    assert everything(platform, lifecycle=LIFECYCLE_DELETED, access=AUDITOR) == {LEGACY, WITHDRAWN}
+    found = everything(platform, lifecycle=LIFECYCLE_DELETED, access=AUDITOR_OF_FINANCE)
     assert found == {LEGACY, WITHDRAWN, SECRET}
 
 
 def test_a_deleted_match_says_so(platform: Platform) -> None:
-    response = platform.ask("GetUserLegacy", AUTH, visibility=VISIBILITY_ALL, access=AUDITOR)
+    response = platform.ask("GetUserLegacy", AUTH, lifecycle=LIFECYCLE_ALL, access=AUDITOR)
     assert match_of(response, LEGACY).meta.deleted
     assert not match_of(response, "go::auth/GetUser").meta.deleted
-    assert response.meta.visibility_effective == VISIBILITY_ALL
+    assert response.meta.lifecycle_effective == LIFECYCLE_ALL
 
 
 def test_deleted_matches_are_counted_among_what_the_caller_may_see(platform: Platform) -> None:
@@ -188,6 +191,6 @@ def test_deleted_matches_are_counted_among_what_the_caller_may_see(platform: Pla
     finance = AccessContext(acl_tags_any=[FINANCE_TAG])
     assert blocked(AccessContext()) == 1
     assert blocked(finance) == 2
-    assert blocked(finance, filter=Filter(collection_ids=["forms"])) == 1
-    assert blocked(finance, filter=Filter(collection_ids=["policies"])) == 0
-    assert blocked(AUDITOR, visibility=VISIBILITY_ALL) == 0
+    assert blocked(finance, filter=NodeFilter(collection_ids=["forms"])) == 1
+    assert blocked(finance, filter=NodeFilter(collection_ids=["policies"])) == 0
+    assert blocked(AUDITOR, lifecycle=LIFECYCLE_ALL) == 0

@@ -10,9 +10,9 @@ from groundwire.v1.query_pb2 import (
     FusionMode,
     HybridParameters,
     RetrieveMeta,
-    Source,
 )
-from groundwire.v1.scope_pb2 import VISIBILITY_ACTIVE, Filter
+from groundwire.v1.retrieval_pb2 import Retriever
+from groundwire.v1.scope_pb2 import LIFECYCLE_ACTIVE, NodeFilter
 from support.platform import (
     AS_FUSED,
     CODE_WORDS,
@@ -45,7 +45,7 @@ PARAMETERS = FRESHNESS | {
 
 def lengths(meta: RetrieveMeta) -> dict[int, int]:
     """How many candidates each source proposed."""
-    return {use.source: use.candidates for use in meta.sources}
+    return {use.retriever: use.candidates for use in meta.retrievers}
 
 
 def told(meta: RetrieveMeta) -> set[str]:
@@ -62,7 +62,7 @@ def test_an_absent_or_empty_message_takes_every_default(platform: Platform) -> N
     assert (meta.top_k_effective, meta.vec_limit, meta.lex_limit) == (5, 150, 150)
     assert told(meta) == {"min_sim", "trgm_limit", "vec_limit", "lex_limit", *FRESHNESS}
     assert (meta.freshness_half_life_days, meta.freshness_weight) == (90.0, 0.1)
-    assert (meta.visibility_effective, meta.now) == (VISIBILITY_ACTIVE, timestamp(NOW))
+    assert (meta.lifecycle_effective, meta.now) == (LIFECYCLE_ACTIVE, timestamp(NOW))
 
 
 def test_lists_are_three_times_as_deep_as_the_result(platform: Platform) -> None:
@@ -102,7 +102,7 @@ def test_an_alpha_is_ignored_by_another_fusion_that_is_named(platform: Platform,
 
 
 @pytest.mark.parametrize(
-    ("sources", "names"),
+    ("retrievers", "names"),
     [
         ([DENSE], {"min_sim", "vec_limit"}),
         ([DENSE, CODE_WORDS], {"alpha", "min_sim", "vec_limit", "lex_limit"}),
@@ -111,10 +111,10 @@ def test_an_alpha_is_ignored_by_another_fusion_that_is_named(platform: Platform,
     ],
 )
 def test_parameters_of_sources_that_were_not_asked_are_not_told(
-    platform: Platform, sources: list[Source.ValueType], names: set[str]
+    platform: Platform, retrievers: list[Retriever.ValueType], names: set[str]
 ) -> None:
-    about = AUTH if DENSE in sources else []
-    meta = platform.ask("GetUser", about, sources=sources, fusion=FUSION_MODE_WEIGHTED, freshness_weight=0).meta
+    about = AUTH if DENSE in retrievers else []
+    meta = platform.ask("GetUser", about, retrievers=retrievers, fusion=FUSION_MODE_WEIGHTED, freshness_weight=0).meta
     assert told(meta) == names
 
 
@@ -124,7 +124,7 @@ def test_freshness_is_told_where_a_dated_conversation_could_gain(platform: Platf
 
     assert told_of() == FRESHNESS
     assert told_of(freshness_weight=0) == told_of(freshness_half_life_days=0) == set()
-    assert told_of(filter=Filter(corpus_types=["DOC_README"])) == set()
+    assert told_of(filter=NodeFilter(corpus_types=["DOC_README"])) == set()
 
 
 @pytest.mark.parametrize("off", [{"freshness_weight": 0}, {"freshness_half_life_days": 0}])
@@ -144,7 +144,7 @@ def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
 def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
     def found(min_sim: float) -> list[str]:
         response = platform.ask(
-            "?", AUTH, sources=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100), ranking=AS_FUSED
+            "?", AUTH, retrievers=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100), ranking=AS_FUSED
         )
         assert response.meta.vector_candidates == len(response.matches)
         assert all(match.scores.dense >= min_sim for match in response.matches)
@@ -174,7 +174,7 @@ def test_lex_limit_bounds_each_other_list(platform: Platform) -> None:
 def test_trgm_limit_bounds_the_trigram_list(platform: Platform) -> None:
     def found(trgm_limit: float) -> list[str]:
         hybrid = HybridParameters(trgm_limit=trgm_limit, top_k=100)
-        response = platform.ask("getuser", sources=[TRIGRAM], hybrid=hybrid)
+        response = platform.ask("getuser", retrievers=[TRIGRAM], hybrid=hybrid)
         assert all(match.scores.trigram >= trgm_limit for match in response.matches)
         return keys(response)
 
@@ -242,7 +242,7 @@ def test_the_meta_names_the_lexical_indexes_that_proposed_something(platform: Pl
     assert list(platform.ask("GetUser", AUTH).meta.lexical_index_used) == [CODE_WORDS, PROSE_WORDS, TRIGRAM]
     assert list(platform.ask("kubectl rollback", AUTH).meta.lexical_index_used) == [CODE_WORDS, PROSE_WORDS]
     assert list(platform.ask("zebra", AUTH).meta.lexical_index_used) == []
-    assert list(platform.ask("GetUser", AUTH, sources=[DENSE, TRIGRAM]).meta.lexical_index_used) == [TRIGRAM]
+    assert list(platform.ask("GetUser", AUTH, retrievers=[DENSE, TRIGRAM]).meta.lexical_index_used) == [TRIGRAM]
 
 
 def test_one_time_is_told_and_none_of_stages(platform: Platform) -> None:
@@ -256,4 +256,4 @@ def test_one_time_is_told_and_none_of_stages(platform: Platform) -> None:
 def test_a_match_without_a_word_of_the_query_scores_zero_there(platform: Platform) -> None:
     scores = match_of(platform.ask("receipt", AUTH, hybrid=EVERYTHING), "go::auth/GetUser").scores
     assert scores.HasField("bm25_code")
-    assert (scores.bm25_code, scores.bm25_nlp) == (0.0, 0.0)
+    assert (scores.bm25_code, scores.bm25_prose) == (0.0, 0.0)

@@ -18,7 +18,7 @@ def order(platform: Platform, query: str = QUESTION, **fields: object) -> list[s
 
 
 def ask(platform: Platform, query: str = QUESTION, **fields: object) -> query_pb2.QueryResponse:
-    given = {"scope": RANKING, "sources": [CODE_WORDS], "top_k": 100, **fields}
+    given = {"scope": RANKING, "retrievers": [CODE_WORDS], "top_k": 100, **fields}
     return platform.ask(query, **given)
 
 
@@ -38,7 +38,7 @@ def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:
 
 
 def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> None:
-    response = ask(platform, sources=[DENSE], query_vector=[1.0, 0.0], ranking=as_fused(file_weight=1.0))
+    response = ask(platform, retrievers=[DENSE], query_vector=[1.0, 0.0], ranking=as_fused(file_weight=1.0))
     assert {match.scores.file for match in response.matches} == {0.0}
     assert len({match.score for match in response.matches}) == 1
 
@@ -141,7 +141,7 @@ def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
     """Weights of 0, factors of 1, those of what the question is about, and the file's without BM25 over code."""
     told = ask(platform, ranking=as_fused(repeat_factor=0.5)).meta.ranking
     assert told == RankingParameters(repeat_factor=0.5)
-    told = ask(platform, "which tests and generated docs explain refunds", sources=[TRIGRAM]).meta.ranking
+    told = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
     assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85)
 
 

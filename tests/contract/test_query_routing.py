@@ -1,7 +1,7 @@
 """Routing over the wire: the rules of `conftest.ROUTING` by what a request names."""
 
 from groundwire.v1.query_pb2 import FUSION_MODE_ADAPTIVE, FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, HybridParameters
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
 from support.platform import DENSE, EVERYTHING, Platform, as_fused, keys, timeless
 from support.platform_corpus import AUTH, BILLING, FINANCE_TAG
 from support.refusals import INVALID, NOT_FOUND, Row, check_refused
@@ -32,7 +32,7 @@ def test_a_rule_narrows_to_its_collections(platform: Platform) -> None:
 
 def test_what_the_filter_and_the_rule_name_is_what_both_name(platform: Platform) -> None:
     def asked(*collections: str) -> tuple[list[str], list[str]]:
-        narrowed = Filter(collection_ids=collections)
+        narrowed = NodeFilter(collection_ids=collections)
         answer = platform.ask("refund", AUTH, process="billing", doc_class="form", filter=narrowed)
         return keys(answer), list(answer.meta.routing.collection_ids)
 
@@ -82,11 +82,11 @@ def test_the_first_rule_that_matches_counts(platform: Platform) -> None:
 
 
 def test_a_rule_names_the_version_unless_the_request_pins_one(platform: Platform) -> None:
-    pinned = Scope(repository="platform", branch="main", active_index="v1")
-    answer = platform.ask("refund", BILLING, process="audit", scope=pinned, sources=[DENSE])
+    pinned = IndexScope(repository="platform", branch="main", active_index="v1")
+    answer = platform.ask("refund", BILLING, process="audit", scope=pinned, retrievers=[DENSE])
     assert (answer.index, answer.meta.routing.profile) == ("v1", "frozen")
     request = platform.request("refund", BILLING, process="audit")
     info = check_refused(Row("no such version", request, NOT_FOUND, "INDEX_NOT_FOUND"), platform.stub.Query)
     assert info.metadata["active_index"] == "v0"
-    plain = Scope(repository="platform", branch="plain")
+    plain = IndexScope(repository="platform", branch="plain")
     assert platform.ask("refund", process="audit", scope=plain).meta.routing.profile == ""

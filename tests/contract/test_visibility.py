@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
-from groundwire.v1.scope_pb2 import VISIBILITY_ACTIVE, VISIBILITY_ALL, VISIBILITY_DELETED, AccessContext
+from groundwire.v1.scope_pb2 import LIFECYCLE_ACTIVE, LIFECYCLE_ALL, LIFECYCLE_DELETED, AccessContext
 from support.platform import EVERYTHING, MAIN, NOW, timestamp
 from support.platform_corpus import AUDITOR_TAG, BILLING, FINANCE_TAG
 from support.program import Server
@@ -20,7 +20,7 @@ LEGACY, CHARGE, WITHDRAWN = (
     PREFIX + key for key in ("go::auth/GetUserLegacy", "go::payment/ChargeCard", "md::refund/withdrawn")
 )
 SECRET = f"{PREFIX}md::refund/secret"
-Visibility: TypeAlias = scope_pb2.Visibility.ValueType
+Visibility: TypeAlias = scope_pb2.Lifecycle.ValueType
 
 
 @pytest.fixture(scope="module")
@@ -36,34 +36,34 @@ def retrieval(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
 
 def searching(visibility: Visibility, access: AccessContext) -> retrieval_pb2.SearchNodesRequest:
     return retrieval_pb2.SearchNodesRequest(
-        scope=MAIN, access=access, visibility=visibility, search_type=retrieval_pb2.SEARCH_TYPE_BM25,
+        scope=MAIN, access=access, lifecycle=visibility, search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="GetUserLegacy stamp", top_k=50,
     )  # fmt: skip
 
 
 def expanding(visibility: Visibility, access: AccessContext) -> retrieval_pb2.ExpandDependencyTreeRequest:
     return retrieval_pb2.ExpandDependencyTreeRequest(
-        scope=MAIN, access=access, visibility=visibility, seed_ids=[LEGACY, CHARGE], max_depth=1, max_nodes=50,
+        scope=MAIN, access=access, lifecycle=visibility, seed_ids=[LEGACY, CHARGE], max_depth=1, max_nodes=50,
         edge_allowlist=["*"],
     )  # fmt: skip
 
 
 def pathfinding(visibility: Visibility, access: AccessContext) -> retrieval_pb2.FindPathsRequest:
     return retrieval_pb2.FindPathsRequest(
-        scope=MAIN, access=access, visibility=visibility, from_ids=[LEGACY], to_ids=[CHARGE], max_hops=2, max_paths=9,
+        scope=MAIN, access=access, lifecycle=visibility, from_ids=[LEGACY], to_ids=[CHARGE], max_hops=2, max_paths=9,
         max_nodes=50, edge_allowlist=["*"],
     )  # fmt: skip
 
 
 def fetching(visibility: Visibility, access: AccessContext) -> retrieval_pb2.FetchNodeTextsRequest:
     return retrieval_pb2.FetchNodeTextsRequest(
-        scope=MAIN, access=access, visibility=visibility, seed_ids=[LEGACY, CHARGE, SECRET], budget_tokens=9_999
+        scope=MAIN, access=access, lifecycle=visibility, seed_ids=[LEGACY, CHARGE, SECRET], budget_tokens=9_999
     )
 
 
 def asking(visibility: Visibility, access: AccessContext) -> query_pb2.QueryRequest:
     return query_pb2.QueryRequest(
-        scope=MAIN, access=access, visibility=visibility, query="stamp", query_vector=BILLING, now=timestamp(NOW),
+        scope=MAIN, access=access, lifecycle=visibility, query="stamp", query_vector=BILLING, now=timestamp(NOW),
         hybrid=EVERYTHING, budget_tokens=1,
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ def asking(visibility: Visibility, access: AccessContext) -> query_pb2.QueryRequ
 Request = Callable[[Visibility, AccessContext], Message]
 
 
-@pytest.mark.parametrize("visibility", [VISIBILITY_ALL, VISIBILITY_DELETED], ids=scope_pb2.Visibility.Name)
+@pytest.mark.parametrize("lifecycle", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
 @pytest.mark.parametrize(
     "access", [AccessContext(), AccessContext(acl_tags_any=[FINANCE_TAG])], ids=["public", "other"]
 )
@@ -89,7 +89,7 @@ def test_only_those_who_may_ask_for_deleted_nodes(
     channel: grpc.Channel, method: str, request_: Request, access: AccessContext, visibility: Visibility
 ) -> None:
     service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
-    row = Row("", request_(visibility, access), DENIED, "VISIBILITY_OVERRIDE_DENIED", "visibility")
+    row = Row("", request_(visibility, access), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle")
     check_refused(row, getattr(service(channel), method))
 
 
@@ -97,11 +97,11 @@ def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_g
     def found(visibility: Visibility) -> set[str]:
         return {hit.id for hit in retrieval.SearchNodes(searching(visibility, AUDITOR), timeout=30).hits}
 
-    active, deleted = found(VISIBILITY_ACTIVE), found(VISIBILITY_DELETED)
+    active, deleted = found(LIFECYCLE_ACTIVE), found(LIFECYCLE_DELETED)
     assert deleted == {LEGACY, WITHDRAWN}
     assert active
     assert not active & deleted
-    assert found(VISIBILITY_ALL) == active | deleted
+    assert found(LIFECYCLE_ALL) == active | deleted
 
 
 def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
@@ -109,9 +109,9 @@ def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.Retriev
         nodes = retrieval.ExpandDependencyTree(expanding(visibility, AUDITOR), timeout=30).nodes
         return [node.id for node in nodes], len(retrieval.FindPaths(pathfinding(visibility, AUDITOR), timeout=30).paths)
 
-    assert reached(VISIBILITY_ACTIVE) == ([CHARGE], 0)
-    assert reached(VISIBILITY_ALL) == ([LEGACY, CHARGE], 1)
-    assert reached(VISIBILITY_DELETED) == ([LEGACY], 0)
+    assert reached(LIFECYCLE_ACTIVE) == ([CHARGE], 0)
+    assert reached(LIFECYCLE_ALL) == ([LEGACY, CHARGE], 1)
+    assert reached(LIFECYCLE_DELETED) == ([LEGACY], 0)
 
 
 def test_texts_are_returned_as_far_as_the_caller_may_see_them(
@@ -121,17 +121,17 @@ def test_texts_are_returned_as_far_as_the_caller_may_see_them(
         access = AccessContext(acl_tags_any=[AUDITOR_TAG, *tags])
         return [text.id for text in retrieval.FetchNodeTexts(fetching(visibility, access), timeout=30).texts]
 
-    assert fetched(VISIBILITY_ACTIVE) == [CHARGE]
-    assert fetched(VISIBILITY_ALL) == [LEGACY, CHARGE]
-    assert fetched(VISIBILITY_DELETED) == [LEGACY]
-    assert fetched(VISIBILITY_DELETED, FINANCE_TAG) == [LEGACY, SECRET]
+    assert fetched(LIFECYCLE_ACTIVE) == [CHARGE]
+    assert fetched(LIFECYCLE_ALL) == [LEGACY, CHARGE]
+    assert fetched(LIFECYCLE_DELETED) == [LEGACY]
+    assert fetched(LIFECYCLE_DELETED, FINANCE_TAG) == [LEGACY, SECRET]
 
 
 def test_what_a_query_announces_as_omitted_can_be_fetched(channel: grpc.Channel) -> None:
     retrieval, queries = retrieval_pb2_grpc.RetrievalServiceStub(channel), query_pb2_grpc.QueryServiceStub(channel)
-    answer = queries.Query(asking(VISIBILITY_DELETED, AUDITOR), timeout=30)
+    answer = queries.Query(asking(LIFECYCLE_DELETED, AUDITOR), timeout=30)
     omitted = [match.id for match in answer.matches if match.text_omitted]
     assert WITHDRAWN in omitted
-    request = fetching(VISIBILITY_DELETED, AUDITOR)
+    request = fetching(LIFECYCLE_DELETED, AUDITOR)
     request.seed_ids[:] = omitted
     assert [text.id for text in retrieval.FetchNodeTexts(request, timeout=30).texts] == omitted

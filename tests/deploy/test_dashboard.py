@@ -55,7 +55,7 @@ def shown() -> Scrape:
         await server.start()
         async with grpc.aio.insecure_channel(server.address) as channel:
             request = retrieval_pb2.SearchNodesRequest(
-                scope=scope_pb2.Scope(repository="shop", branch="main"),
+                scope=scope_pb2.IndexScope(repository="shop", branch="main"),
                 search_type=retrieval_pb2.SEARCH_TYPE_BM25,
                 query="invoice",
                 top_k=1,

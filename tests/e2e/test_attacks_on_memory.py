@@ -150,7 +150,7 @@ def test_a_request_without_a_token_is_refused_before_it_is_read(knowing: Server)
 
 
 @pytest.mark.parametrize(
-    "what", ["nodes", "seeds", "metadata", "values", "nested", "objects", "sources", "tags", "vector"]
+    "what", ["nodes", "seeds", "metadata", "values", "nested", "objects", "retrievers", "tags", "vector"]
 )
 def test_a_request_of_too_many_entries_is_counted_and_not_converted(trusting: Server, what: str) -> None:
     method, request = bomb(what)
@@ -175,7 +175,7 @@ def test_a_request_of_too_many_entries_is_counted_and_not_converted(trusting: Se
 
 def bomb(what: str) -> tuple[str, bytes]:
     """A method, and a request of nearly 4 MiB that has as many entries as that gives."""
-    scope = scope_pb2.Scope(repository="platform", branch="main")
+    scope = scope_pb2.IndexScope(repository="platform", branch="main")
     query = "/groundwire.v1.QueryService/Query"
     filled = query_pb2.QueryRequest(scope=scope, query="x", hybrid=query_pb2.HybridParameters())
     if what == "nodes":
@@ -186,8 +186,8 @@ def bomb(what: str) -> tuple[str, bytes]:
         return "/groundwire.v1.RetrievalService/ExpandDependencyTree", seeds.SerializeToString()
     if what in METADATA:
         fill(filled.filter.metadata.fields, what)
-    elif what == "sources":
-        filled.sources.extend([query_pb2.SOURCE_DENSE] * (REQUEST_BYTES - 512))
+    elif what == "retrievers":
+        filled.retrievers.extend([retrieval_pb2.RETRIEVER_DENSE] * (REQUEST_BYTES - 512))
     elif what == "tags":
         filled.access.acl_tags_any.extend([""] * 2_000_000)
     else:
@@ -267,7 +267,7 @@ def test_large_requests_of_one_identity_wait_for_each_other_and_are_answered(
     data: Path, tokens: dict[str, str]
 ) -> None:
     ids = [f"large::main::md::{'x' * 190}{number}" for number in range(9_000)]
-    scope = scope_pb2.Scope(repository="large", branch="main")
+    scope = scope_pb2.IndexScope(repository="large", branch="main")
     request = retrieval_pb2.FetchNodeTextsRequest(scope=scope, seed_ids=ids, max_chars=10)
     with (
         Server(data, *FLAGS, environment=tokens) as server,
@@ -281,7 +281,7 @@ def test_large_requests_of_one_identity_wait_for_each_other_and_are_answered(
 
 def test_answers_that_nobody_takes_fill_no_more_than_a_callers_share(knowing: Server) -> None:
     ids = [f"large::main::md::N{number}" for number in range(4)]
-    scope = scope_pb2.Scope(repository="large", branch="main")
+    scope = scope_pb2.IndexScope(repository="large", branch="main")
     request = retrieval_pb2.FetchNodeTextsRequest(scope=scope, seed_ids=ids, max_chars=10_000_000)
     before = resident_mib(knowing)
     with Connection(knowing.address, window=1_000) as connection, health_watched(knowing) as problems:

@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.jsonl import edge, node
 from support.program import Server, run_ok, write_jsonl
 from support.token_issuer import SigningKey, bearer, token_environment
@@ -23,7 +23,7 @@ acl_tags: {claims: [{claim: groups}]}
 scopes: {always: ["shop::*"]}
 administration: {claims: [{claim: groups, values: {admins: ["shop::main"]}}]}
 """
-SHOP = Scope(repository="shop", branch="main")
+SHOP = IndexScope(repository="shop", branch="main")
 CALLERS, CALLS = 8, 50
 LOG_SECONDS = 10
 SECRET = "secret-words-of-a-text"
@@ -92,10 +92,10 @@ def test_a_record_says_who_read_what_and_never_what_it_says(
         query = query_pb2.QueryRequest(scope=SHOP, query=SECRET, hybrid=query_pb2.HybridParameters())
         assert ended(query_pb2_grpc.QueryServiceStub(channel).Query, query, "bob") is grpc.StatusCode.OK
         assert ended(indexes.ListIndexes, index_pb2.ListIndexesRequest(), "bob") is grpc.StatusCode.OK
-        elsewhere = retrieval_pb2.FetchNodeTextsRequest(scope=Scope(repository="bank", branch="main"))
+        elsewhere = retrieval_pb2.FetchNodeTextsRequest(scope=IndexScope(repository="bank", branch="main"))
         assert ended(retrieval.FetchNodeTexts, elsewhere, "bob") is grpc.StatusCode.PERMISSION_DENIED
         assert searched(channel, "") is grpc.StatusCode.UNAUTHENTICATED
-        pinned = Scope(repository="shop", branch="main", active_index="v1")
+        pinned = IndexScope(repository="shop", branch="main", active_index="v1")
         activate = index_pb2.ActivateIndexRequest(scope=pinned)
         assert ended(indexes.ActivateIndex, activate, "root", groups=["admins"]) is grpc.StatusCode.OK
         delete = index_pb2.DeleteIndexRequest(scope=pinned)
@@ -189,7 +189,7 @@ def test_where_records_are_required_a_full_disk_withholds_answers_and_changes_no
         indexes = index_pb2_grpc.IndexServiceStub(channel)
         assert searched(channel, "alice") is grpc.StatusCode.UNAVAILABLE
         assert searched(channel, "") is grpc.StatusCode.UNAUTHENTICATED
-        pinned = Scope(repository="shop", branch="main", active_index="v1")
+        pinned = IndexScope(repository="shop", branch="main", active_index="v1")
         before = run_ok("indexes", "--data", data, "--json")
         activate = index_pb2.ActivateIndexRequest(scope=pinned)
         assert ended(indexes.ActivateIndex, activate, "root", groups=["admins"]) is grpc.StatusCode.UNAVAILABLE

@@ -15,7 +15,7 @@ import pytest
 
 from groundwire.v1 import query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
-from groundwire.v1.scope_pb2 import AccessContext, Filter, Scope
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
 from support.program import Server, run_ok, write_jsonl
 from support.workers import separate_channel
 
@@ -86,7 +86,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
 
 def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
     random_ = random.Random(11)
-    scope = Scope(repository="shop", branch="main")
+    scope = IndexScope(repository="shop", branch="main")
     for number in range(200):
         access = random_.choice((None, AccessContext(acl_tags_any=["finance"])))
         if number % 5 == 4:
@@ -99,7 +99,7 @@ def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
                 max_depth=random_.randrange(4),
                 max_nodes=random_.randrange(1, 60),
                 edge_allowlist=random_.choice((["*"], ["Calls"])),
-                direction=messages.Direction.Name(random_.randrange(1, 4)),
+                direction=messages.EdgeDirection.Name(random_.randrange(1, 4)),
             )
             yield f"{METHODS}ExpandDependencyTree", expand.SerializeToString()
             paths = messages.FindPathsRequest(
@@ -111,7 +111,7 @@ def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
                 max_paths=random_.randrange(1, 30),
                 max_nodes=random_.choice((5, 60)),
                 edge_allowlist=random_.choice((["*"], ["Calls"])),
-                direction=messages.Direction.Name(random_.randrange(1, 4)),
+                direction=messages.EdgeDirection.Name(random_.randrange(1, 4)),
             )
             yield f"{METHODS}FindPaths", paths.SerializeToString()
         elif number % 4 == 1:
@@ -128,13 +128,13 @@ def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
                 rerank=messages.Rerank.Name(random_.choice((0, 2)) if search_type == 1 else 0),
                 query=" ".join(random_.choices(VERBS + NOUNS, k=3)),
                 top_k=random_.randrange(1, 30),
-                filter=random_.choice((None, Filter(path_prefixes=["src/In"]))),
+                filter=random_.choice((None, NodeFilter(path_prefixes=["src/In"]))),
                 explain=random_.random() < 0.5,
             )
             yield f"{METHODS}SearchNodes", search.SerializeToString()
 
 
-def _query(random_: random.Random, scope: Scope, access: AccessContext | None) -> query_pb2.QueryRequest:
+def _query(random_: random.Random, scope: IndexScope, access: AccessContext | None) -> query_pb2.QueryRequest:
     request = query_pb2.QueryRequest(
         scope=scope,
         access=access,

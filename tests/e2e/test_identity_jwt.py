@@ -17,11 +17,11 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import AccessContext, Scope
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope
 from groundwire_client import Access, GroundwireClient, SearchType, TokenFile, UnauthenticatedError
 from groundwire_client import Scope as ClientScope
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import Scope as IndexScope
+from groundwire_index.scope import Scope
 from support.program import Server, run
 from support.tiny_index import publish_tiny_index
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
@@ -36,7 +36,10 @@ administration: {claims: [{claim: [realm, roles], values: {indexers: ["shop::mai
 """
 QUERY = "invoice haystackneedle"
 SEARCH = retrieval_pb2.SearchNodesRequest(
-    scope=Scope(repository="shop", branch="main"), search_type=retrieval_pb2.SEARCH_TYPE_BM25, query=QUERY, top_k=20
+    scope=IndexScope(repository="shop", branch="main"),
+    search_type=retrieval_pb2.SEARCH_TYPE_BM25,
+    query=QUERY,
+    top_k=20,
 )
 NODES = {
     "public": NodeAccess(),
@@ -152,7 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The index `shop main`, the same under `secret main`, the key set and the mapping."""
     folder = tmp_path_factory.mktemp("jwt")
     for repository in ("shop", "secret"):
-        publish_tiny_index(folder / "data", IndexScope(repository, "main", "v1"), NODES)
+        publish_tiny_index(folder / "data", Scope(repository, "main", "v1"), NODES)
     (folder / "keys.json").write_text(key_set(KEY, WITHDRAWN))
     (folder / "access.yaml").write_text(MAPPING)
     return folder
@@ -256,7 +259,7 @@ def test_a_scope_that_is_not_granted_is_refused_alike_whether_or_not_it_is_there
     stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
     sent: list[str] = []
     for repository in ("secret", "absent"):
-        request = retrieval_pb2.SearchNodesRequest(scope=Scope(repository=repository, branch="main"))
+        request = retrieval_pb2.SearchNodesRequest(scope=IndexScope(repository=repository, branch="main"))
         code, info, _ = failure(stub.SearchNodes.future(request, metadata=bearer(KEY.token()), timeout=30))
         assert (code, info.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ERROR_REASON_SCOPE_NOT_GRANTED")
         sent.append(str(info).replace(repository, ""))
@@ -269,7 +272,7 @@ def test_a_scope_that_is_not_granted_is_refused_alike_whether_or_not_it_is_there
 
 def test_administration_has_a_grant_of_its_own(channel: grpc.Channel) -> None:
     activate = index_pb2_grpc.IndexServiceStub(channel).ActivateIndex
-    request = index_pb2.ActivateIndexRequest(scope=Scope(repository="shop", branch="main", active_index="v1"))
+    request = index_pb2.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1"))
     indexer, reader = KEY.token(realm={"roles": ["indexers"]}), KEY.token(realm={"roles": ["finance"]})
     assert activate(request, metadata=bearer(indexer), timeout=30).previous_version == "v1"
     code, info, _ = failure(activate.future(request, metadata=bearer(reader), timeout=30))

@@ -12,11 +12,11 @@ from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import AccessContext, Bound, Scope
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
 from groundwire_client import TLS, GroundwireClient, SearchType, UnavailableError
 from groundwire_client import Scope as ClientScope
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import Scope as IndexScope
+from groundwire_index.scope import Scope
 from support.certificates import Authority, Certificate
 from support.program import Server
 from support.tiny_index import publish_tiny_index
@@ -51,7 +51,7 @@ NODES = {
     "tagged": NodeAccess(acl_tags=("finance",)),
     "owned": NodeAccess(tenant_id="acme"),
 }
-SHOP = Scope(repository="shop", branch="main")
+SHOP = IndexScope(repository="shop", branch="main")
 XFCC = "x-forwarded-client-cert"
 Metadata = tuple[tuple[str, str], ...]
 
@@ -99,7 +99,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 @pytest.fixture(scope="module")
 def server(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("mtls")
-    publish_tiny_index(folder / "data", IndexScope("shop", "main", "v1"), NODES)
+    publish_tiny_index(folder / "data", Scope("shop", "main", "v1"), NODES)
     (folder / "access.yaml").write_text(MAPPING)
     flags = {
         "--tls-certificate": certificates.server.certificate,
@@ -138,7 +138,7 @@ def connect(server: Server, certificates: Certificates) -> Iterator[Callable[[Ce
 
 
 def search(
-    channel: grpc.Channel, metadata: Metadata = (), scope: Scope = SHOP, access: AccessContext | None = None
+    channel: grpc.Channel, metadata: Metadata = (), scope: IndexScope = SHOP, access: AccessContext | None = None
 ) -> grpc.Call:
     request = retrieval_pb2.SearchNodesRequest(
         scope=scope, access=access, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="invoice", top_k=9
@@ -272,10 +272,10 @@ def test_scopes_and_administration_are_granted_by_certificate(
     connect: Callable[[Certificate | None], grpc.Channel], certificates: Certificates
 ) -> None:
     reports, checkout = connect(certificates.reports), connect(certificates.checkout)
-    develop = Scope(repository="shop", branch="develop")
+    develop = IndexScope(repository="shop", branch="develop")
     assert reason_of(search(reports, scope=develop))[:2] == (grpc.StatusCode.PERMISSION_DENIED, "SCOPE_NOT_GRANTED")
     assert reason_of(search(checkout, scope=develop))[:2] == (grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND")
-    request = index_pb2.ActivateIndexRequest(scope=Scope(repository="shop", branch="main", active_index="v1"))
+    request = index_pb2.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1"))
     activated = index_pb2_grpc.IndexServiceStub(checkout).ActivateIndex(request, timeout=30)
     assert activated.previous_version == "v1"
     refused = index_pb2_grpc.IndexServiceStub(reports).ActivateIndex.future(request, timeout=30)

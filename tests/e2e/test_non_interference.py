@@ -170,11 +170,11 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         clearance_level=caller.level,
         collections=None if caller.collections is None else scope_pb2.Bound(values=caller.collections),
     )
-    index = {"scope": scope_pb2.Scope(repository=scope.repository, branch=scope.branch), "access": access}
+    index = {"scope": scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch), "access": access}
     common = {
         **index,
-        "visibility": scope_pb2.Visibility.Name(draw(st.sampled_from((0, 0, 1, 2, 3)))),
-        "filter": draw(st.sampled_from((None, None, scope_pb2.Filter(collection_ids=["red"])))),
+        "visibility": scope_pb2.Lifecycle.Name(draw(st.sampled_from((0, 0, 1, 2, 3)))),
+        "filter": draw(st.sampled_from((None, None, scope_pb2.NodeFilter(collection_ids=["red"])))),
     }
     query, vector = draw(st.sampled_from(WORDS)) + " " + draw(texts), draw(vectors)
     for search_type, rerank in ((1, 0), (1, 2), (2, 0), (3, 0)):
@@ -195,7 +195,7 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         max_depth=draw(st.integers(min_value=0, max_value=4)),
         max_nodes=draw(st.integers(min_value=1, max_value=8)),
         edge_allowlist=draw(st.sampled_from((["*"], ["calls"], ["Reads", "Zips"]))),
-        direction=retrieval_pb2.Direction.Name(draw(st.integers(min_value=1, max_value=3))),
+        direction=retrieval_pb2.EdgeDirection.Name(draw(st.integers(min_value=1, max_value=3))),
     )
     yield f"{RETRIEVAL}ExpandDependencyTree", expand.SerializeToString()
     paths = retrieval_pb2.FindPathsRequest(
@@ -206,14 +206,14 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         max_paths=draw(st.integers(min_value=1, max_value=8)),
         max_nodes=draw(st.integers(min_value=1, max_value=8)),
         edge_allowlist=draw(st.sampled_from((["*"], ["calls"], ["Reads", "Zips"]))),
-        direction=retrieval_pb2.Direction.Name(draw(st.integers(min_value=1, max_value=3))),
+        direction=retrieval_pb2.EdgeDirection.Name(draw(st.integers(min_value=1, max_value=3))),
     )
     yield f"{RETRIEVAL}FindPaths", paths.SerializeToString()
     fetch = retrieval_pb2.FetchNodeTextsRequest(
         **common,
         seed_ids=seeds,
         nodes=[
-            retrieval_pb2.GraphNode(id=id_, depth=1 + place % 3, parent_id=seeds[0])
+            retrieval_pb2.ReachedNode(id=id_, depth=1 + place % 3, parent_id=seeds[0])
             for place, id_ in enumerate(dict.fromkeys(draw(st.lists(st.sampled_from(ids), max_size=6))))
         ],
         budget_tokens=draw(st.integers(min_value=1, max_value=20)),

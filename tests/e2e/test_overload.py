@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from groundwire.v1 import query_pb2
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.jsonl import node
 from support.load_process import Outcome, Plan, outcome_of, start
 from support.program import Server, run_ok, write_jsonl
@@ -65,7 +65,7 @@ def queries() -> Sequence[str]:
     chance = random.Random(2)
     requests = [
         query_pb2.QueryRequest(
-            scope=Scope(repository="shop", branch="main"),
+            scope=IndexScope(repository="shop", branch="main"),
             query=" ".join(chance.choices(WORDS, k=6)),
             query_vector=[chance.gauss(0, 1) for _ in range(DIMENSION)],
             hybrid=query_pb2.HybridParameters(

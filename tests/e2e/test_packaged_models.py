@@ -12,7 +12,7 @@ from support.builds import RECORDS, build
 from support.program import Server
 
 REQUEST = retrieval_pb2.SearchNodesRequest(
-    scope=scope_pb2.Scope(repository="shop", branch="main"),
+    scope=scope_pb2.IndexScope(repository="shop", branch="main"),
     query="who pays an invoice",
     search_type=retrieval_pb2.SEARCH_TYPE_SEMANTIC,
     top_k=3,

@@ -30,7 +30,7 @@ VISIBLE: list[SourceRecord] = [
 HIDDEN: list[SourceRecord] = [
     node(f"H{number}", STRAYING, access=StatedAccess(acl_tags=("vault",))) for number in range(5)
 ]
-SCOPE = scope_pb2.Scope(repository="shop", branch="main")
+SCOPE = scope_pb2.IndexScope(repository="shop", branch="main")
 QUERIES = ["who pays", "user", "circle of 7 ids"]
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, scope_pb2
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.progress import ProgressCallback
@@ -136,10 +136,10 @@ callers = st.builds(
 @st.composite
 def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
     every_source = (
-        query_pb2.SOURCE_DENSE,
-        query_pb2.SOURCE_BM25_CODE,
-        query_pb2.SOURCE_BM25_NLP,
-        query_pb2.SOURCE_TRIGRAM,
+        retrieval_pb2.RETRIEVER_DENSE,
+        retrieval_pb2.RETRIEVER_BM25_CODE,
+        retrieval_pb2.RETRIEVER_BM25_PROSE,
+        retrieval_pb2.RETRIEVER_TRIGRAM,
     )
     sources = draw(st.lists(st.sampled_from(every_source), unique=True))
     request = query_pb2.QueryRequest(
@@ -152,7 +152,7 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
             diversify_strength=draw(st.sampled_from((0.0, 0.5))),
         ),
         top_k=draw(st.integers(min_value=1, max_value=6)),
-        sources=sources,
+        retrievers=sources,
         fusion=query_pb2.FusionMode.Name(draw(st.integers(min_value=0, max_value=3))),
         freshness_weight=draw(st.sampled_from((0.0, 0.5))),
         include_parents=draw(st.booleans()),
@@ -163,9 +163,9 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
             st.sampled_from(
                 (
                     None,
-                    scope_pb2.Filter(service_names=["auth"]),
-                    scope_pb2.Filter(tenant_ids=["acme"], is_latest=True),
-                    scope_pb2.Filter(corpus_types=["CODE_LOGIC", "CONVO_SLACK"], document_ids=["guide"]),
+                    scope_pb2.NodeFilter(service_names=["auth"]),
+                    scope_pb2.NodeFilter(tenant_ids=["acme"], is_latest=True),
+                    scope_pb2.NodeFilter(corpus_types=["CODE_LOGIC", "CONVO_SLACK"], document_ids=["guide"]),
                 )
             )
         ),
@@ -174,7 +174,7 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
             st.sampled_from((None, query_pb2.RankingParameters(file_weight=1, graph_weight=1, repeat_factor=0.5)))
         ),
         query_vector=draw(st.sampled_from(([1.0, 0.5, 0.0], [0.0, 1.0, -1.0])))
-        if not sources or query_pb2.SOURCE_DENSE in sources
+        if not sources or retrieval_pb2.RETRIEVER_DENSE in sources
         else (),
     )
     request.hybrid.max_candidates = max(
@@ -196,7 +196,7 @@ def stubs(folders: tuple[Path, Path]) -> Iterator[tuple[query_pb2_grpc.QueryServ
     whole, trimmed = folders
     routing = whole.with_name("routing.yaml")
     routing.write_text("rules: [{name: p, when: {process: p}, collections: [wiki, c], parameters: {graph_weight: 1}}]")
-    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": OVERRIDE_TAG, "GROUNDWIRE_ROUTING": str(routing)}
+    environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": OVERRIDE_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with (
         Server(whole, "--embedder", "none", environment=environment) as first,
         Server(trimmed, "--embedder", "none", environment=environment) as second,
@@ -221,12 +221,12 @@ def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryReques
 
 # Over the wire an example takes five times what it takes in tests/server/backends, where the same is tested.
 @settings(max_examples=80, deadline=None)
-@given(corpus=corpora(), caller=callers, request=query_requests(), visibility=st.integers(min_value=0, max_value=3))
+@given(corpus=corpora(), caller=callers, request=query_requests(), lifecycle=st.integers(min_value=0, max_value=3))
 def test_hidden_nodes_change_no_byte(
     corpus: Corpus,
     caller: Caller,
     request: query_pb2.QueryRequest,
-    visibility: int,
+    lifecycle: int,
     folders: tuple[Path, Path],
     stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
 ) -> None:
@@ -236,10 +236,10 @@ def test_hidden_nodes_change_no_byte(
     publish(folders[0], scope, corpus, everything)
     if visible:  # an index that never held a node is no index
         publish(folders[1], scope, corpus, visible)
-    request.scope.MergeFrom(scope_pb2.Scope(repository=scope.repository, branch=scope.branch))
+    request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
     request.access.MergeFrom(caller.message())
     if OVERRIDE_TAG in caller.tags:
-        request.MergeFrom(query_pb2.QueryRequest(visibility=scope_pb2.Visibility.Name(visibility)))
+        request.MergeFrom(query_pb2.QueryRequest(lifecycle=scope_pb2.Lifecycle.Name(lifecycle)))
     whole, trimmed = (answer(stub, request) for stub in stubs)
     assert whole == trimmed
     assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
@@ -262,7 +262,7 @@ def test_deleted_nodes_change_nothing_but_their_count(
         return
     publish(folders[0], scope, corpus, everything)
     publish(folders[1], scope, corpus, active)
-    request.scope.MergeFrom(scope_pb2.Scope(repository=scope.repository, branch=scope.branch))
+    request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
     request.access.MergeFrom(caller.message())
     request.not_found_when_empty = False
     whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)

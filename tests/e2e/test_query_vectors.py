@@ -32,7 +32,7 @@ class Asked:
         self._metrics, self._stub = str(listening["metrics_address"]), stub
 
     def ask(self, query: str, access: scope_pb2.AccessContext) -> query_pb2.QueryResponse:
-        scope = scope_pb2.Scope(repository="shop", branch="main")
+        scope = scope_pb2.IndexScope(repository="shop", branch="main")
         request = query_pb2.QueryRequest(
             scope=scope, query=query, access=access, hybrid=query_pb2.HybridParameters(min_sim=0)
         )

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.message import Message
 
 from groundwire.v1 import index_pb2, retrieval_pb2
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.jsonl import edge, node
 from support.load_process import Plan, outcome_of, start
 from support.program import Server, run_ok, write_jsonl
@@ -24,7 +24,7 @@ WORKER_THREADS = 4
 GROWTH_BYTES_A_CALL = 300
 """gRPC's core holds some 200 to 250 bytes a call: hardly any of one that ends as it should, more of one that is
 cancelled or out of time. What Python holds stays as it is. A call of ours that is kept takes kilobytes."""
-SCOPE = Scope(repository="shop", branch="main")
+SCOPE = IndexScope(repository="shop", branch="main")
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.jsonl import node
 from support.program import Server, run, run_ok, write_jsonl
 from support.workers import await_ended, await_events, events, separate_channel, worker_pids
 
 FLAGS = ("--workers", "2", "--embedder", "none", "--allow-admin", "--health-listen", "127.0.0.1:0")
-SCOPE = Scope(repository="shop", branch="main")
+SCOPE = IndexScope(repository="shop", branch="main")
 SEARCH = retrieval_pb2.SearchNodesRequest(
     scope=SCOPE, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="invoice", top_k=20
 )
@@ -169,7 +169,7 @@ def test_every_worker_follows_an_activation(server: Server, data: Path) -> None:
     assert versions() == {"v2"}
     run_ok("activate", "v1", "--repository", "shop", "--branch", "main", "--data", data)
     assert versions() == {"v1"}
-    scope = Scope(repository="shop", branch="main", active_index="v2")
+    scope = IndexScope(repository="shop", branch="main", active_index="v2")
     index_pb2_grpc.IndexServiceStub(channels[0]).ActivateIndex(index_pb2.ActivateIndexRequest(scope=scope), timeout=10)
     assert versions() == {"v2"}
 

@@ -30,6 +30,29 @@ namespace Google.Protobuf
     }
 }
 
+namespace Google.Protobuf.Reflection
+{
+    public interface IDescriptor
+    {
+    }
+
+    public sealed class FileDescriptor
+    {
+        public T FindTypeByName<T>(string name)
+            where T : class, IDescriptor => throw null!;
+    }
+
+    public sealed class EnumDescriptor : IDescriptor
+    {
+        public EnumValueDescriptor FindValueByName(string name) => throw null!;
+    }
+
+    public sealed class EnumValueDescriptor : IDescriptor
+    {
+        public int Number => throw null!;
+    }
+}
+
 namespace Google.Protobuf.Collections
 {
     public sealed class RepeatedField<T> : IList<T>

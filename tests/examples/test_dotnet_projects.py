@@ -7,12 +7,18 @@ from xml.etree import ElementTree
 import pytest
 from google.rpc import error_details_pb2, status_pb2
 
-from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire.v1 import errors_pb2, retrieval_pb2, scope_pb2
 from support.csharp_messages import declarations
 from support.example_clients import EXAMPLES, TESTS, compile_sources, csharp_sources
 
 PROJECTS = sorted((EXAMPLES / "dotnet").glob("*/*.csproj"))
-FILES = (scope_pb2.DESCRIPTOR, retrieval_pb2.DESCRIPTOR, status_pb2.DESCRIPTOR, error_details_pb2.DESCRIPTOR)
+FILES = (
+    errors_pb2.DESCRIPTOR,
+    scope_pb2.DESCRIPTOR,
+    retrieval_pb2.DESCRIPTOR,
+    status_pb2.DESCRIPTOR,
+    error_details_pb2.DESCRIPTOR,
+)
 
 # What stands in the source, what does not compile, and how the compiler calls that.
 MISTAKES = (

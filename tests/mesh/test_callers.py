@@ -14,7 +14,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client import TLS, GroundwireClient, SearchType
 from groundwire_client import Scope as ClientScope
 from support.certificates import Authority
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SEARCH = "/groundwire.v1.RetrievalService/SearchNodes"
 REQUEST = retrieval_pb2.SearchNodesRequest(
-    scope=Scope(repository="shop", branch="main"),
+    scope=IndexScope(repository="shop", branch="main"),
     search_type=retrieval_pb2.SEARCH_TYPE_BM25,
     query="invoice",
     top_k=3,

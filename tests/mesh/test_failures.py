@@ -17,7 +17,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_server.config import Settings
 from support.mesh import Mesh
 from support.workers import await_events
@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 60
 
 def search(version: str = "") -> retrieval_pb2.SearchNodesRequest:
     return retrieval_pb2.SearchNodesRequest(
-        scope=Scope(repository="shop", branch="main", active_index=version),
+        scope=IndexScope(repository="shop", branch="main", active_index=version),
         search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="invoice",
         top_k=20,
@@ -137,7 +137,7 @@ def test_an_activation_fails_no_call_and_mixes_no_answer(lasting_mesh: Mesh) -> 
             for number in range(20):
                 version = ("v1", "v2")[number % 2]
                 activation = index_pb2.ActivateIndexRequest(
-                    scope=Scope(repository="shop", branch="main", active_index=version)
+                    scope=IndexScope(repository="shop", branch="main", active_index=version)
                 )
                 indexes.ActivateIndex(activation, timeout=30)
                 unpinned.go_on(200)

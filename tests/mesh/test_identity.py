@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import index_pb2, retrieval_pb2, retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import Scope
+from groundwire.v1.scope_pb2 import IndexScope
 from support.certificates import Certificate
 from support.kubernetes import DEPLOY
 from support.mesh import CALLER_URI, TRUST_DOMAIN, Mesh
@@ -41,7 +41,7 @@ def stranger(identified: Mesh) -> Certificate:
 
 def ask(mesh: Mesh, caller: Certificate, repository: str = "shop", **metadata: str) -> grpc.StatusCode:
     request = retrieval_pb2.SearchNodesRequest(
-        scope=Scope(repository=repository, branch="main"),
+        scope=IndexScope(repository=repository, branch="main"),
         search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="invoice",
         top_k=1,

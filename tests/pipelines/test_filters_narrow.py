@@ -49,7 +49,7 @@ def asked(name: str, narrowing: JsonValue) -> tuple[FakeRetrieval, dict[str, Any
 
 
 def test_the_keys_are_the_fields_of_the_wire_and_of_the_client() -> None:
-    assert set(FilterKeys.model_fields) == set(scope_pb2.Filter.DESCRIPTOR.fields_by_name)
+    assert set(FilterKeys.model_fields) == set(scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name)
     assert set(FilterKeys.model_fields) == {field.name for field in fields(Filter)}
 
 

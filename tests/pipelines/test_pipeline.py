@@ -127,7 +127,7 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
         access=Access("acme", ("finance",), ("internal",), 2),
         filter=Filter(languages=("python",)),
     )
-    scope = scope_pb2.Scope(repository="shop", branch="main", active_index="pinned")
+    scope = scope_pb2.IndexScope(repository="shop", branch="main", active_index="pinned")
     access = scope_pb2.AccessContext(
         tenant_id="acme", acl_tags_any=["finance"], classification_labels_all=["internal"], clearance_level=2
     )

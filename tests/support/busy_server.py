@@ -21,7 +21,7 @@ SEARCHED = retrieval_pb2.SearchNodesResponse(
     hits=[retrieval_pb2.SearchHit(id="shop::main::cs::A", score=0.5, rank=1)], index="v1", exact=True
 )
 EXPANDED = retrieval_pb2.ExpandDependencyTreeResponse(
-    seed_ids=["shop::main::cs::A"], nodes=[retrieval_pb2.ExpandedNode(id="shop::main::cs::A")], index="v1"
+    seed_ids=["shop::main::cs::A"], nodes=[retrieval_pb2.ReachedNode(id="shop::main::cs::A")], index="v1"
 )
 FETCHED = retrieval_pb2.FetchNodeTextsResponse(
     texts=[retrieval_pb2.NodeText(id="shop::main::cs::A", text="class A { }", is_seed=True, token_count=4)],

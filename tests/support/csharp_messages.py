@@ -26,6 +26,8 @@ def declarations(files: Iterable[FileDescriptor]) -> str:
 
 def _file(file: FileDescriptor) -> Iterator[str]:
     yield f"namespace {_namespace(file)}\n{{"
+    yield f"public static class {_pascal(file.name.rsplit('/')[-1].removesuffix('.proto'))}Reflection\n{{"
+    yield "public static Google.Protobuf.Reflection.FileDescriptor Descriptor => throw null!;\n}"
     for enum in file.enum_types_by_name.values():
         yield from _enum(enum)
     for message in file.message_types_by_name.values():

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, scope_pb2
 from support.refusals import with_fields
 
-MAIN = scope_pb2.Scope(repository="platform", branch="main")
-PLAIN = scope_pb2.Scope(repository="platform", branch="plain")
-RANKING = scope_pb2.Scope(repository="platform", branch="ranking")
-BULK = scope_pb2.Scope(repository="platform", branch="bulk")
+MAIN = scope_pb2.IndexScope(repository="platform", branch="main")
+PLAIN = scope_pb2.IndexScope(repository="platform", branch="plain")
+RANKING = scope_pb2.IndexScope(repository="platform", branch="ranking")
+BULK = scope_pb2.IndexScope(repository="platform", branch="bulk")
 NOW = "2025-06-01T00:00:00Z"
 DENSE, CODE_WORDS, PROSE_WORDS, TRIGRAM = (
-    query_pb2.SOURCE_DENSE,
-    query_pb2.SOURCE_BM25_CODE,
-    query_pb2.SOURCE_BM25_NLP,
-    query_pb2.SOURCE_TRIGRAM,
+    retrieval_pb2.RETRIEVER_DENSE,
+    retrieval_pb2.RETRIEVER_BM25_CODE,
+    retrieval_pb2.RETRIEVER_BM25_PROSE,
+    retrieval_pb2.RETRIEVER_TRIGRAM,
 )
 EVERYTHING = query_pb2.HybridParameters(top_k=100, min_sim=0, trgm_limit=0)
 """Every node that is not narrowed away is a match, as long as the dense source is asked."""

@@ -41,16 +41,16 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         index = self._seen(request, request.scope)
-        seeds = [retrieval_pb2.ExpandedNode(id=seed) for seed in request.seed_ids]
+        seeds = [retrieval_pb2.ReachedNode(id=seed) for seed in request.seed_ids]
         ids = [f"{seed}.part" for seed in request.seed_ids]
         below = [
-            retrieval_pb2.ExpandedNode(id=node_id, depth=1, parent_id=node_id.removesuffix(".part"))
+            retrieval_pb2.ReachedNode(id=node_id, depth=1, parent_id=node_id.removesuffix(".part"))
             for node_id in ids
             if node_id not in request.seed_ids
         ][: request.max_nodes - len(seeds)]
         known = {node.id for node in (*seeds, *below)}
         edges = [
-            retrieval_pb2.DependencyEdge(
+            retrieval_pb2.GraphEdge(
                 from_id=node_id.removesuffix(".part"), to_id=node_id, edge_type="Calls", confidence=1
             )
             for node_id in ids
@@ -70,7 +70,7 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
         index = self._seen(request, request.scope)
         ids = [request.from_ids[0], f"{request.from_ids[0]}.part", request.to_ids[-1]]
         hops = [
-            retrieval_pb2.DependencyEdge(from_id=near, to_id=far, edge_type="Calls", confidence=0.5, line=7)
+            retrieval_pb2.GraphEdge(from_id=near, to_id=far, edge_type="Calls", confidence=0.5, line=7)
             for near, far in pairwise(ids)
         ]
         debug = retrieval_pb2.FindPathsDebug(
@@ -96,7 +96,7 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
                 depth=depth,
                 parent_id=parent_id,
                 token_count=5,
-                location=retrieval_pb2.Location(path="src/all.py", start_line=number, end_line=number),
+                location=retrieval_pb2.SourceLocation(path="src/all.py", start_line=number, end_line=number),
             )
             for number, (node_id, depth, parent_id) in enumerate(wanted, start=1)
         ][: request.budget_tokens // 5]
@@ -118,13 +118,13 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
                 text=f"def source_of({word!r}): ..." if rank <= request.budget_tokens // 5 else "",
                 text_omitted=rank > request.budget_tokens // 5,
                 token_count=5,
-                citation=retrieval_pb2.Location(path="src/all.py", start_line=rank, end_line=rank),
+                location=retrieval_pb2.SourceLocation(path="src/all.py", start_line=rank, end_line=rank),
             )
             for rank, word in enumerate(words, start=1)
         ]
         return query_pb2.QueryResponse(matches=matches, index=index)
 
-    def _seen(self, request: Message, scope: scope_pb2.Scope) -> str:
+    def _seen(self, request: Message, scope: scope_pb2.IndexScope) -> str:
         self.requests.append(request)
         if scope.active_index:
             return scope.active_index

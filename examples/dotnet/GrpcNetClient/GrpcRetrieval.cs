@@ -1,6 +1,7 @@
 using System;
 using System.Linq;
 using System.Threading.Tasks;
+using Google.Protobuf.Reflection;
 using Google.Rpc;
 using Groundwire.Evidence;
 using Grpc.Core;
@@ -10,6 +11,9 @@ using V1 = Groundwire.V1;
 /// <summary>The three actions over Grpc.Net.Client and the stubs that Grpc.Tools generates.</summary>
 internal sealed class GrpcRetrieval : IRetrieval
 {
+    private static readonly EnumDescriptor Reasons =
+        V1.ErrorsReflection.Descriptor.FindTypeByName<EnumDescriptor>(nameof(V1.ErrorReason));
+
     private readonly V1.RetrievalService.RetrievalServiceClient client;
 
     private GrpcRetrieval(ChannelBase channel) => client = new V1.RetrievalService.RetrievalServiceClient(channel);
@@ -57,7 +61,7 @@ internal sealed class GrpcRetrieval : IRetrieval
         Guard("FetchNodeTexts", async () =>
         {
             var nodes = question.Nodes.Select(
-                node => new V1.GraphNode { Id = node.Id, Depth = node.Depth, ParentId = node.ParentId });
+                node => new V1.ReachedNode { Id = node.Id, Depth = node.Depth, ParentId = node.ParentId });
             var request = new V1.FetchNodeTextsRequest
             {
                 Scope = Message(question.Scope),
@@ -72,7 +76,7 @@ internal sealed class GrpcRetrieval : IRetrieval
             return new TextsAnswer(texts.ToList(), response.UsedTokens);
         });
 
-    private static V1.Scope Message(Scope scope) =>
+    private static V1.IndexScope Message(Scope scope) =>
         new() { Repository = scope.Repository, Branch = scope.Branch, ActiveIndex = scope.ActiveIndex };
 
     private static CallOptions OptionsOf(CallContext context)
@@ -101,11 +105,13 @@ internal sealed class GrpcRetrieval : IRetrieval
     private static FailureDetails Details(byte[]? encoded)
     {
         var details = new FailureDetails();
+        var reason = V1.ErrorReason.Unspecified;
         foreach (var detail in Google.Rpc.Status.Parser.ParseFrom(encoded ?? Array.Empty<byte>()).Details)
         {
             if (detail.TryUnpack(out ErrorInfo info))
             {
                 details.Reason = info.Reason;
+                reason = ReasonOf(info);
                 foreach (var (key, value) in info.Metadata)
                 {
                     details.Metadata[key] = value;
@@ -116,11 +122,15 @@ internal sealed class GrpcRetrieval : IRetrieval
                 details.Violations.AddRange(badRequest.FieldViolations.Select(
                     broken => new FieldViolation(broken.Field, broken.Description)));
             }
-            else if (detail.TryUnpack(out RetryInfo retry))
+            else if (reason == V1.ErrorReason.Overloaded && detail.TryUnpack(out RetryInfo retry))
             {
                 details.RetryAfter = retry.RetryDelay.ToTimeSpan();
             }
         }
         return details;
     }
+
+    /// <summary>The value that an error names; Unspecified for one that only a newer server knows.</summary>
+    private static V1.ErrorReason ReasonOf(ErrorInfo info) =>
+        (V1.ErrorReason)(Reasons.FindValueByName(info.Reason)?.Number ?? 0);
 }

@@ -98,7 +98,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
     `active_index`.
     """
-    ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: _ErrorReason.ValueType  # 21
+    ERROR_REASON_LIFECYCLE_NOT_GRANTED: _ErrorReason.ValueType  # 21
     """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
     ERROR_REASON_IDENTITY_REQUIRED: _ErrorReason.ValueType  # 22
     """UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
@@ -107,7 +107,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_IDENTITY_REFUSED: _ErrorReason.ValueType  # 23
     """UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
     - `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
-    - `algorithm`: the token is signed by a method that is not admitted, or unsigned;
+    - `algorithm`: the token is signed by a method that is not allowed, or unsigned;
     - `key`: it names no key that is known, or none at all;
     - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
     - `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;
@@ -142,8 +142,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
-    `domain` is `groundwire` and whose `reason` is the full name of one of these values, such as
+    `domain` is `groundwire` and whose `reason` is the exact name of one of these values, such as
     `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata.
+
+    So the generated code of every language finds the value by its name, and no table is written by hand:
+    - C#: ErrorsReflection.Descriptor.FindTypeByName<EnumDescriptor>("ErrorReason").FindValueByName(reason), whose Number
+      is that of the generated enum (Enum.Parse does not know the name: C#'s members are called `FieldRequired`);
+    - Go: ErrorReason_value[reason]; Java: ErrorReason.valueOf(reason); Python: ErrorReason.Value(reason).
+    A name that is not found is that of a newer server: go by the status code.
 
     Errors of status INVALID_ARGUMENT also carry google.rpc.BadRequest with one FieldViolation for each
     broken rule: `field` is the proto path (`scope.repository`, `nodes[3].parent_id`), `reason` one of
@@ -227,7 +233,7 @@ ERROR_REASON_NO_MATCHES: ErrorReason.ValueType  # 20
 """NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
 `active_index`.
 """
-ERROR_REASON_VISIBILITY_OVERRIDE_DENIED: ErrorReason.ValueType  # 21
+ERROR_REASON_LIFECYCLE_NOT_GRANTED: ErrorReason.ValueType  # 21
 """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
 ERROR_REASON_IDENTITY_REQUIRED: ErrorReason.ValueType  # 22
 """UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
@@ -236,7 +242,7 @@ certificate nor trusted proxy in `mtls`.
 ERROR_REASON_IDENTITY_REFUSED: ErrorReason.ValueType  # 23
 """UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
 - `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
-- `algorithm`: the token is signed by a method that is not admitted, or unsigned;
+- `algorithm`: the token is signed by a method that is not allowed, or unsigned;
 - `key`: it names no key that is known, or none at all;
 - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
 - `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;

@@ -21,7 +21,7 @@ else:
 DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
-class Index(_message.Message):
+class IndexVersion(_message.Message):
     """An index version as far as the caller may see it."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -44,7 +44,7 @@ class Index(_message.Message):
     branch: _builtins.str
     """The branch it belongs to."""
     version: _builtins.str
-    """The version's name; what `Scope.active_index` takes."""
+    """The version's name; what `IndexScope.active_index` takes."""
     active: _builtins.bool
     """True for the version that answers when none is pinned."""
     source: _builtins.str
@@ -90,7 +90,7 @@ class Index(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Index: _TypeAlias = Index  # noqa: Y015
+Global___IndexVersion: _TypeAlias = IndexVersion  # noqa: Y015
 
 @_typing.final
 class ListIndexesRequest(_message.Message):
@@ -132,13 +132,13 @@ class ListIndexesResponse(_message.Message):
 
     INDEXES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def indexes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Index]:
+    def indexes(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexVersion]:
         """Ordered by repository, branch and version."""
 
     def __init__(
         self,
         *,
-        indexes: _abc.Iterable[Global___Index] | None = ...,
+        indexes: _abc.Iterable[Global___IndexVersion] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -157,7 +157,7 @@ class GetIndexRequest(_message.Message):
     SCOPE_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """The scope; without `active_index`, its active version. Required."""
 
     @_builtins.property
@@ -167,7 +167,7 @@ class GetIndexRequest(_message.Message):
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "scope", b"scope"]  # noqa: Y015
@@ -186,13 +186,13 @@ class GetIndexResponse(_message.Message):
 
     INDEX_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def index(self) -> Global___Index:
+    def index(self) -> Global___IndexVersion:
         """As far as the caller may see it."""
 
     def __init__(
         self,
         *,
-        index: Global___Index | None = ...,
+        index: Global___IndexVersion | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -210,13 +210,13 @@ class ActivateIndexRequest(_message.Message):
 
     SCOPE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """The scope with `active_index`. Required."""
 
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -256,13 +256,13 @@ class DeleteIndexRequest(_message.Message):
 
     SCOPE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """The scope with `active_index`. Required."""
 
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

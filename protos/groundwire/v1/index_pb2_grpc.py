@@ -28,7 +28,7 @@ if _version_not_supported:
 class IndexServiceStub(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
@@ -66,7 +66,7 @@ class IndexServiceStub(object):
 class IndexServiceServicer(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
@@ -100,7 +100,7 @@ class IndexServiceServicer(object):
         version they started with. Activating the active version does nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
         FAILED_PRECONDITION (the version was deleted or is damaged).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -111,7 +111,7 @@ class IndexServiceServicer(object):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
         FAILED_PRECONDITION (the version is active, or was deleted).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -152,7 +152,7 @@ def add_IndexServiceServicer_to_server(servicer, server):
 class IndexService(object):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and

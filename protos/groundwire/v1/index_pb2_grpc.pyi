@@ -29,7 +29,7 @@ GRPC_VERSION: str
 class IndexServiceStub:
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
@@ -59,14 +59,14 @@ class IndexServiceStub:
     version they started with. Activating the active version does nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version is active, or was deleted).
     """
 
@@ -74,7 +74,7 @@ class IndexServiceStub:
 class IndexServiceAsyncStub(IndexServiceStub):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
@@ -101,21 +101,21 @@ class IndexServiceAsyncStub(IndexServiceStub):
     version they started with. Activating the active version does nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
     """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version is active, or was deleted).
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
     which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration admits it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
@@ -158,7 +158,7 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         version they started with. Activating the active version does nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
         FAILED_PRECONDITION (the version was deleted or is damaged).
         """
 
@@ -171,7 +171,7 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not admitted, or not granted to the caller); NOT_FOUND (no such scope or version);
+        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
         FAILED_PRECONDITION (the version is active, or was deleted).
         """
 

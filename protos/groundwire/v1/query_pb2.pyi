@@ -22,42 +22,6 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _Source:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _SourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Source.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    SOURCE_UNSPECIFIED: _Source.ValueType  # 0
-    """Refused in a request, never sent."""
-    SOURCE_DENSE: _Source.ValueType  # 1
-    """Cosine similarity of embeddings, in [-1, 1]."""
-    SOURCE_BM25_CODE: _Source.ValueType  # 2
-    """BM25 over code tokens: identifiers whole and in parts. Above 0."""
-    SOURCE_BM25_NLP: _Source.ValueType  # 3
-    """BM25 over prose tokens: words and the words inside identifiers, stemmed. Above 0."""
-    SOURCE_TRIGRAM: _Source.ValueType  # 4
-    """Trigram similarity between names in the query and a node's symbol and path, so that a name with a typo is found.
-    In (0, 1]; 1 is the same name.
-    """
-
-class Source(_Source, metaclass=_SourceEnumTypeWrapper):
-    """What proposes candidates."""
-
-SOURCE_UNSPECIFIED: Source.ValueType  # 0
-"""Refused in a request, never sent."""
-SOURCE_DENSE: Source.ValueType  # 1
-"""Cosine similarity of embeddings, in [-1, 1]."""
-SOURCE_BM25_CODE: Source.ValueType  # 2
-"""BM25 over code tokens: identifiers whole and in parts. Above 0."""
-SOURCE_BM25_NLP: Source.ValueType  # 3
-"""BM25 over prose tokens: words and the words inside identifiers, stemmed. Above 0."""
-SOURCE_TRIGRAM: Source.ValueType  # 4
-"""Trigram similarity between names in the query and a node's symbol and path, so that a name with a typo is found.
-In (0, 1]; 1 is the same name.
-"""
-Global___Source: _TypeAlias = Source  # noqa: Y015
-
 class _FusionMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -71,10 +35,10 @@ class _FusionModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FusionMode
     FUSION_MODE_RRF: _FusionMode.ValueType  # 2
     """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
     FUSION_MODE_WEIGHTED: _FusionMode.ValueType  # 3
-    """A weighted sum of normalised scores: `alpha` for the dense source, the rest shared by the others."""
+    """A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others."""
 
 class FusionMode(_FusionMode, metaclass=_FusionModeEnumTypeWrapper):
-    """How the sources' lists become one."""
+    """How the retrievers' lists become one."""
 
 FUSION_MODE_UNSPECIFIED: FusionMode.ValueType  # 0
 """WEIGHTED where `hybrid.alpha` is given, else what the routing rule says, else ADAPTIVE."""
@@ -83,7 +47,7 @@ FUSION_MODE_ADAPTIVE: FusionMode.ValueType  # 1
 FUSION_MODE_RRF: FusionMode.ValueType  # 2
 """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
 FUSION_MODE_WEIGHTED: FusionMode.ValueType  # 3
-"""A weighted sum of normalised scores: `alpha` for the dense source, the rest shared by the others."""
+"""A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others."""
 Global___FusionMode: _TypeAlias = FusionMode  # noqa: Y015
 
 class _QueryClass:
@@ -140,12 +104,12 @@ class HybridParameters(_message.Message):
     MAX_CANDIDATES_FIELD_NUMBER: _builtins.int
     DIVERSIFY_STRENGTH_FIELD_NUMBER: _builtins.int
     alpha: _builtins.float
-    """The weight of the dense source in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
+    """The weight of the dense retriever in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
     absent. The others share the rest evenly. Given without a `fusion`, it asks for a WEIGHTED one. How great it is has
-    no effect on other fusions, nor where the dense source is asked alone or not at all.
+    no effect on other fusions, nor where the dense retriever is asked alone or not at all.
     """
     min_sim: _builtins.float
-    """The least cosine similarity of a candidate of the dense source, 0 to 1; when absent, the server's default (0.15
+    """The least cosine similarity of a candidate of the dense retriever, 0 to 1; when absent, the server's default (0.15
     unless configured), or none at all where the filter or the routing rule narrows the search: the nearest of what
     they leave are candidates, however far.
     """
@@ -154,15 +118,15 @@ class HybridParameters(_message.Message):
     configured) when absent.
     """
     vec_limit: _builtins.int
-    """The most candidates of the dense source, 1 to 10,000; the server's default (3 times top_k and at least 150 unless
-    configured) when absent.
+    """The most candidates of the dense retriever, 1 to 10,000; the server's default (3 times top_k and at least 150
+    unless configured) when absent.
     """
     lex_limit: _builtins.int
-    """The most candidates of each other source, 1 to 10,000; the server's default (3 times top_k and at least 150 unless
-    configured) when absent.
+    """The most candidates of each other retriever, 1 to 10,000; the server's default (3 times top_k and at least 150
+    unless configured) when absent.
     """
     trgm_limit: _builtins.float
-    """The least trigram similarity of a candidate of the trigram source, 0 to 1; the server's default (0.3 unless
+    """The least trigram similarity of a candidate of the trigram retriever, 0 to 1; the server's default (0.3 unless
     configured) when absent.
     """
     max_candidates: _builtins.int
@@ -245,16 +209,18 @@ class RankingParameters(_message.Message):
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
     """A candidate gains this much times its file's share of the best file's score: BM25 over the code tokens of all that
-    the caller may see of the file. 0.3. Without effect when the source BM25_CODE is not asked; a document of more than
-    2,000 visible nodes has no score.
+    the caller may see of the file. 0.3. Without effect when the retriever BM25_CODE is not asked; a document of more
+    than 2,000 visible nodes has no score.
     """
     test_factor: _builtins.float
-    """What the score of a test is multiplied by, unless the question speaks of tests, specs or fixtures in the plural. 0.5."""
+    """What the score of a test is multiplied by, unless the question speaks of tests, specs or fixtures in the plural.
+    0.5.
+    """
     generated_factor: _builtins.float
     """What the score of generated code is multiplied by, unless the question says "generated". 0.5."""
     prose_factor: _builtins.float
-    """What the score of prose (corpus types `DOC_*`) is multiplied by, unless the question speaks of documentation or calls
-    for a corpus boost of prose. 0.75.
+    """What the score of prose (corpus types `DOC_*`) is multiplied by, unless the question speaks of documentation or
+    calls for a corpus boost of prose. 0.75.
     """
     fragment_factor: _builtins.float
     """What the score of a text of fewer than 80 characters is multiplied by. 0.85."""
@@ -323,11 +289,11 @@ class QueryRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     HYBRID_FIELD_NUMBER: _builtins.int
     TOP_K_FIELD_NUMBER: _builtins.int
-    VISIBILITY_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
     PROCESS_FIELD_NUMBER: _builtins.int
     DOC_CLASS_FIELD_NUMBER: _builtins.int
     WORKFLOW_ID_FIELD_NUMBER: _builtins.int
-    SOURCES_FIELD_NUMBER: _builtins.int
+    RETRIEVERS_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
     RRF_K_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
@@ -345,13 +311,13 @@ class QueryRequest(_message.Message):
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
     """Overrides `hybrid.top_k`. Same bounds."""
-    visibility: _scope_pb2.Visibility.ValueType
+    lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the query is about. Anything but ACTIVE needs the server's leave for this caller."""
     process: _builtins.str
-    """The process that asks. With `doc_class` and `workflow_id` it chooses a rule of the server's routing, if the operator
-    has written one that matches: the rule may narrow the search to collections, give defaults of parameters and of the
-    fusion, and name the index version that answers. `meta.routing` tells which rule it was. Where none matches, the
-    three have no effect; to narrow by metadata is the filter's part. At most 1,024 characters each.
+    """The process that asks. With `doc_class` and `workflow_id` it chooses a rule of the server's routing, if the
+    operator has written one that matches: the rule may narrow the search to collections, give defaults of parameters
+    and of the fusion, and name the index version that answers. `meta.routing` tells which rule it was. Where none
+    matches, the three have no effect; to narrow by metadata is the filter's part. At most 1,024 characters each.
     """
     doc_class: _builtins.str
     """The class of documents that is meant; see `process`."""
@@ -363,7 +329,8 @@ class QueryRequest(_message.Message):
     """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by other fusions."""
     rerank: _builtins.bool
     """Lets a reranker read the query with the best candidates, 50 of them or top_k if that is more. Needs one in the
-    server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+    server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to
+    it.
     """
     freshness_half_life_days: _builtins.float
     """The age in days at which what a conversation gains by being recent is halved, to 36,500; 0 switches freshness off.
@@ -386,12 +353,13 @@ class QueryRequest(_message.Message):
     budget_tokens: _builtins.int
     """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
     taken whole, first those of the matches by rank, then of their parents, then of the neighbours, then of the parents
-    of these; one that does not fit what is left is omitted, and those after it may still fit. One that only the response
-    has no room for takes its part of the budget nevertheless, so that what is left of it can fetch such texts. A text
-    that the response holds several times counts once. Absent: as many texts as the response has room for.
+    of these; one that does not fit what is left is omitted, and those after it may still fit. One that only the
+    response has no room for takes its part of the budget nevertheless, so that what is left of it can fetch such
+    texts. A text that the response holds several times counts once. Absent: as many texts as the response has room
+    for.
     """
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """Where to search. Required."""
 
     @_builtins.property
@@ -399,9 +367,9 @@ class QueryRequest(_message.Message):
         """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
-    def filter(self) -> _scope_pb2.Filter:
-        """Narrows every source before it ranks, and what is returned around the matches: parents, neighbours, and the edges
-        between services, both ends of which must pass. Absent: no filter.
+    def filter(self) -> _scope_pb2.NodeFilter:
+        """Narrows every retriever before it ranks, and what is returned around the matches: parents, neighbours, and the
+        edges between services, both ends of which must pass. Absent: no filter.
         """
 
     @_builtins.property
@@ -409,8 +377,8 @@ class QueryRequest(_message.Message):
         """How to search. Absent: every default."""
 
     @_builtins.property
-    def sources(self) -> _containers.RepeatedScalarFieldContainer[Global___Source.ValueType]:
-        """The sources to ask, each once, so at most 4. Empty: every source that the index has."""
+    def retrievers(self) -> _containers.RepeatedScalarFieldContainer[_retrieval_pb2.Retriever.ValueType]:
+        """The retrievers to ask, each once, so at most 4. Empty: every retriever that the index has."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
@@ -419,7 +387,7 @@ class QueryRequest(_message.Message):
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The query as an embedding of the index's dimension, for callers that embed by themselves. Finite and not all zero,
-        at most 16,384 components; it need not be of unit length. Refused when `sources` leaves the dense source out.
+        at most 16,384 components; it need not be of unit length. Refused when `retrievers` leaves the dense retriever out.
         Empty: the server embeds `query`.
         """
 
@@ -430,17 +398,17 @@ class QueryRequest(_message.Message):
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
         query: _builtins.str = ...,
-        filter: _scope_pb2.Filter | None = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
         hybrid: Global___HybridParameters | None = ...,
         top_k: _builtins.int | None = ...,
-        visibility: _scope_pb2.Visibility.ValueType = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
         process: _builtins.str = ...,
         doc_class: _builtins.str = ...,
         workflow_id: _builtins.str = ...,
-        sources: _abc.Iterable[Global___Source.ValueType] | None = ...,
+        retrievers: _abc.Iterable[_retrieval_pb2.Retriever.ValueType] | None = ...,
         fusion: Global___FusionMode.ValueType = ...,
         rrf_k: _builtins.int | None = ...,
         rerank: _builtins.bool = ...,
@@ -457,7 +425,7 @@ class QueryRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "sources", b"sources", "top_k", b"top_k", "visibility", b"visibility", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
@@ -494,7 +462,7 @@ class StageScores(_message.Message):
 
     DENSE_FIELD_NUMBER: _builtins.int
     BM25_CODE_FIELD_NUMBER: _builtins.int
-    BM25_NLP_FIELD_NUMBER: _builtins.int
+    BM25_PROSE_FIELD_NUMBER: _builtins.int
     TRIGRAM_FIELD_NUMBER: _builtins.int
     FUSED_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
@@ -506,13 +474,13 @@ class StageScores(_message.Message):
     GRAPH_FIELD_NUMBER: _builtins.int
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
-    """Cosine similarity, in [-1, 1]. Absent when the dense source was not asked or the node has no vector."""
+    """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not asked or the node has no vector."""
     bm25_code: _builtins.float
-    """BM25 over code tokens; 0 when nothing matches. Absent when the source was not asked."""
-    bm25_nlp: _builtins.float
-    """BM25 over prose tokens; 0 when nothing matches. Absent when the source was not asked."""
+    """BM25 over code tokens; 0 when nothing matches. Absent when the retriever was not asked."""
+    bm25_prose: _builtins.float
+    """BM25 over prose tokens; 0 when nothing matches. Absent when the retriever was not asked."""
     trigram: _builtins.float
-    """Trigram similarity in [0, 1]. Absent when the source was not asked."""
+    """Trigram similarity in [0, 1]. Absent when the retriever was not asked."""
     fused: _builtins.float
     """As the fusion gives it: a sum of reciprocal ranks, or a weighted sum in [0, 1]."""
     rerank: _builtins.float
@@ -539,7 +507,7 @@ class StageScores(_message.Message):
         *,
         dense: _builtins.float | None = ...,
         bm25_code: _builtins.float | None = ...,
-        bm25_nlp: _builtins.float | None = ...,
+        bm25_prose: _builtins.float | None = ...,
         trigram: _builtins.float | None = ...,
         fused: _builtins.float = ...,
         rerank: _builtins.float | None = ...,
@@ -551,14 +519,14 @@ class StageScores(_message.Message):
         graph: _builtins.float | None = ...,
         repeat_factor: _builtins.float = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_nlp", b"_bm25_nlp", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_nlp", b"bm25_nlp", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bm25_code: _TypeAlias = _typing.Literal["bm25_code"]  # noqa: Y015
     _WhichOneofArgType__bm25_code: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code"]  # noqa: Y015
-    _WhichOneofReturnType__bm25_nlp: _TypeAlias = _typing.Literal["bm25_nlp"]  # noqa: Y015
-    _WhichOneofArgType__bm25_nlp: _TypeAlias = _typing.Literal["_bm25_nlp", b"_bm25_nlp"]  # noqa: Y015
+    _WhichOneofReturnType__bm25_prose: _TypeAlias = _typing.Literal["bm25_prose"]  # noqa: Y015
+    _WhichOneofArgType__bm25_prose: _TypeAlias = _typing.Literal["_bm25_prose", b"_bm25_prose"]  # noqa: Y015
     _WhichOneofReturnType__dense: _TypeAlias = _typing.Literal["dense"]  # noqa: Y015
     _WhichOneofArgType__dense: _TypeAlias = _typing.Literal["_dense", b"_dense"]  # noqa: Y015
     _WhichOneofReturnType__file: _TypeAlias = _typing.Literal["file"]  # noqa: Y015
@@ -574,7 +542,7 @@ class StageScores(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__bm25_code) -> _WhichOneofReturnType__bm25_code | None: ...
     @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__bm25_nlp) -> _WhichOneofReturnType__bm25_nlp | None: ...
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__bm25_prose) -> _WhichOneofReturnType__bm25_prose | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__dense) -> _WhichOneofReturnType__dense | None: ...
     @_typing.overload
@@ -600,7 +568,7 @@ class ParentContext(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     TEXT_OMITTED_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
-    CITATION_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
     OMIT_REASON_FIELD_NUMBER: _builtins.int
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
@@ -616,7 +584,7 @@ class ParentContext(_message.Message):
     token_count: _builtins.int
     """The text's length in tokens."""
     @_builtins.property
-    def citation(self) -> _retrieval_pb2.Location:
+    def location(self) -> _retrieval_pb2.SourceLocation:
         """Where the text stands."""
 
     def __init__(
@@ -626,13 +594,13 @@ class ParentContext(_message.Message):
         text: _builtins.str = ...,
         text_omitted: _builtins.bool = ...,
         symbol: _builtins.str = ...,
-        citation: _retrieval_pb2.Location | None = ...,
+        location: _retrieval_pb2.SourceLocation | None = ...,
         omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
         token_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "omit_reason", b"omit_reason", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "location", b"location", "omit_reason", b"omit_reason", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -723,11 +691,11 @@ class QueryMatch(_message.Message):
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     CONTEXT_PREFIX_FIELD_NUMBER: _builtins.int
     SOURCE_URI_FIELD_NUMBER: _builtins.int
-    CITATION_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     CORPUS_TYPE_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
-    SYMBOL_NAME_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
     SIGNATURE_FIELD_NUMBER: _builtins.int
     SERVICE_NAME_FIELD_NUMBER: _builtins.int
     REPO_NAME_FIELD_NUMBER: _builtins.int
@@ -761,7 +729,7 @@ class QueryMatch(_message.Message):
     """`CODE_LOGIC`, `CODE_DEPLOY`, `DOC_README`, `DOC_RUNBOOK`, `CONVO_SLACK`, ...; empty when unknown."""
     language: _builtins.str
     """The language, such as `csharp`; empty when it has none."""
-    symbol_name: _builtins.str
+    symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     signature: _builtins.str
     """The symbol's signature; empty when unknown."""
@@ -786,8 +754,8 @@ class QueryMatch(_message.Message):
         """The score after each stage. Absent for a neighbour."""
 
     @_builtins.property
-    def citation(self) -> _retrieval_pb2.Location:
-        """Path, lines and hash of the text."""
+    def location(self) -> _retrieval_pb2.SourceLocation:
+        """Where the text stands."""
 
     @_builtins.property
     def timestamp(self) -> _timestamp_pb2.Timestamp:
@@ -809,11 +777,11 @@ class QueryMatch(_message.Message):
         token_count: _builtins.int = ...,
         context_prefix: _builtins.str = ...,
         source_uri: _builtins.str = ...,
-        citation: _retrieval_pb2.Location | None = ...,
+        location: _retrieval_pb2.SourceLocation | None = ...,
         kind: _builtins.str = ...,
         corpus_type: _builtins.str = ...,
         language: _builtins.str = ...,
-        symbol_name: _builtins.str = ...,
+        symbol: _builtins.str = ...,
         signature: _builtins.str = ...,
         service_name: _builtins.str = ...,
         repo_name: _builtins.str = ...,
@@ -826,9 +794,9 @@ class QueryMatch(_message.Message):
         is_generated: _builtins.bool = ...,
         omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol_name", b"symbol_name", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "location", b"location", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -932,7 +900,7 @@ class Routing(_message.Message):
     workflow_id: _builtins.str
     """As in the request."""
     embedder: _builtins.str
-    """The embedder of the index; empty for vectors that the source brought and where the dense source was not asked."""
+    """The embedder of the index; empty for vectors that the source brought and where the dense retriever was not asked."""
     @_builtins.property
     def collection_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The collections that the search was narrowed to: those of the filter, of the rule, or common to both. None also
@@ -959,16 +927,16 @@ class Routing(_message.Message):
 Global___Routing: _TypeAlias = Routing  # noqa: Y015
 
 @_typing.final
-class SourceUse(_message.Message):
-    """A source's part in the answer."""
+class RetrieverUse(_message.Message):
+    """A retriever's part in the answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    SOURCE_FIELD_NUMBER: _builtins.int
+    RETRIEVER_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
     CANDIDATES_FIELD_NUMBER: _builtins.int
-    source: Global___Source.ValueType
-    """Which source."""
+    retriever: _retrieval_pb2.Retriever.ValueType
+    """Which retriever."""
     weight: _builtins.float
     """Its weight in the fusion; 1 for each under RRF."""
     candidates: _builtins.int
@@ -976,22 +944,22 @@ class SourceUse(_message.Message):
     def __init__(
         self,
         *,
-        source: Global___Source.ValueType = ...,
+        retriever: _retrieval_pb2.Retriever.ValueType = ...,
         weight: _builtins.float = ...,
         candidates: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "source", b"source", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "retriever", b"retriever", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___SourceUse: _TypeAlias = SourceUse  # noqa: Y015
+Global___RetrieverUse: _TypeAlias = RetrieverUse  # noqa: Y015
 
 @_typing.final
 class RetrieveMeta(_message.Message):
-    """How an answer was made. Every count is of what the caller may see. A parameter is told as it was in effect, and absent
-    where it could have none on this query.
+    """How an answer was made. Every count is of what the caller may see. A parameter is told as it was in effect, and
+    absent where it could have none on this query.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1000,7 +968,7 @@ class RetrieveMeta(_message.Message):
     TOOK_MS_FIELD_NUMBER: _builtins.int
     QUERY_CLASS_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
-    SOURCES_FIELD_NUMBER: _builtins.int
+    RETRIEVERS_FIELD_NUMBER: _builtins.int
     ALPHA_FIELD_NUMBER: _builtins.int
     MIN_SIM_FIELD_NUMBER: _builtins.int
     TOP_K_EFFECTIVE_FIELD_NUMBER: _builtins.int
@@ -1015,7 +983,7 @@ class RetrieveMeta(_message.Message):
     LEXICAL_CANDIDATES_FIELD_NUMBER: _builtins.int
     FUSED_CANDIDATES_FIELD_NUMBER: _builtins.int
     DELETED_MATCHES_BLOCKED_FIELD_NUMBER: _builtins.int
-    VISIBILITY_EFFECTIVE_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_EFFECTIVE_FIELD_NUMBER: _builtins.int
     LEXICAL_INDEX_USED_FIELD_NUMBER: _builtins.int
     BOOSTS_FIELD_NUMBER: _builtins.int
     FRESHNESS_HALF_LIFE_DAYS_FIELD_NUMBER: _builtins.int
@@ -1035,9 +1003,9 @@ class RetrieveMeta(_message.Message):
     fusion: Global___FusionMode.ValueType
     """How the lists became one."""
     alpha: _builtins.float
-    """The alpha in effect: of a WEIGHTED fusion of the dense source with others."""
+    """The alpha in effect: of a WEIGHTED fusion of the dense retriever with others."""
     min_sim: _builtins.float
-    """The min_sim in effect: where the dense source was asked, unless a filter set the default aside."""
+    """The min_sim in effect: where the dense retriever was asked, unless a filter set the default aside."""
     top_k_effective: _builtins.int
     """The top_k in effect."""
     matches_returned: _builtins.int
@@ -1045,24 +1013,24 @@ class RetrieveMeta(_message.Message):
     max_candidates_effective: _builtins.int
     """The max_candidates in effect; absent when all were kept."""
     vec_limit: _builtins.int
-    """The vec_limit in effect: where the dense source was asked."""
+    """The vec_limit in effect: where the dense retriever was asked."""
     lex_limit: _builtins.int
-    """The lex_limit in effect: where another source was asked."""
+    """The lex_limit in effect: where another retriever was asked."""
     trgm_limit: _builtins.float
-    """The trgm_limit in effect: where the trigram source was asked."""
+    """The trgm_limit in effect: where the trigram retriever was asked."""
     diversify_strength: _builtins.float
     """The diversify_strength in effect: above 0, on an index with vectors."""
     rrf_k: _builtins.int
     """The rrf_k in effect: of an RRF fusion."""
     vector_candidates: _builtins.int
-    """Candidates of the dense source."""
+    """Candidates of the dense retriever."""
     lexical_candidates: _builtins.int
-    """Distinct candidates of all other sources."""
+    """Distinct candidates of all other retrievers."""
     fused_candidates: _builtins.int
     """Candidates after the fusion."""
     deleted_matches_blocked: _builtins.int
-    """Deleted nodes that would have been candidates had they been active; 0 unless `visibility_effective` is ACTIVE."""
-    visibility_effective: _scope_pb2.Visibility.ValueType
+    """Deleted nodes that would have been candidates had they been active; 0 unless `lifecycle_effective` is ACTIVE."""
+    lifecycle_effective: _scope_pb2.Lifecycle.ValueType
     """Which nodes the query was about."""
     freshness_half_life_days: _builtins.float
     """The half-life in effect, in days: where freshness is not switched off and a conversation with a timestamp was among
@@ -1083,12 +1051,12 @@ class RetrieveMeta(_message.Message):
         """How the vector space and the nodes were chosen."""
 
     @_builtins.property
-    def sources(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourceUse]:
-        """The sources that were asked, their weights and the lengths of their lists."""
+    def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverUse]:
+        """The retrievers that were asked, their weights and the lengths of their lists."""
 
     @_builtins.property
-    def lexical_index_used(self) -> _containers.RepeatedScalarFieldContainer[Global___Source.ValueType]:
-        """The sources other than the dense one that proposed a candidate."""
+    def lexical_index_used(self) -> _containers.RepeatedScalarFieldContainer[_retrieval_pb2.Retriever.ValueType]:
+        """The retrievers other than the dense one that proposed a candidate."""
 
     @_builtins.property
     def boosts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -1100,8 +1068,8 @@ class RetrieveMeta(_message.Message):
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
-        """The ranking parameters in effect: weights above 0 and factors below 1, without `file_weight` where the source
-        BM25_CODE was not asked and without the factors of what the question is about.
+        """The ranking parameters in effect: weights above 0 and factors below 1, without `file_weight` where the
+        retriever BM25_CODE was not asked and without the factors of what the question is about.
         """
 
     def __init__(
@@ -1111,7 +1079,7 @@ class RetrieveMeta(_message.Message):
         took_ms: _builtins.float = ...,
         query_class: Global___QueryClass.ValueType = ...,
         fusion: Global___FusionMode.ValueType = ...,
-        sources: _abc.Iterable[Global___SourceUse] | None = ...,
+        retrievers: _abc.Iterable[Global___RetrieverUse] | None = ...,
         alpha: _builtins.float | None = ...,
         min_sim: _builtins.float | None = ...,
         top_k_effective: _builtins.int = ...,
@@ -1126,8 +1094,8 @@ class RetrieveMeta(_message.Message):
         lexical_candidates: _builtins.int = ...,
         fused_candidates: _builtins.int = ...,
         deleted_matches_blocked: _builtins.int = ...,
-        visibility_effective: _scope_pb2.Visibility.ValueType = ...,
-        lexical_index_used: _abc.Iterable[Global___Source.ValueType] | None = ...,
+        lifecycle_effective: _scope_pb2.Lifecycle.ValueType = ...,
+        lexical_index_used: _abc.Iterable[_retrieval_pb2.Retriever.ValueType] | None = ...,
         boosts: _abc.Iterable[_builtins.str] | None = ...,
         freshness_half_life_days: _builtins.float | None = ...,
         freshness_weight: _builtins.float | None = ...,
@@ -1139,7 +1107,7 @@ class RetrieveMeta(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_diversify_strength", b"_diversify_strength", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_lex_limit", b"_lex_limit", "_max_candidates_effective", b"_max_candidates_effective", "_min_sim", b"_min_sim", "_rrf_k", b"_rrf_k", "_trgm_limit", b"_trgm_limit", "_vec_limit", b"_vec_limit", "alpha", b"alpha", "diversify_strength", b"diversify_strength", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "lex_limit", b"lex_limit", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "trgm_limit", b"trgm_limit", "vec_limit", b"vec_limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_diversify_strength", b"_diversify_strength", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_lex_limit", b"_lex_limit", "_max_candidates_effective", b"_max_candidates_effective", "_min_sim", b"_min_sim", "_rrf_k", b"_rrf_k", "_trgm_limit", b"_trgm_limit", "_vec_limit", b"_vec_limit", "alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "ranking", b"ranking", "routing", b"routing", "rrf_k", b"rrf_k", "sources", b"sources", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates", "visibility_effective", b"visibility_effective"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_diversify_strength", b"_diversify_strength", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_lex_limit", b"_lex_limit", "_max_candidates_effective", b"_max_candidates_effective", "_min_sim", b"_min_sim", "_rrf_k", b"_rrf_k", "_trgm_limit", b"_trgm_limit", "_vec_limit", b"_vec_limit", "alpha", b"alpha", "boosts", b"boosts", "deleted_matches_blocked", b"deleted_matches_blocked", "diversify_strength", b"diversify_strength", "exact", b"exact", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fused_candidates", b"fused_candidates", "fusion", b"fusion", "lex_limit", b"lex_limit", "lexical_candidates", b"lexical_candidates", "lexical_index_used", b"lexical_index_used", "lifecycle_effective", b"lifecycle_effective", "matches_returned", b"matches_returned", "max_candidates_effective", b"max_candidates_effective", "min_sim", b"min_sim", "now", b"now", "query_class", b"query_class", "ranking", b"ranking", "retrievers", b"retrievers", "routing", b"routing", "rrf_k", b"rrf_k", "took_ms", b"took_ms", "top_k_effective", b"top_k_effective", "trgm_limit", b"trgm_limit", "truncated", b"truncated", "used_tokens", b"used_tokens", "vec_limit", b"vec_limit", "vector_candidates", b"vector_candidates"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class QueryServiceStub(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
+    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
     propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
     change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
     further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
@@ -58,7 +58,7 @@ class QueryServiceStub(object):
 
 
 class QueryServiceServicer(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
+    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
     propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
     change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
     further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
@@ -83,8 +83,8 @@ class QueryServiceServicer(object):
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the index that the request or its routing rule pins does not exist, or nothing of it is
         visible to the caller; with `not_found_when_empty`, nothing matches.
-        - PERMISSION_DENIED: `visibility` is not ACTIVE and the server's configuration does not let the caller say so.
-        - FAILED_PRECONDITION: the index lacks what a source in `sources` reads; the server lacks the embedder of the index
+        - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the server's configuration does not let the caller say so.
+        - FAILED_PRECONDITION: the index lacks what one of `retrievers` reads; the server lacks the embedder of the index
         or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
         - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
         - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
@@ -111,7 +111,7 @@ def add_QueryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class QueryService(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several sources
+    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
     propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
     change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
     further matches of a file make room for others, and so do matches that resemble better ones. The best come back with

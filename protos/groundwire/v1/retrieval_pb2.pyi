@@ -29,9 +29,9 @@ class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType
     SEARCH_TYPE_UNSPECIFIED: _SearchType.ValueType  # 0
     """Refused: a search type is required."""
     SEARCH_TYPE_SEMANTIC: _SearchType.ValueType  # 1
-    """Cosine similarity of embeddings."""
+    """Cosine similarity of embeddings: the dense retriever alone."""
     SEARCH_TYPE_BM25: _SearchType.ValueType  # 2
-    """BM25 over code-aware tokens. A node that shares no token with the query is no hit."""
+    """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is no hit."""
     SEARCH_TYPE_HYBRID: _SearchType.ValueType  # 3
     """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
 
@@ -41,9 +41,9 @@ class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
 SEARCH_TYPE_UNSPECIFIED: SearchType.ValueType  # 0
 """Refused: a search type is required."""
 SEARCH_TYPE_SEMANTIC: SearchType.ValueType  # 1
-"""Cosine similarity of embeddings."""
+"""Cosine similarity of embeddings: the dense retriever alone."""
 SEARCH_TYPE_BM25: SearchType.ValueType  # 2
-"""BM25 over code-aware tokens. A node that shares no token with the query is no hit."""
+"""BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is no hit."""
 SEARCH_TYPE_HYBRID: SearchType.ValueType  # 3
 """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
 Global___SearchType: _TypeAlias = SearchType  # noqa: Y015
@@ -80,33 +80,41 @@ configuration, which may be a service elsewhere: the query and the texts of thes
 """
 Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
-class _SearchLeg:
+class _Retriever:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _SearchLegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchLeg.ValueType], _builtins.type):
+class _RetrieverEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Retriever.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    SEARCH_LEG_UNSPECIFIED: _SearchLeg.ValueType  # 0
-    """Never sent."""
-    SEARCH_LEG_SEMANTIC: _SearchLeg.ValueType  # 1
-    """Cosine similarity, in [-1, 1]."""
-    SEARCH_LEG_BM25: _SearchLeg.ValueType  # 2
-    """BM25 score, above 0."""
-    SEARCH_LEG_RERANK: _SearchLeg.ValueType  # 3
-    """The score the reranker gave."""
+    RETRIEVER_UNSPECIFIED: _Retriever.ValueType  # 0
+    """Refused in a request, never sent."""
+    RETRIEVER_DENSE: _Retriever.ValueType  # 1
+    """Cosine similarity of embeddings, in [-1, 1]."""
+    RETRIEVER_BM25_CODE: _Retriever.ValueType  # 2
+    """BM25 over code tokens: identifiers whole and in parts. Above 0."""
+    RETRIEVER_BM25_PROSE: _Retriever.ValueType  # 3
+    """BM25 over prose tokens: words and the words inside identifiers, stemmed. Above 0."""
+    RETRIEVER_TRIGRAM: _Retriever.ValueType  # 4
+    """Trigram similarity between names in the query and a node's symbol and path, so that a name with a typo is found.
+    In (0, 1]; 1 is the same name.
+    """
 
-class SearchLeg(_SearchLeg, metaclass=_SearchLegEnumTypeWrapper):
-    """Which list a hit's score came from."""
+class Retriever(_Retriever, metaclass=_RetrieverEnumTypeWrapper):
+    """What proposes candidates. SearchNodes asks the first two, by its search type; a query asks any of them."""
 
-SEARCH_LEG_UNSPECIFIED: SearchLeg.ValueType  # 0
-"""Never sent."""
-SEARCH_LEG_SEMANTIC: SearchLeg.ValueType  # 1
-"""Cosine similarity, in [-1, 1]."""
-SEARCH_LEG_BM25: SearchLeg.ValueType  # 2
-"""BM25 score, above 0."""
-SEARCH_LEG_RERANK: SearchLeg.ValueType  # 3
-"""The score the reranker gave."""
-Global___SearchLeg: _TypeAlias = SearchLeg  # noqa: Y015
+RETRIEVER_UNSPECIFIED: Retriever.ValueType  # 0
+"""Refused in a request, never sent."""
+RETRIEVER_DENSE: Retriever.ValueType  # 1
+"""Cosine similarity of embeddings, in [-1, 1]."""
+RETRIEVER_BM25_CODE: Retriever.ValueType  # 2
+"""BM25 over code tokens: identifiers whole and in parts. Above 0."""
+RETRIEVER_BM25_PROSE: Retriever.ValueType  # 3
+"""BM25 over prose tokens: words and the words inside identifiers, stemmed. Above 0."""
+RETRIEVER_TRIGRAM: Retriever.ValueType  # 4
+"""Trigram similarity between names in the query and a node's symbol and path, so that a name with a typo is found.
+In (0, 1]; 1 is the same name.
+"""
+Global___Retriever: _TypeAlias = Retriever  # noqa: Y015
 
 class _SearchPath:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -115,50 +123,50 @@ class _SearchPath:
 class _SearchPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchPath.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEARCH_PATH_UNSPECIFIED: _SearchPath.ValueType  # 0
-    """There was no semantic list."""
+    """The dense retriever was not asked."""
     SEARCH_PATH_EXACT: _SearchPath.ValueType  # 1
     """Every visible node that passes the filter was compared with the query."""
     SEARCH_PATH_APPROXIMATE: _SearchPath.ValueType  # 2
     """An approximate index proposed the candidates."""
 
 class SearchPath(_SearchPath, metaclass=_SearchPathEnumTypeWrapper):
-    """How the semantic list was made."""
+    """How the dense retriever's list was made."""
 
 SEARCH_PATH_UNSPECIFIED: SearchPath.ValueType  # 0
-"""There was no semantic list."""
+"""The dense retriever was not asked."""
 SEARCH_PATH_EXACT: SearchPath.ValueType  # 1
 """Every visible node that passes the filter was compared with the query."""
 SEARCH_PATH_APPROXIMATE: SearchPath.ValueType  # 2
 """An approximate index proposed the candidates."""
 Global___SearchPath: _TypeAlias = SearchPath  # noqa: Y015
 
-class _Direction:
+class _EdgeDirection:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _DirectionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Direction.ValueType], _builtins.type):
+class _EdgeDirectionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EdgeDirection.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    DIRECTION_UNSPECIFIED: _Direction.ValueType  # 0
+    EDGE_DIRECTION_UNSPECIFIED: _EdgeDirection.ValueType  # 0
     """The same as OUTGOING."""
-    DIRECTION_OUTGOING: _Direction.ValueType  # 1
+    EDGE_DIRECTION_OUTGOING: _EdgeDirection.ValueType  # 1
     """From a node to what it depends on."""
-    DIRECTION_INCOMING: _Direction.ValueType  # 2
+    EDGE_DIRECTION_INCOMING: _EdgeDirection.ValueType  # 2
     """From a node to what depends on it."""
-    DIRECTION_BOTH: _Direction.ValueType  # 3
+    EDGE_DIRECTION_BOTH: _EdgeDirection.ValueType  # 3
     """Both."""
 
-class Direction(_Direction, metaclass=_DirectionEnumTypeWrapper):
+class EdgeDirection(_EdgeDirection, metaclass=_EdgeDirectionEnumTypeWrapper):
     """Which way edges are followed."""
 
-DIRECTION_UNSPECIFIED: Direction.ValueType  # 0
+EDGE_DIRECTION_UNSPECIFIED: EdgeDirection.ValueType  # 0
 """The same as OUTGOING."""
-DIRECTION_OUTGOING: Direction.ValueType  # 1
+EDGE_DIRECTION_OUTGOING: EdgeDirection.ValueType  # 1
 """From a node to what it depends on."""
-DIRECTION_INCOMING: Direction.ValueType  # 2
+EDGE_DIRECTION_INCOMING: EdgeDirection.ValueType  # 2
 """From a node to what depends on it."""
-DIRECTION_BOTH: Direction.ValueType  # 3
+EDGE_DIRECTION_BOTH: EdgeDirection.ValueType  # 3
 """Both."""
-Global___Direction: _TypeAlias = Direction  # noqa: Y015
+Global___EdgeDirection: _TypeAlias = EdgeDirection  # noqa: Y015
 
 class _PrioritizationMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -169,13 +177,13 @@ class _PrioritizationModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Pr
     PRIORITIZATION_MODE_UNSPECIFIED: _PrioritizationMode.ValueType  # 0
     """The same as BALANCED."""
     PRIORITIZATION_MODE_SEED_FIRST: _PrioritizationMode.ValueType  # 1
-    """Seeds in their order, then graph nodes by depth and id."""
+    """Seeds in their order, then the others by depth and id."""
     PRIORITIZATION_MODE_GRAPH_FIRST: _PrioritizationMode.ValueType  # 2
     """For each seed in order: the seed, then the nodes whose parent chain leads to it, by depth and id. Nodes
     with no such chain last.
     """
     PRIORITIZATION_MODE_BALANCED: _PrioritizationMode.ValueType  # 3
-    """First seed, first graph node by depth and id, second seed, second graph node, and so on; when one list
+    """First seed, first other node by depth and id, second seed, second other node, and so on; when one list
     is exhausted, the rest of the other.
     """
 
@@ -185,13 +193,13 @@ class PrioritizationMode(_PrioritizationMode, metaclass=_PrioritizationModeEnumT
 PRIORITIZATION_MODE_UNSPECIFIED: PrioritizationMode.ValueType  # 0
 """The same as BALANCED."""
 PRIORITIZATION_MODE_SEED_FIRST: PrioritizationMode.ValueType  # 1
-"""Seeds in their order, then graph nodes by depth and id."""
+"""Seeds in their order, then the others by depth and id."""
 PRIORITIZATION_MODE_GRAPH_FIRST: PrioritizationMode.ValueType  # 2
 """For each seed in order: the seed, then the nodes whose parent chain leads to it, by depth and id. Nodes
 with no such chain last.
 """
 PRIORITIZATION_MODE_BALANCED: PrioritizationMode.ValueType  # 3
-"""First seed, first graph node by depth and id, second seed, second graph node, and so on; when one list
+"""First seed, first other node by depth and id, second seed, second other node, and so on; when one list
 is exhausted, the rest of the other.
 """
 Global___PrioritizationMode: _TypeAlias = PrioritizationMode  # noqa: Y015
@@ -246,7 +254,7 @@ class SearchNodesRequest(_message.Message):
     RRF_K_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
-    VISIBILITY_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
     search_type: Global___SearchType.ValueType
     """How to search. Required."""
     query: _builtins.str
@@ -262,11 +270,11 @@ class SearchNodesRequest(_message.Message):
     rerank: Global___Rerank.ValueType
     """Reorders a semantic search; refused for the others. It reads top_k times 6 candidates (a server setting)."""
     explain: _builtins.bool
-    """Fills `debug` and each hit's `legs`."""
-    visibility: _scope_pb2.Visibility.ValueType
+    """Fills `debug`, and each hit's `retrievers` and `matched_tokens`."""
+    lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """Where to search. Required."""
 
     @_builtins.property
@@ -274,7 +282,7 @@ class SearchNodesRequest(_message.Message):
         """What the caller may see; see AccessContext for what an absent one means."""
 
     @_builtins.property
-    def filter(self) -> _scope_pb2.Filter:
+    def filter(self) -> _scope_pb2.NodeFilter:
         """Narrows the search before ranking. Absent: no filter."""
 
     @_builtins.property
@@ -287,9 +295,9 @@ class SearchNodesRequest(_message.Message):
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
-        filter: _scope_pb2.Filter | None = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
         search_type: Global___SearchType.ValueType = ...,
         query: _builtins.str = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
@@ -297,17 +305,51 @@ class SearchNodesRequest(_message.Message):
         rrf_k: _builtins.int | None = ...,
         rerank: Global___Rerank.ValueType = ...,
         explain: _builtins.bool = ...,
-        visibility: _scope_pb2.Visibility.ValueType = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "filter", b"filter", "rrf_k", b"rrf_k", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "search_type", b"search_type", "top_k", b"top_k", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "lifecycle", b"lifecycle", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "search_type", b"search_type", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
     _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rrf_k) -> _WhichOneofReturnType__rrf_k | None: ...
 
 Global___SearchNodesRequest: _TypeAlias = SearchNodesRequest  # noqa: Y015
+
+@_typing.final
+class SourceLocation(_message.Message):
+    """Where a node's text stands in its source."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATH_FIELD_NUMBER: _builtins.int
+    START_LINE_FIELD_NUMBER: _builtins.int
+    END_LINE_FIELD_NUMBER: _builtins.int
+    CONTENT_HASH_FIELD_NUMBER: _builtins.int
+    path: _builtins.str
+    """The path within the source, with forward slashes; empty when unknown."""
+    start_line: _builtins.int
+    """First line, 1-based; 0 when unknown."""
+    end_line: _builtins.int
+    """Last line, 1-based and inclusive; 0 when unknown."""
+    content_hash: _builtins.str
+    """Lower-case hexadecimal SHA-256 of the UTF-8 text."""
+    def __init__(
+        self,
+        *,
+        path: _builtins.str = ...,
+        start_line: _builtins.int = ...,
+        end_line: _builtins.int = ...,
+        content_hash: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_hash", b"content_hash", "end_line", b"end_line", "path", b"path", "start_line", b"start_line"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SourceLocation: _TypeAlias = SourceLocation  # noqa: Y015
 
 @_typing.final
 class SearchHit(_message.Message):
@@ -318,10 +360,12 @@ class SearchHit(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
-    LEGS_FIELD_NUMBER: _builtins.int
+    RETRIEVERS_FIELD_NUMBER: _builtins.int
     MATCHED_TOKENS_FIELD_NUMBER: _builtins.int
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
@@ -334,9 +378,13 @@ class SearchHit(_message.Message):
     """True when the node is a test."""
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
+    symbol: _builtins.str
+    """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     @_builtins.property
-    def legs(self) -> _containers.RepeatedCompositeFieldContainer[Global___LegScore]:
-        """The hit's place in each list it came from. Filled only when `explain` was asked."""
+    def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
+        """The hit's place in the list of each retriever that proposed it; a rerank changes `score` and `rank` alone. Filled
+        only when `explain` was asked.
+        """
 
     @_builtins.property
     def matched_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -344,54 +392,60 @@ class SearchHit(_message.Message):
         searches with a BM25 list.
         """
 
+    @_builtins.property
+    def location(self) -> Global___SourceLocation:
+        """Where its text stands."""
+
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         score: _builtins.float = ...,
         rank: _builtins.int = ...,
-        legs: _abc.Iterable[Global___LegScore] | None = ...,
+        retrievers: _abc.Iterable[Global___RetrieverScore] | None = ...,
         matched_tokens: _abc.Iterable[_builtins.str] | None = ...,
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
+        symbol: _builtins.str = ...,
+        location: Global___SourceLocation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "legs", b"legs", "matched_tokens", b"matched_tokens", "rank", b"rank", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchHit: _TypeAlias = SearchHit  # noqa: Y015
 
 @_typing.final
-class LegScore(_message.Message):
-    """A hit's place in one of the lists that made the result."""
+class RetrieverScore(_message.Message):
+    """A hit's place in the list of one retriever."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    LEG_FIELD_NUMBER: _builtins.int
+    RETRIEVER_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
-    leg: Global___SearchLeg.ValueType
-    """Which list."""
+    retriever: Global___Retriever.ValueType
+    """Whose list."""
     rank: _builtins.int
     """1 for the best of that list."""
     score: _builtins.float
-    """The score in that list."""
+    """The score in that list; see Retriever for its range."""
     def __init__(
         self,
         *,
-        leg: Global___SearchLeg.ValueType = ...,
+        retriever: Global___Retriever.ValueType = ...,
         rank: _builtins.int = ...,
         score: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg", "rank", b"rank", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rank", b"rank", "retriever", b"retriever", "score", b"score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___LegScore: _TypeAlias = LegScore  # noqa: Y015
+Global___RetrieverScore: _TypeAlias = RetrieverScore  # noqa: Y015
 
 @_typing.final
 class SearchDebug(_message.Message):
@@ -402,20 +456,20 @@ class SearchDebug(_message.Message):
     PATH_FIELD_NUMBER: _builtins.int
     FILTERED_FIELD_NUMBER: _builtins.int
     VISIBLE_COUNT_FIELD_NUMBER: _builtins.int
-    SEMANTIC_CANDIDATES_FIELD_NUMBER: _builtins.int
+    DENSE_CANDIDATES_FIELD_NUMBER: _builtins.int
     BM25_CANDIDATES_FIELD_NUMBER: _builtins.int
     QUERY_TOKENS_FIELD_NUMBER: _builtins.int
     RRF_K_FIELD_NUMBER: _builtins.int
     path: Global___SearchPath.ValueType
-    """How the semantic list was made."""
+    """How the dense retriever's list was made."""
     filtered: _builtins.bool
     """True when the request's filter narrowed the search."""
     visible_count: _builtins.int
     """Nodes in scope that the caller may see and that pass the filter."""
-    semantic_candidates: _builtins.int
-    """Candidates of the semantic list, after widening for a rerank."""
+    dense_candidates: _builtins.int
+    """Candidates of the dense retriever, after widening for a rerank."""
     bm25_candidates: _builtins.int
-    """Candidates of the BM25 list."""
+    """Candidates of the retriever BM25_CODE."""
     rrf_k: _builtins.int
     """The fusion constant in effect; 0 when nothing was fused."""
     @_builtins.property
@@ -428,14 +482,14 @@ class SearchDebug(_message.Message):
         path: Global___SearchPath.ValueType = ...,
         filtered: _builtins.bool = ...,
         visible_count: _builtins.int = ...,
-        semantic_candidates: _builtins.int = ...,
+        dense_candidates: _builtins.int = ...,
         bm25_candidates: _builtins.int = ...,
         query_tokens: _abc.Iterable[_builtins.str] | None = ...,
         rrf_k: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bm25_candidates", b"bm25_candidates", "filtered", b"filtered", "path", b"path", "query_tokens", b"query_tokens", "rrf_k", b"rrf_k", "semantic_candidates", b"semantic_candidates", "visible_count", b"visible_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bm25_candidates", b"bm25_candidates", "dense_candidates", b"dense_candidates", "filtered", b"filtered", "path", b"path", "query_tokens", b"query_tokens", "rrf_k", b"rrf_k", "visible_count", b"visible_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -456,11 +510,12 @@ class SearchNodesResponse(_message.Message):
     index: _builtins.str
     """The index version that answered."""
     exact: _builtins.bool
-    """False when an approximate index proposed the candidates of the semantic list."""
+    """False when an approximate index proposed the candidates of the dense retriever."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchHit]:
-        """At most `top_k`; fewer when fewer match. Ordered by score descending, then id ascending; a hybrid search
-        breaks ties by lower semantic rank, then lower BM25 rank, then id; a rerank by the order it was given.
+        """At most `top_k`; fewer when fewer match, or when more would take the response beyond 4 MiB. Ordered by score
+        descending, then id ascending; a hybrid search breaks ties by lower dense rank, then lower BM25 rank, then id; a
+        rerank by the order it was given.
         """
 
     @_builtins.property
@@ -498,21 +553,21 @@ class ExpandDependencyTreeRequest(_message.Message):
     DIRECTION_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
-    VISIBILITY_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
     """How many edges a node may lie away from a seed: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
     """The most nodes to return, seeds included: 1 to the server's maximum (2,000 unless configured). Required."""
-    direction: Global___Direction.ValueType
+    direction: Global___EdgeDirection.ValueType
     """Which way to follow edges. Unspecified: outgoing."""
     min_confidence: _builtins.float
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are neither followed nor
-    returned. 0, the default, admits every edge.
+    returned. 0, the default, is below every edge.
     """
-    visibility: _scope_pb2.Visibility.ValueType
+    lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """Where to walk. Required."""
 
     @_builtins.property
@@ -532,26 +587,26 @@ class ExpandDependencyTreeRequest(_message.Message):
         """
 
     @_builtins.property
-    def filter(self) -> _scope_pb2.Filter:
+    def filter(self) -> _scope_pb2.NodeFilter:
         """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
 
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
         seed_ids: _abc.Iterable[_builtins.str] | None = ...,
         max_depth: _builtins.int | None = ...,
         max_nodes: _builtins.int = ...,
         edge_allowlist: _abc.Iterable[_builtins.str] | None = ...,
-        direction: Global___Direction.ValueType = ...,
-        filter: _scope_pb2.Filter | None = ...,
+        direction: Global___EdgeDirection.ValueType = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
         min_confidence: _builtins.float = ...,
-        visibility: _scope_pb2.Visibility.ValueType = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "filter", b"filter", "max_depth", b"max_depth", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "lifecycle", b"lifecycle", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_depth: _TypeAlias = _typing.Literal["max_depth"]  # noqa: Y015
     _WhichOneofArgType__max_depth: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth"]  # noqa: Y015
@@ -560,8 +615,10 @@ class ExpandDependencyTreeRequest(_message.Message):
 Global___ExpandDependencyTreeRequest: _TypeAlias = ExpandDependencyTreeRequest  # noqa: Y015
 
 @_typing.final
-class ExpandedNode(_message.Message):
-    """A node that the walk reached."""
+class ReachedNode(_message.Message):
+    """A node that a walk reached. ExpandDependencyTree returns it, FetchNodeTexts takes it back as it is and reads its
+    `id`, `depth` and `parent_id` alone: callers who walk by other means need give no more.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -571,27 +628,23 @@ class ExpandedNode(_message.Message):
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
-    PATH_FIELD_NUMBER: _builtins.int
-    START_LINE_FIELD_NUMBER: _builtins.int
-    END_LINE_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """The node's canonical id."""
+    """The node's canonical id; in a request 1 to 2,048 characters."""
     depth: _builtins.int
-    """Edges from the nearest seed; 0 for a seed."""
+    """Edges from the nearest seed; 0 for a seed. In a request 0 to 1,000,000."""
     parent_id: _builtins.str
-    """The node it was reached from; empty for a seed."""
+    """The node it was reached from; empty for a seed. In a request it may be empty or name a node that is not asked for."""
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
     symbol: _builtins.str
-    """The symbol's qualified name; empty when the node has none."""
-    path: _builtins.str
-    """The path of its text within the source, with forward slashes; empty when unknown."""
-    start_line: _builtins.int
-    """The first line of its text there, 1-based; 0 when unknown."""
-    end_line: _builtins.int
-    """The last line, 1-based and inclusive; 0 when unknown."""
+    """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    @_builtins.property
+    def location(self) -> Global___SourceLocation:
+        """Where its text stands."""
+
     def __init__(
         self,
         *,
@@ -601,21 +654,19 @@ class ExpandedNode(_message.Message):
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
         symbol: _builtins.str = ...,
-        path: _builtins.str = ...,
-        start_line: _builtins.int = ...,
-        end_line: _builtins.int = ...,
+        location: Global___SourceLocation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "end_line", b"end_line", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "parent_id", b"parent_id", "path", b"path", "start_line", b"start_line", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "parent_id", b"parent_id", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ExpandedNode: _TypeAlias = ExpandedNode  # noqa: Y015
+Global___ReachedNode: _TypeAlias = ReachedNode  # noqa: Y015
 
 @_typing.final
-class DependencyEdge(_message.Message):
-    """An edge that the walk followed or met. Both ends stand among the response's nodes."""
+class GraphEdge(_message.Message):
+    """An edge of the dependency graph."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -649,7 +700,7 @@ class DependencyEdge(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DependencyEdge: _TypeAlias = DependencyEdge  # noqa: Y015
+Global___GraphEdge: _TypeAlias = GraphEdge  # noqa: Y015
 
 @_typing.final
 class ExpandDebug(_message.Message):
@@ -673,8 +724,8 @@ class ExpandDebug(_message.Message):
     reason: _builtins.str
     """`ok` when nothing is left to reach; `no_seeds` when no seed is visible and passes the filter; `limit_reached` when
     `max_nodes` cut the walk; `response_limit` when edges were left out to keep the response below 4 MiB;
-    `depth_reached` when neither did, but an admitted edge leads on from a node at `max_depth` to a node that is not in
-    the response.
+    `depth_reached` when neither did, but an edge that the request lets pass leads on from a node at `max_depth` to a
+    node that is not in the response.
     """
     def __init__(
         self,
@@ -708,16 +759,19 @@ class ExpandDependencyTreeResponse(_message.Message):
     """The index version that answered."""
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The visible seeds that pass the filter, in the order of the request, without repeats, as far as `max_nodes` admits."""
+        """The visible seeds that pass the filter, in the order of the request, without repeats, the first `max_nodes` of
+        them.
+        """
 
     @_builtins.property
-    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedNode]:
+    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReachedNode]:
         """Ordered by depth, then by the order of the seed that reached it, edge type and id."""
 
     @_builtins.property
-    def edges(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyEdge]:
-        """Every admitted edge that leaves, in the direction asked, a node of less than `max_depth` and ends at a
-        returned node; each once. Ordered by the place of that node in `nodes`, edge type and the other end's id.
+    def edges(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphEdge]:
+        """Every edge of an allowed type and enough confidence that leaves, in the direction asked, a node of less than
+        `max_depth` and ends at a returned node; each once. Ordered by the place of that node in `nodes`, edge type and the
+        other end's id.
         """
 
     @_builtins.property
@@ -728,8 +782,8 @@ class ExpandDependencyTreeResponse(_message.Message):
         self,
         *,
         seed_ids: _abc.Iterable[_builtins.str] | None = ...,
-        nodes: _abc.Iterable[Global___ExpandedNode] | None = ...,
-        edges: _abc.Iterable[Global___DependencyEdge] | None = ...,
+        nodes: _abc.Iterable[Global___ReachedNode] | None = ...,
+        edges: _abc.Iterable[Global___GraphEdge] | None = ...,
         debug: Global___ExpandDebug | None = ...,
         index: _builtins.str = ...,
     ) -> None: ...
@@ -764,7 +818,7 @@ class FindPathsRequest(_message.Message):
     DIRECTION_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
-    VISIBILITY_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
     """The most hops of a path: 1 to 16. Required."""
     max_paths: _builtins.int
@@ -773,16 +827,16 @@ class FindPathsRequest(_message.Message):
     """The most nodes to reach between the ends, those that lead nowhere included: 1 to the server's maximum (2,000 unless
     configured). Required.
     """
-    direction: Global___Direction.ValueType
+    direction: Global___EdgeDirection.ValueType
     """Which way a path follows edges from `from_ids` on. Unspecified: outgoing."""
     min_confidence: _builtins.float
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are not followed. 0, the
-    default, admits every edge.
+    default, is below every edge.
     """
-    visibility: _scope_pb2.Visibility.ValueType
+    lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """Where to look. Required."""
 
     @_builtins.property
@@ -806,13 +860,13 @@ class FindPathsRequest(_message.Message):
         """
 
     @_builtins.property
-    def filter(self) -> _scope_pb2.Filter:
+    def filter(self) -> _scope_pb2.NodeFilter:
         """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
 
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
         from_ids: _abc.Iterable[_builtins.str] | None = ...,
         to_ids: _abc.Iterable[_builtins.str] | None = ...,
@@ -820,14 +874,14 @@ class FindPathsRequest(_message.Message):
         max_paths: _builtins.int = ...,
         max_nodes: _builtins.int = ...,
         edge_allowlist: _abc.Iterable[_builtins.str] | None = ...,
-        direction: Global___Direction.ValueType = ...,
-        filter: _scope_pb2.Filter | None = ...,
+        direction: Global___EdgeDirection.ValueType = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
         min_confidence: _builtins.float = ...,
-        visibility: _scope_pb2.Visibility.ValueType = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "lifecycle", b"lifecycle", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -849,7 +903,7 @@ class DependencyPath(_message.Message):
         """The nodes on it in order: one of `from_ids` first, one of `to_ids` last."""
 
     @_builtins.property
-    def hops(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyEdge]:
+    def hops(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphEdge]:
         """The edge from each node to the next; hops[i] lies between node_ids[i] and node_ids[i + 1]. Its `from_id` is the
         node that depends, which comes second where the path goes against the edge.
         """
@@ -858,7 +912,7 @@ class DependencyPath(_message.Message):
         self,
         *,
         node_ids: _abc.Iterable[_builtins.str] | None = ...,
-        hops: _abc.Iterable[Global___DependencyEdge] | None = ...,
+        hops: _abc.Iterable[Global___GraphEdge] | None = ...,
         confidence: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -879,9 +933,7 @@ class PathNode(_message.Message):
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
-    PATH_FIELD_NUMBER: _builtins.int
-    START_LINE_FIELD_NUMBER: _builtins.int
-    END_LINE_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     is_test: _builtins.bool
@@ -889,13 +941,11 @@ class PathNode(_message.Message):
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
     symbol: _builtins.str
-    """The symbol's qualified name; empty when the node has none."""
-    path: _builtins.str
-    """The path of its text within the source, with forward slashes; empty when unknown."""
-    start_line: _builtins.int
-    """The first line of its text there, 1-based; 0 when unknown."""
-    end_line: _builtins.int
-    """The last line, 1-based and inclusive; 0 when unknown."""
+    """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    @_builtins.property
+    def location(self) -> Global___SourceLocation:
+        """Where its text stands."""
+
     def __init__(
         self,
         *,
@@ -903,13 +953,11 @@ class PathNode(_message.Message):
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
         symbol: _builtins.str = ...,
-        path: _builtins.str = ...,
-        start_line: _builtins.int = ...,
-        end_line: _builtins.int = ...,
+        location: Global___SourceLocation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_line", b"end_line", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "path", b"path", "start_line", b"start_line", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1004,38 +1052,6 @@ class FindPathsResponse(_message.Message):
 Global___FindPathsResponse: _TypeAlias = FindPathsResponse  # noqa: Y015
 
 @_typing.final
-class GraphNode(_message.Message):
-    """A graph node whose text is asked for; its fields are those of the same name in ExpandDependencyTreeResponse.nodes."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ID_FIELD_NUMBER: _builtins.int
-    DEPTH_FIELD_NUMBER: _builtins.int
-    PARENT_ID_FIELD_NUMBER: _builtins.int
-    id: _builtins.str
-    """The node's canonical id, 1 to 2,048 characters. Required. Repeats must agree in depth and parent."""
-    depth: _builtins.int
-    """Edges from the nearest seed, 0 to 1,000,000. 0 only for ids that stand in `seed_ids` as well; those count
-    as seeds whatever is given here.
-    """
-    parent_id: _builtins.str
-    """The node it was reached from; may be empty or name a node that is not asked for."""
-    def __init__(
-        self,
-        *,
-        id: _builtins.str = ...,
-        depth: _builtins.int = ...,
-        parent_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "parent_id", b"parent_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GraphNode: _TypeAlias = GraphNode  # noqa: Y015
-
-@_typing.final
 class FetchNodeTextsRequest(_message.Message):
     """A request for texts."""
 
@@ -1049,19 +1065,19 @@ class FetchNodeTextsRequest(_message.Message):
     MAX_CHARS_FIELD_NUMBER: _builtins.int
     PRIORITIZATION_MODE_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
-    VISIBILITY_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
     budget_tokens: _builtins.int
     """The most tokens in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000."""
     max_chars: _builtins.int
     """The most characters (Unicode code points) in all: 1 to 100,000,000."""
     prioritization_mode: Global___PrioritizationMode.ValueType
     """In which order nodes compete for the budget. Unspecified: balanced."""
-    visibility: _scope_pb2.Visibility.ValueType
+    lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about; others are skipped as UNAVAILABLE. Anything but ACTIVE needs the server's leave for
     this caller.
     """
     @_builtins.property
-    def scope(self) -> _scope_pb2.Scope:
+    def scope(self) -> _scope_pb2.IndexScope:
         """Where the ids belong. Required."""
 
     @_builtins.property
@@ -1075,69 +1091,37 @@ class FetchNodeTextsRequest(_message.Message):
         """
 
     @_builtins.property
-    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphNode]:
-        """Graph nodes around the seeds."""
+    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReachedNode]:
+        """Nodes around the seeds, such as ExpandDependencyTreeResponse.nodes. Repeats must agree in depth and parent. A depth
+        of 0 is for ids that stand in `seed_ids` as well; those count as seeds whatever is given here.
+        """
 
     @_builtins.property
-    def filter(self) -> _scope_pb2.Filter:
+    def filter(self) -> _scope_pb2.NodeFilter:
         """Which nodes may have their texts returned; others are skipped as UNAVAILABLE. Absent: no filter."""
 
     def __init__(
         self,
         *,
-        scope: _scope_pb2.Scope | None = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
         access: _scope_pb2.AccessContext | None = ...,
         seed_ids: _abc.Iterable[_builtins.str] | None = ...,
-        nodes: _abc.Iterable[Global___GraphNode] | None = ...,
+        nodes: _abc.Iterable[Global___ReachedNode] | None = ...,
         budget_tokens: _builtins.int = ...,
         max_chars: _builtins.int = ...,
         prioritization_mode: Global___PrioritizationMode.ValueType = ...,
-        filter: _scope_pb2.Filter | None = ...,
-        visibility: _scope_pb2.Visibility.ValueType = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "lifecycle", b"lifecycle", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_budget: _TypeAlias = _typing.Literal["budget_tokens", "max_chars"]  # noqa: Y015
     _WhichOneofArgType_budget: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_budget) -> _WhichOneofReturnType_budget | None: ...
 
 Global___FetchNodeTextsRequest: _TypeAlias = FetchNodeTextsRequest  # noqa: Y015
-
-@_typing.final
-class Location(_message.Message):
-    """Where a text stands in its source."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PATH_FIELD_NUMBER: _builtins.int
-    START_LINE_FIELD_NUMBER: _builtins.int
-    END_LINE_FIELD_NUMBER: _builtins.int
-    CONTENT_HASH_FIELD_NUMBER: _builtins.int
-    path: _builtins.str
-    """The path within the source, with forward slashes; empty when unknown."""
-    start_line: _builtins.int
-    """First line, 1-based; 0 when unknown."""
-    end_line: _builtins.int
-    """Last line, 1-based and inclusive; 0 when unknown."""
-    content_hash: _builtins.str
-    """Lower-case hexadecimal SHA-256 of the UTF-8 text."""
-    def __init__(
-        self,
-        *,
-        path: _builtins.str = ...,
-        start_line: _builtins.int = ...,
-        end_line: _builtins.int = ...,
-        content_hash: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_hash", b"content_hash", "end_line", b"end_line", "path", b"path", "start_line", b"start_line"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Location: _TypeAlias = Location  # noqa: Y015
 
 @_typing.final
 class NodeText(_message.Message):
@@ -1174,7 +1158,7 @@ class NodeText(_message.Message):
     is_generated: _builtins.bool
     """True when a tool wrote the node."""
     @_builtins.property
-    def location(self) -> Global___Location:
+    def location(self) -> Global___SourceLocation:
         """Where the text stands."""
 
     def __init__(
@@ -1186,7 +1170,7 @@ class NodeText(_message.Message):
         depth: _builtins.int = ...,
         parent_id: _builtins.str = ...,
         token_count: _builtins.int = ...,
-        location: Global___Location | None = ...,
+        location: Global___SourceLocation | None = ...,
         symbol: _builtins.str = ...,
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,

@@ -39,8 +39,8 @@ class RetrievalServiceStub(object):
     and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-    the caller say so.
+    whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+    let the caller say so.
     - INTERNAL: a defect of the server.
     """
 
@@ -86,8 +86,8 @@ class RetrievalServiceServicer(object):
     and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-    the caller say so.
+    whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+    let the caller say so.
     - INTERNAL: a defect of the server.
     """
 
@@ -144,8 +144,8 @@ class RetrievalServiceServicer(object):
 
     def FetchNodeTexts(self, request, context):
         """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-        not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a response
-        that holds nothing else.
+        not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
+        response that holds nothing else.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -204,8 +204,8 @@ class RetrievalService(object):
     and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-    the caller say so.
+    whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+    let the caller say so.
     - INTERNAL: a defect of the server.
     """
 

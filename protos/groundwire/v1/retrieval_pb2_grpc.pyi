@@ -40,8 +40,8 @@ class RetrievalServiceStub:
       and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-      the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+      let the caller say so.
     - INTERNAL: a defect of the server.
     """
 
@@ -90,8 +90,8 @@ class RetrievalServiceStub:
     """
     FetchNodeTexts: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a response
-    that holds nothing else.
+    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
+    response that holds nothing else.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -117,8 +117,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
       and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-      the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+      let the caller say so.
     - INTERNAL: a defect of the server.
     """
 
@@ -164,8 +164,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """
     FetchNodeTexts: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]  # type: ignore[assignment]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a response
-    that holds nothing else.
+    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
+    response that holds nothing else.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -190,8 +190,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
       and cannot. Try again; nothing was changed.
     - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `visibility` is not ACTIVE and the server's configuration does not let
-      the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
+      let the caller say so.
     - INTERNAL: a defect of the server.
     """
 
@@ -259,8 +259,8 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_retrieval_pb2.FetchNodeTextsResponse, _abc.Awaitable[_retrieval_pb2.FetchNodeTextsResponse]]:
         """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-        not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a response
-        that holds nothing else.
+        not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
+        response that holds nothing else.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.

@@ -20,38 +20,39 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _Visibility:
+class _Lifecycle:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
+class _LifecycleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Lifecycle.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
+    LIFECYCLE_UNSPECIFIED: _Lifecycle.ValueType  # 0
     """The same as ACTIVE."""
-    VISIBILITY_ACTIVE: _Visibility.ValueType  # 1
+    LIFECYCLE_ACTIVE: _Lifecycle.ValueType  # 1
     """What the source has not deleted."""
-    VISIBILITY_ALL: _Visibility.ValueType  # 2
+    LIFECYCLE_ALL: _Lifecycle.ValueType  # 2
     """Deleted nodes as well."""
-    VISIBILITY_DELETED: _Visibility.ValueType  # 3
+    LIFECYCLE_DELETED: _Lifecycle.ValueType  # 3
     """Deleted nodes alone."""
 
-class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
-    """Which nodes a call is about. Anything but ACTIVE needs the server's leave for this caller (the setting
-    `visibility_override_acl_tags`), else it is PERMISSION_DENIED.
+class Lifecycle(_Lifecycle, metaclass=_LifecycleEnumTypeWrapper):
+    """Which nodes a call is about: those that their source still has, those that it has deleted, or both. Anything but
+    ACTIVE needs the server's leave for this caller (the setting `lifecycle_override_acl_tags`), else it is
+    PERMISSION_DENIED.
     """
 
-VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
+LIFECYCLE_UNSPECIFIED: Lifecycle.ValueType  # 0
 """The same as ACTIVE."""
-VISIBILITY_ACTIVE: Visibility.ValueType  # 1
+LIFECYCLE_ACTIVE: Lifecycle.ValueType  # 1
 """What the source has not deleted."""
-VISIBILITY_ALL: Visibility.ValueType  # 2
+LIFECYCLE_ALL: Lifecycle.ValueType  # 2
 """Deleted nodes as well."""
-VISIBILITY_DELETED: Visibility.ValueType  # 3
+LIFECYCLE_DELETED: Lifecycle.ValueType  # 3
 """Deleted nodes alone."""
-Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
+Global___Lifecycle: _TypeAlias = Lifecycle  # noqa: Y015
 
 @_typing.final
-class Scope(_message.Message):
+class IndexScope(_message.Message):
     """Where an id is unique, and which version of the index answers."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -85,7 +86,7 @@ class Scope(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Scope: _TypeAlias = Scope  # noqa: Y015
+Global___IndexScope: _TypeAlias = IndexScope  # noqa: Y015
 
 @_typing.final
 class AccessContext(_message.Message):
@@ -99,8 +100,8 @@ class AccessContext(_message.Message):
     In the modes `jwt` and `mtls` it comes from the caller's identity, and this message may only narrow it:
     of tags, labels and level the caller holds what both grant, and a tenant that the identity does not
     grant is PERMISSION_DENIED. A bound of the identity holds whatever the request says; where both have it, the values
-    that stand in both count. An absent AccessContext narrows nothing; one without fields leaves public nodes only, within
-    the bounds of the identity.
+    that stand in both count. An absent AccessContext narrows nothing; one without fields leaves public nodes only,
+    within the bounds of the identity.
 
     What a caller may not see has no influence on any response: not on hits, ranks, scores, edges,
     counts, `truncated`, error texts or NOT_FOUND.
@@ -201,7 +202,7 @@ class Bound(_message.Message):
 Global___Bound: _TypeAlias = Bound  # noqa: Y015
 
 @_typing.final
-class Filter(_message.Message):
+class NodeFilter(_message.Message):
     """Ordinary filters. They only narrow what access leaves; lists are alternatives (any of), fields
     must all hold. An empty list does not filter. At most 256 entries a list, each of 1 to 1,024 characters.
 
@@ -326,4 +327,4 @@ class Filter(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__is_test) -> _WhichOneofReturnType__is_test | None: ...
 
-Global___Filter: _TypeAlias = Filter  # noqa: Y015
+Global___NodeFilter: _TypeAlias = NodeFilter  # noqa: Y015

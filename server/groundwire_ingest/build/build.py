@@ -78,7 +78,9 @@ class BuildReport:
 
 
 def build_index(source: Source, options: BuildOptions, progress: Progress) -> BuildReport:
-    """Builds and publishes a version. Raises IngestError; then, and when interrupted, nothing was published."""
+    """Builds and publishes a version. Raises IngestError and BuildRefusedError; then, and when interrupted,
+    nothing was published.
+    """
     store = IndexStore(options.data)
     store.check_free(options.scope)
     counter = TokenCounter()

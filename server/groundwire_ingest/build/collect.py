@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_index.graph.edges import EdgeTable

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 from groundwire_index.embedding.cache import EmbeddingCache
 from groundwire_index.embedding.embed import put_known, put_missing
 from groundwire_index.embedding.embedder import TextEmbedder

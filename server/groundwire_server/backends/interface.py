@@ -26,7 +26,7 @@ from groundwire_server.domain.neighbourhood import Neighbourhood
 from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.search import Filter, NodeLabel
 from groundwire_server.domain.texts import StoredText, TextSize
 
 
@@ -111,6 +111,10 @@ class Snapshot(Protocol):
 
     def ids(self, rows: Positions) -> list[str]:
         """The ids of rows [m]."""
+        ...
+
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """What hits say of rows [m]."""
         ...
 
     def nodes(self, rows: Positions) -> list[Node]:

@@ -9,7 +9,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from groundwire_index.scope import Scope, name_problem, version_problem
-from groundwire_server.domain.errors import GroundwireError, IngestError
+from groundwire_ingest.errors import IngestError
+from groundwire_server.domain.errors import GroundwireError
 
 Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]
 Repository = Annotated[str, typer.Option("--repository", "-r", help="The repository the index belongs to.")]

@@ -31,7 +31,7 @@ class Reason(StrEnum):
     CANCELLED = "CANCELLED"
     ADMINISTRATION_DISABLED = "ADMINISTRATION_DISABLED"
     NO_MATCHES = "NO_MATCHES"
-    VISIBILITY_OVERRIDE_DENIED = "VISIBILITY_OVERRIDE_DENIED"
+    LIFECYCLE_NOT_GRANTED = "LIFECYCLE_NOT_GRANTED"
     IDENTITY_REQUIRED = "IDENTITY_REQUIRED"
     IDENTITY_REFUSED = "IDENTITY_REFUSED"
     IDENTITY_UNAVAILABLE = "IDENTITY_UNAVAILABLE"
@@ -133,7 +133,3 @@ class CancelledError(GroundwireError):
 
     def __init__(self) -> None:
         super().__init__(Reason.CANCELLED, "the caller cancelled the call")
-
-
-class IngestError(Exception):
-    """A source cannot become an index. Says where, which rule, and what to do; nothing was published."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
-from groundwire_index.nodes.node import Edge
+from groundwire_index.nodes.node import Edge, Location
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -55,12 +55,10 @@ class ExpandedNode:
     id: str
     depth: int
     parent_id: str
+    symbol: str
+    location: Location
     is_test: bool = False
     is_generated: bool = False
-    symbol: str = ""
-    path: str = ""
-    start_line: int = 0
-    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from groundwire_index.nodes.node import Edge
+from groundwire_index.nodes.node import Edge, Location
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction
@@ -59,12 +59,10 @@ class PathNode:
     """A node on a path; all of it as in `Node`."""
 
     id: str
+    symbol: str
+    location: Location
     is_test: bool = False
     is_generated: bool = False
-    symbol: str = ""
-    path: str = ""
-    start_line: int = 0
-    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

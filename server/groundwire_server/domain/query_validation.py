@@ -78,9 +78,11 @@ def _check_routing(request: QueryRequest, violations: Violations) -> None:
 def _check_retrievers(request: QueryRequest, violations: Violations) -> None:
     for position, retriever in enumerate(request.retrievers):
         if retriever in request.retrievers[:position]:
-            violations.add(f"sources[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
+            violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
     if request.query_vector and request.retrievers and Retriever.DENSE not in request.retrievers:
-        violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense source; drop it or ask it")
+        violations.add(
+            "query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense retriever; drop it or ask it"
+        )
     violations.need_direction("query_vector", request.query_vector)
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TypeAlias
 
+from groundwire_index.nodes.node import Location, MetadataScalar
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -40,9 +40,6 @@ class SearchPath(Enum):
 
     EXACT = "exact"
     APPROXIMATE = "approximate"
-
-
-MetadataScalar: TypeAlias = "bool | int | float | str | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +114,29 @@ class LegScore:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeLabel:
+    """What a hit says of its node; see `Node`."""
+
+    id: str
+    symbol: str
+    location: Location
+    is_test: bool
+    is_generated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 
-    `is_test` and `is_generated` are as in `Node`. `legs` and `matched_tokens` are filled only for a search that asked
-    to be explained.
+    `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `legs` and `matched_tokens` are filled only for
+    a search that asked to be explained.
     """
 
     id: str
     score: float
     rank: int
+    symbol: str
+    location: Location
     is_test: bool = False
     is_generated: bool = False
     legs: tuple[LegScore, ...] = ()

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.candidates import Positions
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.interpreter import holding_interpreter
-from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.packing import HEADROOM_BYTES, Budget, pack
 from groundwire_server.domain.paths import Paths, PathsRequest

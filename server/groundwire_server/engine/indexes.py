@@ -27,25 +27,25 @@ class _Request(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What is indexed. Callers who hold one of `visibility_override_acl_tags` may ask for deleted nodes; `*` among them
+    """What is indexed. Callers who hold one of `lifecycle_override_acl_tags` may ask for deleted nodes; `*` among them
     means everyone.
     """
 
     backend: Backend
-    visibility_override_acl_tags: frozenset[str]
+    lifecycle_override_acl_tags: frozenset[str]
 
     def open(self, request: _Request) -> Snapshot:
         """The version that a request asks, for the nodes that it asks about.
 
         Raises PermissionDeniedError, NotFoundError and PreconditionError.
         """
-        tags = self.visibility_override_acl_tags
+        tags = self.lifecycle_override_acl_tags
         allowed = ANY_CALLER in tags or not tags.isdisjoint(request.access.acl_tags_any)
         if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
             raise PermissionDeniedError(
-                Reason.VISIBILITY_OVERRIDE_DENIED,
-                f"visibility {request.lifecycle.name} is not granted to you; ask for ACTIVE",
-                {"field": "visibility"},
+                Reason.LIFECYCLE_NOT_GRANTED,
+                f"lifecycle {request.lifecycle.name} is not granted to you; ask for ACTIVE",
+                {"field": "lifecycle"},
             )
         with stage("open"):
             return self.backend.open(request.scope, request.access, request.lifecycle, request.filter)

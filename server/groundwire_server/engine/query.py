@@ -41,9 +41,9 @@ from groundwire_server.engine.stages import (
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _ADVICE = {
-    Retriever.DENSE: "send no query_vector and ask other sources",
-    Retriever.BM25_CODE: "ask other sources",
-    Retriever.BM25_NLP: "ask other sources",
+    Retriever.DENSE: "send no query_vector and ask other retrievers",
+    Retriever.BM25_CODE: "ask other retrievers",
+    Retriever.BM25_NLP: "ask other retrievers",
 }
 _PACKAGED = QueryDefaults()
 

@@ -106,16 +106,12 @@ def _reranked(query: str, ranked: _Ranked, snapshot: Snapshot, reranker: Reranke
 
 
 def _hits(ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
-    order, columns = ranked.order, ranked.candidates.columns
-    answered = zip(
-        snapshot.ids(ranked.candidates.rows[order]),
-        ranked.scores[order].tolist(),
-        range(1, len(order) + 1),
-        columns.is_test[order].tolist(),
-        columns.is_generated[order].tolist(),
-        strict=True,
-    )
-    return [SearchHit(*hit) for hit in answered]
+    labels = snapshot.labels(ranked.candidates.rows[ranked.order])
+    scores = ranked.scores[ranked.order].tolist()
+    return [
+        SearchHit(label.id, score, rank, label.symbol, label.location, label.is_test, label.is_generated)
+        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
+    ]
 
 
 def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:

@@ -38,12 +38,12 @@ _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str,
 _Record: TypeAlias = dict[str, _Value]
 _Part: TypeAlias = (
     retrieval_pb2.SearchHit
-    | retrieval_pb2.ExpandedNode
+    | retrieval_pb2.ReachedNode
     | retrieval_pb2.PathNode
     | retrieval_pb2.NodeText
     | query_pb2.QueryMatch
     | query_pb2.ParentContext
-    | index_pb2.Index
+    | index_pb2.IndexVersion
 )
 
 
@@ -231,4 +231,4 @@ def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:
 
 def _id(part: _Part) -> str:
     """A node's id, an index's version."""
-    return part.version if isinstance(part, index_pb2.Index) else part.id
+    return part.version if isinstance(part, index_pb2.IndexVersion) else part.id

@@ -38,7 +38,7 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
         routing=_load_routing(settings),
         defaults=settings.query_defaults,
     )
-    indexes = Indexes(backend, frozenset(settings.visibility_override_acl_tags))
+    indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
     return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
 
 

@@ -51,7 +51,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.CANCELLED: grpc.StatusCode.CANCELLED,
     Reason.ADMINISTRATION_DISABLED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.NO_MATCHES: grpc.StatusCode.NOT_FOUND,
-    Reason.VISIBILITY_OVERRIDE_DENIED: grpc.StatusCode.PERMISSION_DENIED,
+    Reason.LIFECYCLE_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.IDENTITY_REQUIRED: grpc.StatusCode.UNAUTHENTICATED,
     Reason.IDENTITY_REFUSED: grpc.StatusCode.UNAUTHENTICATED,
     Reason.IDENTITY_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,

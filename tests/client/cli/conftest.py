@@ -78,8 +78,8 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         ),
         text="int [bold]x\x1b[31m;\nint y;\n",
         token_count=9,
-        citation=retrieval_pb2.Location(path="src/Invoice.cs", start_line=10, end_line=11),
-        symbol_name="Invoice.Create",
+        location=retrieval_pb2.SourceLocation(path="src/Invoice.cs", start_line=10, end_line=11),
+        symbol="Invoice.Create",
     )
     code.meta.parents.add(id=TABLE, symbol="Invoice")
     said = query_pb2.QueryMatch(
@@ -91,7 +91,7 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         ),
         text="invoices are down",
         token_count=4,
-        citation=retrieval_pb2.Location(path="export/incident.json", start_line=1, end_line=1),
+        location=retrieval_pb2.SourceLocation(path="export/incident.json", start_line=1, end_line=1),
         channel="incident",
         author="Ann",
         section_path="thread",
@@ -106,9 +106,9 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         took_ms=12.345,
         query_class=query_pb2.QUERY_CLASS_MIXED,
         fusion=query_pb2.FUSION_MODE_WEIGHTED,
-        sources=[
-            query_pb2.SourceUse(source=query_pb2.SOURCE_DENSE, weight=0.7, candidates=100),
-            query_pb2.SourceUse(source=query_pb2.SOURCE_BM25_CODE, weight=0.3, candidates=12),
+        retrievers=[
+            query_pb2.RetrieverUse(retriever=retrieval_pb2.RETRIEVER_DENSE, weight=0.7, candidates=100),
+            query_pb2.RetrieverUse(retriever=retrieval_pb2.RETRIEVER_BM25_CODE, weight=0.3, candidates=12),
         ],
         alpha=0.7,
         min_sim=0.15,
@@ -122,7 +122,7 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
         lexical_candidates=12,
         fused_candidates=105,
         deleted_matches_blocked=4,
-        visibility_effective=scope_pb2.VISIBILITY_ALL,
+        lifecycle_effective=scope_pb2.LIFECYCLE_ALL,
         boosts=["incident"],
         freshness_half_life_days=90,
         freshness_weight=0.1,
@@ -140,28 +140,28 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
 def answers(server: FakeServer) -> None:
     """The server has something to say to every command."""
     legs = [
-        retrieval_pb2.LegScore(leg=retrieval_pb2.SEARCH_LEG_SEMANTIC, rank=1, score=0.75),
-        retrieval_pb2.LegScore(leg=retrieval_pb2.SEARCH_LEG_BM25, rank=2, score=4.5),
+        retrieval_pb2.RetrieverScore(retriever=retrieval_pb2.RETRIEVER_DENSE, rank=1, score=0.75),
+        retrieval_pb2.RetrieverScore(retriever=retrieval_pb2.RETRIEVER_BM25_CODE, rank=2, score=4.5),
     ]
     hits = [
-        retrieval_pb2.SearchHit(id=SEED, score=0.5, rank=1, legs=legs, matched_tokens=["create", "invoice"]),
-        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, legs=legs[1:], is_generated=True),
+        retrieval_pb2.SearchHit(id=SEED, score=0.5, rank=1, retrievers=legs, matched_tokens=["create", "invoice"]),
+        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, retrievers=legs[1:], is_generated=True),
     ]
     debug = retrieval_pb2.SearchDebug(
         path=retrieval_pb2.SEARCH_PATH_EXACT,
         filtered=True,
         visible_count=123,
-        semantic_candidates=20,
+        dense_candidates=20,
         bm25_candidates=10,
         query_tokens=["invoice"],
         rrf_k=60,
     )
     server.answer(retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True, debug=debug))
     nodes = [
-        retrieval_pb2.ExpandedNode(id=SEED),
-        retrieval_pb2.ExpandedNode(id=TABLE, depth=1, parent_id=SEED, is_test=True, is_generated=True),
+        retrieval_pb2.ReachedNode(id=SEED),
+        retrieval_pb2.ReachedNode(id=TABLE, depth=1, parent_id=SEED, is_test=True, is_generated=True),
     ]
-    edge = retrieval_pb2.DependencyEdge(from_id=SEED, to_id=TABLE, edge_type="ReadsFrom", confidence=0.9, line=12)
+    edge = retrieval_pb2.GraphEdge(from_id=SEED, to_id=TABLE, edge_type="ReadsFrom", confidence=0.9, line=12)
     walk = retrieval_pb2.ExpandDebug(
         seed_count=1, expanded_count=2, edges_count=1, truncated=True, reason="limit_reached"
     )
@@ -177,7 +177,7 @@ def answers(server: FakeServer) -> None:
         from_count=1, to_count=1, searched_hops=3, truncated=True, reason="limit_reached"
     )
     server.answer(retrieval_pb2.FindPathsResponse(paths=[path], nodes=ends, debug=search, index="v1"))
-    location = retrieval_pb2.Location(path="src/Invoice.cs", start_line=10, end_line=11)
+    location = retrieval_pb2.SourceLocation(path="src/Invoice.cs", start_line=10, end_line=11)
     text = retrieval_pb2.NodeText(
         id=SEED,
         text="int [bold]x\x1b[31m;\r\nint y;\n",

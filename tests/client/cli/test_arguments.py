@@ -34,11 +34,11 @@ def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
     access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --visibility deleted"
     assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0
     assert server.attempts[0].request == retrieval_pb2.SearchNodesRequest(
-        scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v7"),
+        scope=scope_pb2.IndexScope(repository="shop", branch="main", active_index="v7"),
         access=scope_pb2.AccessContext(
             tenant_id="acme", acl_tags_any=["a", "b"], classification_labels_all=["secret"], clearance_level=2
         ),
-        filter=scope_pb2.Filter(
+        filter=scope_pb2.NodeFilter(
             kinds=["cs", "sql"],
             data_types=["d"],
             corpus_types=["c"],
@@ -53,7 +53,7 @@ def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
         rrf_k=9,
         rerank=retrieval_pb2.RERANK_KEYWORD,
         explain=True,
-        visibility=scope_pb2.VISIBILITY_DELETED,
+        lifecycle=scope_pb2.LIFECYCLE_DELETED,
     )
 
 
@@ -83,12 +83,12 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     assert isinstance(second, retrieval_pb2.ExpandDependencyTreeRequest)
     assert list(first.seed_ids) == [SEED, TABLE]
     assert (first.max_depth, first.max_nodes, list(first.edge_allowlist)) == (0, 7, ["Calls", "FK"])
-    assert first.direction == retrieval_pb2.DIRECTION_BOTH
+    assert first.direction == retrieval_pb2.EDGE_DIRECTION_BOTH
     assert (second.max_depth, second.max_nodes, list(second.edge_allowlist)) == (2, 50, ["*"])
-    assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
-    assert (first.min_confidence, first.filter) == (0.5, scope_pb2.Filter(is_test=False))
-    assert (first.visibility, second.visibility) == (scope_pb2.VISIBILITY_ALL, scope_pb2.VISIBILITY_ACTIVE)
-    assert (second.min_confidence, second.filter) == (0.0, scope_pb2.Filter())
+    assert second.direction == retrieval_pb2.EDGE_DIRECTION_OUTGOING
+    assert (first.min_confidence, first.filter) == (0.5, scope_pb2.NodeFilter(is_test=False))
+    assert (first.lifecycle, second.lifecycle) == (scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE)
+    assert (second.min_confidence, second.filter) == (0.0, scope_pb2.NodeFilter())
 
 
 def test_paths_sends_its_options(server: FakeServer, run: Run) -> None:
@@ -100,10 +100,10 @@ def test_paths_sends_its_options(server: FakeServer, run: Run) -> None:
     assert isinstance(second, retrieval_pb2.FindPathsRequest)
     assert (list(first.from_ids), list(first.to_ids)) == ([SEED, "b"], [TABLE])
     assert (first.max_hops, first.max_paths, first.max_nodes, list(first.edge_allowlist)) == (3, 2, 7, ["Calls"])
-    assert (first.direction, first.min_confidence) == (retrieval_pb2.DIRECTION_BOTH, 0.5)
-    assert first.filter == scope_pb2.Filter(is_test=False)
+    assert (first.direction, first.min_confidence) == (retrieval_pb2.EDGE_DIRECTION_BOTH, 0.5)
+    assert first.filter == scope_pb2.NodeFilter(is_test=False)
     assert (second.max_hops, second.max_paths, second.max_nodes, list(second.edge_allowlist)) == (6, 5, 2_000, ["*"])
-    assert second.direction == retrieval_pb2.DIRECTION_OUTGOING
+    assert second.direction == retrieval_pb2.EDGE_DIRECTION_OUTGOING
 
 
 @pytest.mark.parametrize(

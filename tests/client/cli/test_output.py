@@ -116,13 +116,13 @@ def test_fetch_prints_texts_and_what_was_skipped(run: Run) -> None:
 
 
 def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None:
-    location = retrieval_pb2.Location(path="a.sql", start_line=7, end_line=7)
+    location = retrieval_pb2.SourceLocation(path="a.sql", start_line=7, end_line=7)
     server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[retrieval_pb2.NodeText(text="x", location=location)]))
     assert "a.sql:7 · " in run("fetch", TABLE).stdout
 
 
 def test_an_outline_has_no_line_numbers_as_its_lines_are_not_those_of_the_file(server: FakeServer, run: Run) -> None:
-    location = retrieval_pb2.Location(path="a.py", start_line=7, end_line=40)
+    location = retrieval_pb2.SourceLocation(path="a.py", start_line=7, end_line=40)
     text = retrieval_pb2.NodeText(text="class A:\n    def f(self) ...\n", location=location)
     server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text]))
     printed = run("fetch", TABLE).stdout

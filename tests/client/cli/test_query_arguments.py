@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from client.conftest import FakeServer
 
 
-def narrowed(server: FakeServer) -> scope_pb2.Filter:
+def narrowed(server: FakeServer) -> scope_pb2.NodeFilter:
     request = server.attempts[-1].request
     assert isinstance(
         request,
@@ -36,10 +36,10 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
     assert run("query", "where is vat", *f"{hybrid} {ranking} {fresh} {routing} {more} --kind cs".split()).code == 0
     request = server.attempts[0].request
     assert request == query_pb2.QueryRequest(
-        scope=scope_pb2.Scope(repository="shop", branch="main", active_index="v7"),
+        scope=scope_pb2.IndexScope(repository="shop", branch="main", active_index="v7"),
         access=scope_pb2.AccessContext(tenant_id="acme"),
         query="where is vat",
-        filter=scope_pb2.Filter(kinds=["cs"]),
+        filter=scope_pb2.NodeFilter(kinds=["cs"]),
         hybrid=query_pb2.HybridParameters(
             alpha=0.5,
             min_sim=0,
@@ -50,11 +50,11 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             max_candidates=400,
             diversify_strength=0.25,
         ),
-        visibility=scope_pb2.VISIBILITY_DELETED,
+        lifecycle=scope_pb2.LIFECYCLE_DELETED,
         process="billing",
         doc_class="manual",
         workflow_id="w-1",
-        sources=[query_pb2.SOURCE_DENSE, query_pb2.SOURCE_TRIGRAM],
+        retrievers=[retrieval_pb2.RETRIEVER_DENSE, retrieval_pb2.RETRIEVER_TRIGRAM],
         fusion=query_pb2.FUSION_MODE_RRF,
         rrf_k=9,
         rerank=True,
@@ -72,9 +72,9 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     run("query", "vat")
     request = server.attempts[0].request
     assert isinstance(request, query_pb2.QueryRequest)
-    assert set_fields(request) == {"scope", "query", "filter", "visibility", "include_parents"}
+    assert set_fields(request) == {"scope", "query", "filter", "lifecycle", "include_parents"}
     assert request.include_parents
-    assert request.visibility == scope_pb2.VISIBILITY_ACTIVE
+    assert request.lifecycle == scope_pb2.LIFECYCLE_ACTIVE
 
 
 @pytest.mark.parametrize("moment", ["2025-01-01", "2025-01-01T00:00:00Z", "2025-01-01 01:00+01:00"])
@@ -119,7 +119,7 @@ def test_pairs_are_fields_or_metadata(
     server: FakeServer, run: Run, pairs: list[str], expected: dict[str, object]
 ) -> None:
     assert run("query", "vat", *(part for pair in pairs for part in ("--filter", pair))).code == 0
-    wanted = scope_pb2.Filter()
+    wanted = scope_pb2.NodeFilter()
     for name, value in expected.items():
         if isinstance(value, dict):
             wanted.metadata.update(value)

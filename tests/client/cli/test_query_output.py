@@ -54,7 +54,7 @@ def test_a_neighbour_has_a_place_and_no_scores(run: Run) -> None:
 
 def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> None:
     scores = query_pb2.StageScores(
-        bm25_nlp=2, fused=0.016393, rerank=0.125, kind_factor=1, repeat_factor=1, boost=1, final=0.125
+        bm25_prose=2, fused=0.016393, rerank=0.125, kind_factor=1, repeat_factor=1, boost=1, final=0.125
     )
     match = query_pb2.QueryMatch(id=SEED, rank=1, source_uri="https://wiki/vat", scores=scores)
     server.answer(query_pb2.QueryResponse(matches=[match], index="v1"))
@@ -152,8 +152,8 @@ class Terminal(io.StringIO):
 
 def test_eighty_columns_are_enough(monkeypatch: pytest.MonkeyPatch, query_answer: query_pb2.QueryResponse) -> None:
     for match in query_answer.matches[:2]:
-        match.scores.bm25_nlp, match.scores.rerank = 0.016393, 0.987654
-    query_answer.matches[0].citation.path = "src/" + "Billing/" * 12 + "Invoice.cs"
+        match.scores.bm25_prose, match.scores.rerank = 0.016393, 0.987654
+    query_answer.matches[0].location.path = "src/" + "Billing/" * 12 + "Invoice.cs"
     terminal = Terminal()
     monkeypatch.setattr("sys.stdout", terminal)
     monkeypatch.setenv("COLUMNS", "80")
@@ -188,9 +188,7 @@ def test_json_is_one_object_of_the_fields_in_order(run: Run, query_answer: query
 @pytest.mark.parametrize("flags", [(), ("--explain", "--texts", "--graph")])
 def test_a_pipe_gets_no_escape_sequences(server: FakeServer, run: Run, flags: tuple[str, ...]) -> None:
     evil = "a\x1b[31mb"
-    match = query_pb2.QueryMatch(
-        id=evil, rank=1, text=evil, symbol_name=evil, channel=evil, author=evil, source_uri=evil
-    )
+    match = query_pb2.QueryMatch(id=evil, rank=1, text=evil, symbol=evil, channel=evil, author=evil, source_uri=evil)
     match.meta.parents.add(symbol=evil)
     service = query_pb2.ServiceContext(service_name=evil, calls=[evil], called_by=[evil])
     service.edges.add(from_service=evil, to_service=evil, edge_type=evil)

@@ -109,6 +109,18 @@ def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedB
     assert never[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
 
 
+def test_a_change_that_the_store_refuses_names_its_reason_and_version(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1)
+    put(V2, activate=True)
+    assert refusal(lambda: backend.delete(V2))[:2] == (PreconditionError, Reason.INDEX_ACTIVE)
+    backend.delete(V1)
+    absent = ((V1, PreconditionError, Reason.INDEX_GONE), (V3, NotFoundError, Reason.INDEX_NOT_FOUND))
+    for change in (backend.activate, backend.delete):
+        for scope, kind, reason in absent:
+            found = refusal(partial(change, scope))
+            assert (found[0], found[1], found[3]) == (kind, reason, scope.names)
+
+
 def bound(case: str) -> AccessContext:
     return AccessContext(bounds=Bounds(cases=Names(frozenset({case}))))
 

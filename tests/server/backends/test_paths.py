@@ -12,7 +12,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.paths import size_of_node, size_of_path
@@ -216,7 +216,7 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     assert list(found.paths) == every[: len(found.paths)]
     named = dict.fromkeys(id_ for path in found.paths for id_ in path.node_ids)
     assert list(found.nodes) == [
-        PathNode(id_, id_ in graph.tests, symbol=f"Shop.{id_}", path=f"src/{id_}.cs", start_line=1, end_line=2)
+        PathNode(id_, f"Shop.{id_}", Location(f"src/{id_}.cs", 1, 2, content_hash("")), id_ in graph.tests)
         for id_ in named
     ]
     match found.reason:
@@ -289,7 +289,9 @@ def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
     """Strings so long that their lengths take the most bytes they can, and the largest numbers."""
     ids = tuple("\U0001f600" * 2_047 + str(place) for place in range(2))
     path = DependencyPath(ids, (Edge(ids[0], ids[1], "e" * 20_000, 0.3, 2**31 - 1),), 0.3)
-    nodes = tuple(PathNode(id_, True, True, "s" * 20_000, "p" * 20_000, 2**31 - 1, 2**31 - 1) for id_ in ids)
+    nodes = tuple(
+        PathNode(id_, "s" * 20_000, Location("p" * 20_000, 2**31 - 1, 2**31 - 1, "0" * 64), True, True) for id_ in ids
+    )
     found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
     debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()
     reckoned = 50 * size_of_path(path) + sum(map(size_of_node, nodes))

@@ -31,6 +31,7 @@ from groundwire_server.backends.embedded.semantic import (
     rank_by_similarity,
     similarities,
 )
+from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.query import HybridParameters, QueryRequest, Retriever
 from groundwire_server.domain.search import SearchPath, SearchRequest, SearchType

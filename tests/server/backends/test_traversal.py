@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from groundwire_index.nodes.node import Edge, Node, NodeAccess
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
@@ -153,7 +153,7 @@ def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEd
 
 def told(id_: str, depth: int, parent: str, is_test: bool = False) -> ExpandedNode:
     """A node as a walk tells it, with its symbol and place."""
-    return ExpandedNode(id_, depth, parent, is_test, symbol=id_, path=f"src/{id_}.cs", start_line=1, end_line=2)
+    return ExpandedNode(id_, depth, parent, id_, Location(f"src/{id_}.cs", 1, 2, content_hash("")), is_test)
 
 
 def expected(graph: Graph, walk: Walk) -> Expansion:
@@ -288,13 +288,14 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
 def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
     """Strings so long that their lengths take the most bytes they can, and the greatest depth."""
     id_, parent, edge_type = "\U0001f600" * 2_048, "p" * 2_048, "e" * 20_000
-    symbol, path, line = "s" * 20_000, "p" * 20_000, 2**31 - 1
+    symbol, path = "s" * 20_000, "p" * 20_000
+    location = Location(path, 2**31 - 1, 2**31 - 1, "0" * 64)
     empty = Expansion((), (), (), ExpandReason.OK, "")
     debug = encode_expansion(empty).ByteSize() + 20  # its counts, which grow
-    seed = replace(empty, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", True, True, symbol, path, line, line),))
+    seed = replace(empty, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", symbol, location, True, True),))
     strings = len(f"{id_}{id_}{symbol}{path}".encode())
     assert encode_expansion(seed).ByteSize() - debug <= strings + NODE_OVERHEAD_BYTES
-    node = replace(empty, nodes=(ExpandedNode(id_, 16, parent, True, True, symbol, path, line, line),) * 100)
+    node = replace(empty, nodes=(ExpandedNode(id_, 16, parent, symbol, location, True, True),) * 100)
     strings = len(f"{id_}{parent}{symbol}{path}".encode())
     assert encode_expansion(node).ByteSize() - debug <= 100 * (strings + NODE_OVERHEAD_BYTES)
     edge = replace(empty, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Edge, Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.text.code_tokenizer import tokenize
@@ -21,7 +22,6 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.packing import HEADROOM_BYTES
 from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType

@@ -137,7 +137,7 @@ def test_a_named_source_that_the_index_lacks_is_refused(
 ) -> None:
     told = refusal(put(change, vectors=False), replace(QUERY, retrievers=(retriever, Retriever.TRIGRAM)))
     assert told[0] is reason
-    assert "ask other sources" in told[1]
+    assert "ask other retrievers" in told[1]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.nodes.node import Location
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.acting_parameters import ActingParameters
@@ -70,7 +71,9 @@ HealthOf: TypeAlias = Callable[..., Awaitable[int]]
 def engine() -> Mock:
     """An engine with one answer for each action."""
     mock: Mock = create_autospec(Engine, instance=True)
-    mock.search.return_value = SearchResult(hits=(SearchHit("shop::main::cs::A", 0.5, 1),), index="v1")
+    mock.search.return_value = SearchResult(
+        hits=(SearchHit("shop::main::cs::A", 0.5, 1, "A", Location("a.cs", 1, 2, "0" * 64)),), index="v1"
+    )
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
@@ -129,7 +132,7 @@ def serving(engine: Mock, indexes: Mock) -> Serving:
 def search_request() -> retrieval_pb2.SearchNodesRequest:
     """A search that is in order."""
     return retrieval_pb2.SearchNodesRequest(
-        scope=scope_pb2.Scope(repository="shop", branch="main"),
+        scope=scope_pb2.IndexScope(repository="shop", branch="main"),
         search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="needle in a haystack",
         top_k=5,
@@ -140,7 +143,7 @@ def search_request() -> retrieval_pb2.SearchNodesRequest:
 def query_request() -> query_pb2.QueryRequest:
     """A query that is in order."""
     return query_pb2.QueryRequest(
-        scope=scope_pb2.Scope(repository="shop", branch="main"),
+        scope=scope_pb2.IndexScope(repository="shop", branch="main"),
         query="needle in a haystack",
         hybrid=query_pb2.HybridParameters(),
     )

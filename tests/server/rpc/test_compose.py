@@ -19,13 +19,13 @@ from support.rerank_service import rerank_service
 
 def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: Path) -> None:
     settings = Settings(
-        data=tmp_path, embedders=(), max_top_k=7, widen_factor=3, visibility_override_acl_tags=("auditor",)
+        data=tmp_path, embedders=(), max_top_k=7, widen_factor=3, lifecycle_override_acl_tags=("auditor",)
     )
     engine, indexes = compose(settings)
     assert engine.limits == settings.limits
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
-    assert engine.indexes.visibility_override_acl_tags == {"auditor"}
+    assert engine.indexes.lifecycle_override_acl_tags == {"auditor"}
     assert engine.indexes.backend is indexes
 
 

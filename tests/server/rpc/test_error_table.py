@@ -56,7 +56,7 @@ def test_the_statuses_are_those_that_the_contract_states() -> None:
         (NotFoundError(Reason.NO_MATCHES, "m", {"branch": "main"}), "NOT_FOUND", {"branch": "main"}),
         (PermissionDeniedError(Reason.ADMINISTRATION_DISABLED, "m"), "PERMISSION_DENIED", {}),
         (
-            PermissionDeniedError(Reason.VISIBILITY_OVERRIDE_DENIED, "m", {"field": "visibility"}),
+            PermissionDeniedError(Reason.LIFECYCLE_NOT_GRANTED, "m", {"field": "visibility"}),
             "PERMISSION_DENIED",
             {"field": "visibility"},
         ),

@@ -91,7 +91,7 @@ def _of_a_call(garbage: object) -> str:
 
 def request(repository: str = "shop") -> bytes:
     return retrieval_pb2.SearchNodesRequest(
-        scope=scope_pb2.Scope(repository=repository, branch="main"),
+        scope=scope_pb2.IndexScope(repository=repository, branch="main"),
         search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="needle in a haystack",
         top_k=5,

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Positions
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.query import QueryRequest, Retriever
 from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.texts import SkipReason

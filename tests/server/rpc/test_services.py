@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 
-SCOPE = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
+SCOPE = scope_pb2.IndexScope(repository="shop", branch="main", active_index="v1")
 CLAIMED = scope_pb2.AccessContext(tenant_id="acme", acl_tags_any=["finance"], clearance_level=2)
 HELD = AccessContext(tenant_id="acme", acl_tags_any=frozenset({"finance"}), clearance_level=2)
 
@@ -132,7 +132,7 @@ async def test_an_administrator_activates_and_deletes(serving: "Serving", indexe
 
 @pytest.mark.parametrize("scope", [SCOPE, None], ids=["in order", "not even a scope"])
 async def test_nobody_changes_indexes_unless_the_configuration_admits_it(
-    serving: "Serving", indexes: Mock, failed: "Failed", scope: scope_pb2.Scope | None
+    serving: "Serving", indexes: Mock, failed: "Failed", scope: scope_pb2.IndexScope | None
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = index_pb2_grpc.IndexServiceStub(channel)

@@ -10,8 +10,8 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
-from groundwire.v1.scope_pb2 import VISIBILITY_ALL, AccessContext, Bound, Filter, Scope
-from groundwire_index.scope import Scope as IndexScope
+from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, AccessContext, Bound, IndexScope, NodeFilter
+from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.builds import Stages
@@ -22,9 +22,9 @@ from support.program import write_jsonl
 RETRIEVAL, QUERIES, INDEXES = (
     f"/groundwire.v1.{service}/" for service in ("RetrievalService", "QueryService", "IndexService")
 )
-MAIN = Scope(repository="platform", branch="main")
+MAIN = IndexScope(repository="platform", branch="main")
 VERSIONS = ("v1", "v2", "v3")
-SPARE = [Scope(repository="platform", branch="spare", active_index=version) for version in VERSIONS]
+SPARE = [IndexScope(repository="platform", branch="spare", active_index=version) for version in VERSIONS]
 ACCESS = AccessContext(tenant_id=TENANT, acl_tags_any=[FINANCE_TAG], classification_labels_all=["a"], clearance_level=3)
 BOUND = AccessContext(
     acl_tags_any=[AUDITOR_TAG],
@@ -33,7 +33,7 @@ BOUND = AccessContext(
     workflows=Bound(values=["w-1", "w-2"]),
 )
 IDS = [f"platform::main::{key}" for key in ("go::order/CreateOrder", "go::auth/GetUser", "md::runbook", "md::readme")]
-EVERY_FILTER = Filter(
+EVERY_FILTER = NodeFilter(
     kinds=["go", "md"],
     data_types=["regular_code", "doc"],
     languages=["go", "markdown"],
@@ -42,7 +42,7 @@ EVERY_FILTER = Filter(
     is_test=False,
     is_generated=False,
 )
-METADATA_FILTER = Filter(collection_ids=["policies"])
+METADATA_FILTER = NodeFilter(collection_ids=["policies"])
 METADATA_FILTER.metadata.update({"level": 2, "teams": ["ops", "care"], "draft": None, "ünï": "ß"})
 
 
@@ -74,14 +74,14 @@ def _query(**fields: object) -> ValidRequest:
 READS: Sequence[ValidRequest] = (
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, access=ACCESS, explain=True),
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, query="user", rerank=messages.RERANK_KEYWORD),
-    _search(messages.SEARCH_TYPE_BM25, query="refund stamp", access=BOUND, visibility=VISIBILITY_ALL),
+    _search(messages.SEARCH_TYPE_BM25, query="refund stamp", access=BOUND, lifecycle=LIFECYCLE_ALL),
     _search(messages.SEARCH_TYPE_BM25, query="checkout latency", filter=EVERY_FILTER, explain=True),
     _search(messages.SEARCH_TYPE_HYBRID, query="refund receipt", query_vector=ORDERS, filter=METADATA_FILTER, rrf_k=9),
     ValidRequest(
         RETRIEVAL + "ExpandDependencyTree",
         messages.ExpandDependencyTreeRequest(
             scope=MAIN, access=ACCESS, seed_ids=IDS[:2], max_depth=3, max_nodes=50, edge_allowlist=["*"],
-            direction=messages.DIRECTION_BOTH,
+            direction=messages.EDGE_DIRECTION_BOTH,
         ),
     ),
     ValidRequest(
@@ -95,7 +95,7 @@ READS: Sequence[ValidRequest] = (
         RETRIEVAL + "FindPaths",
         messages.FindPathsRequest(
             scope=MAIN, access=ACCESS, from_ids=IDS[:2], to_ids=IDS[1:], max_hops=4, max_paths=9, max_nodes=50,
-            edge_allowlist=["*"], direction=messages.DIRECTION_BOTH,
+            edge_allowlist=["*"], direction=messages.EDGE_DIRECTION_BOTH,
         ),
     ),
     ValidRequest(
@@ -109,7 +109,7 @@ READS: Sequence[ValidRequest] = (
         RETRIEVAL + "FetchNodeTexts",
         messages.FetchNodeTextsRequest(
             scope=MAIN, access=ACCESS, seed_ids=IDS[:2], budget_tokens=1_000,
-            nodes=[messages.GraphNode(id=id_, depth=1, parent_id=IDS[0]) for id_ in IDS[2:]],
+            nodes=[messages.ReachedNode(id=id_, depth=1, parent_id=IDS[0]) for id_ in IDS[2:]],
         ),
     ),
     ValidRequest(
@@ -127,7 +127,7 @@ READS: Sequence[ValidRequest] = (
             diversify_strength=0.4,
         ),
         fusion=query_pb2.FUSION_MODE_WEIGHTED,
-        sources=[query_pb2.SOURCE_TRIGRAM, query_pb2.SOURCE_DENSE, query_pb2.SOURCE_BM25_NLP],
+        retrievers=[messages.RETRIEVER_TRIGRAM, messages.RETRIEVER_DENSE, messages.RETRIEVER_BM25_PROSE],
         filter=EVERY_FILTER, freshness_half_life_days=7.0, freshness_weight=0.5,
     ),
     _query(
@@ -160,4 +160,4 @@ def build_platform(data: Path, folder: Path) -> None:
     data.mkdir()
     source = JsonlSource(write_jsonl(folder / "platform.jsonl", PLATFORM))
     for branch, version in (("main", "v1"), *(("spare", version) for version in VERSIONS)):
-        build_index(source, BuildOptions(data, IndexScope("platform", branch, version), None), Stages())
+        build_index(source, BuildOptions(data, Scope("platform", branch, version), None), Stages())

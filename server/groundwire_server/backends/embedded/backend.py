@@ -1,7 +1,7 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import (
+    IndexDamagedError,
+    VersionActiveError,
+    VersionDeletedError,
+    VersionNotFoundError,
+)
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import tokenize
@@ -28,7 +33,7 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
 from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
@@ -38,7 +43,7 @@ from groundwire_server.domain.observation import observer
 from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.search import Filter, NodeLabel
 from groundwire_server.domain.texts import StoredText, TextSize
 
 _NO_FILTER = Filter()
@@ -106,6 +111,14 @@ class EmbeddedSnapshot:
     def ids(self, rows: Positions) -> list[str]:
         """See `Snapshot.ids`."""
         return self.sight.ids_of(rows.tolist())
+
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """See `Snapshot.labels`."""
+        nodes = self.view.index.nodes
+        return [
+            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
+            for row, id_ in zip(rows.tolist(), self.ids(rows), strict=True)
+        ]
 
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""
@@ -204,9 +217,11 @@ class EmbeddedBackend:
     ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
-        for scope in self._store.scopes(scopes):
+        for scope in self._store.scopes(scopes.names_repository):
             checkpoint()
             if repository not in ("", scope.repository) or branch not in ("", scope.branch):
+                continue
+            if not scopes.admit(scope.repository, scope.branch):
                 continue
             for version in self._store.versions(scope):
                 checkpoint()
@@ -242,12 +257,26 @@ class EmbeddedBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        try:
+        with _refusals_of(scope):
             return self._store.activate(scope)
-        except IndexDamagedError as error:
-            message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
-            raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        self._store.delete(scope)
+        with _refusals_of(scope):
+            self._store.delete(scope)
+
+
+@contextmanager
+def _refusals_of(scope: Scope) -> Iterator[None]:
+    """Turns what the store raises of a version into the errors that callers get."""
+    try:
+        yield
+    except VersionNotFoundError as error:
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, str(error), scope.names) from error
+    except VersionDeletedError as error:
+        raise PreconditionError(Reason.INDEX_GONE, str(error), scope.names) from error
+    except VersionActiveError as error:
+        raise PreconditionError(Reason.INDEX_ACTIVE, str(error), scope.names) from error
+    except IndexDamagedError as error:
+        message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
+        raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error

@@ -13,9 +13,9 @@ from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 
-NODE_OVERHEAD_BYTES = 48
+NODE_OVERHEAD_BYTES = 120
 EDGE_OVERHEAD_BYTES = 32
-"""Upper bounds on what a node or an edge adds to a response besides its strings: field tags, lengths, numbers."""
+"""Upper bounds on what a node or an edge adds to a response besides its strings: tags, lengths, numbers, a hash."""
 
 
 def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
@@ -68,16 +68,13 @@ def _named_nodes(sight: Sight, reached: Sequence[ReachedRow]) -> list[ExpandedNo
 
 
 def _named_node(nodes: NodeTable, reached: ReachedRow, names: Mapping[int, str]) -> ExpandedNode:
-    place = nodes.location(reached.row)
     return ExpandedNode(
         id=names[reached.row],
         depth=reached.depth,
         parent_id=names.get(reached.parent, ""),
-        **nodes.origin_flags(reached.row),
         symbol=nodes.symbols[reached.row],
-        path=place.path,
-        start_line=place.start_line,
-        end_line=place.end_line,
+        location=nodes.location(reached.row),
+        **nodes.origin_flags(reached.row),
     )
 
 
@@ -93,7 +90,7 @@ def _nodes_within(room: int, nodes: Iterable[ExpandedNode]) -> tuple[tuple[Expan
     """The first nodes that fit the response, and the room they leave. A node stands behind its parent always."""
     fitting: list[ExpandedNode] = []
     for node in nodes:
-        strings = f"{node.id}{node.parent_id}{node.symbol}{node.path}"
+        strings = f"{node.id}{node.parent_id}{node.symbol}{node.location.path}"
         size = len(node.id.encode()) + len(strings.encode()) + NODE_OVERHEAD_BYTES
         if size > room:
             break

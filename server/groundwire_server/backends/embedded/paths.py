@@ -21,8 +21,8 @@ from groundwire_server.domain.paths import DependencyPath, PathNode, Paths, Path
 
 _PATH_OVERHEAD_BYTES = 16
 _ID_OVERHEAD_BYTES = 8
-_PATH_NODE_OVERHEAD_BYTES = 40
-"""Upper bounds on what a path, an id on it or a node adds to a response besides its strings."""
+_PATH_NODE_OVERHEAD_BYTES = 112
+"""Upper bounds on what a path, an id on it or a node adds to a response besides its strings, a node's hash included."""
 
 
 def find_paths(sight: Sight, search: PathSearch, checkpoint: Checkpoint) -> Paths:
@@ -102,15 +102,7 @@ class _Finder:
 
     def _node(self, row: int, id_: str) -> PathNode:
         nodes = self._sight.index.nodes
-        place = nodes.location(row)
-        return PathNode(
-            id=id_,
-            **nodes.origin_flags(row),
-            symbol=nodes.symbols[row],
-            path=place.path,
-            start_line=place.start_line,
-            end_line=place.end_line,
-        )
+        return PathNode(id=id_, symbol=nodes.symbols[row], location=nodes.location(row), **nodes.origin_flags(row))
 
     def _path(self, route: Route, ids: Sequence[str]) -> DependencyPath:
         hops = tuple(self._edge(link, *ends) for link, ends in zip(route.links, pairwise(ids), strict=True))
@@ -146,4 +138,4 @@ def size_of_path(path: DependencyPath) -> int:
 
 def size_of_node(node: PathNode) -> int:
     """An upper bound on what a node of a path takes of a response."""
-    return len(f"{node.id}{node.symbol}{node.path}".encode()) + _PATH_NODE_OVERHEAD_BYTES
+    return len(f"{node.id}{node.symbol}{node.location.path}".encode()) + _PATH_NODE_OVERHEAD_BYTES

@@ -24,8 +24,8 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "classification_labels_all": limits.MAX_ACCESS_VALUES,
     },
     scope_pb2.Bound: {"values": limits.MAX_ACCESS_VALUES},
-    scope_pb2.Filter: {
-        field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.Filter.DESCRIPTOR.fields if field.is_repeated
+    scope_pb2.NodeFilter: {
+        field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.NodeFilter.DESCRIPTOR.fields if field.is_repeated
     },
     retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS},
     retrieval_pb2.ExpandDependencyTreeRequest: {
@@ -38,7 +38,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "edge_allowlist": limits.MAX_EDGE_TYPES,
     },
     retrieval_pb2.FetchNodeTextsRequest: {"seed_ids": limits.MAX_FETCH_IDS, "nodes": limits.MAX_FETCH_IDS},
-    query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "sources": len(Retriever)},
+    query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "retrievers": len(Retriever)},
 }
 LIMITS: Mapping[str, int] = {
     message.DESCRIPTOR.fields_by_name[name].full_name: highest

@@ -8,13 +8,14 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansion
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
+from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 DIRECTIONS: Mapping[int, Direction] = {
-    retrieval_pb2.DIRECTION_UNSPECIFIED: Direction.OUTGOING,
-    retrieval_pb2.DIRECTION_OUTGOING: Direction.OUTGOING,
-    retrieval_pb2.DIRECTION_INCOMING: Direction.INCOMING,
-    retrieval_pb2.DIRECTION_BOTH: Direction.BOTH,
+    retrieval_pb2.EDGE_DIRECTION_UNSPECIFIED: Direction.OUTGOING,
+    retrieval_pb2.EDGE_DIRECTION_OUTGOING: Direction.OUTGOING,
+    retrieval_pb2.EDGE_DIRECTION_INCOMING: Direction.INCOMING,
+    retrieval_pb2.EDGE_DIRECTION_BOTH: Direction.BOTH,
 }
 
 
@@ -29,7 +30,7 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
         direction=decode_enum(
-            request.direction, DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
+            request.direction, DIRECTIONS, retrieval_pb2.EdgeDirection.DESCRIPTOR, "direction", violations
         ),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
@@ -44,16 +45,14 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
     return retrieval_pb2.ExpandDependencyTreeResponse(
         seed_ids=expansion.seed_ids,
         nodes=[
-            retrieval_pb2.ExpandedNode(
+            retrieval_pb2.ReachedNode(
                 id=node.id,
                 depth=node.depth,
                 parent_id=node.parent_id,
                 is_test=node.is_test,
                 is_generated=node.is_generated,
                 symbol=node.symbol,
-                path=node.path,
-                start_line=node.start_line,
-                end_line=node.end_line,
+                location=encode_location(node.location),
             )
             for node in expansion.nodes
         ],
@@ -69,9 +68,9 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
     )
 
 
-def encode_edge(edge: Edge) -> retrieval_pb2.DependencyEdge:
+def encode_edge(edge: Edge) -> retrieval_pb2.GraphEdge:
     """An edge of a walk or a path."""
-    return retrieval_pb2.DependencyEdge(
+    return retrieval_pb2.GraphEdge(
         from_id=edge.from_id,
         to_id=edge.to_id,
         edge_type=edge.edge_type,

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from google.protobuf import struct_pb2
 
 from groundwire.v1 import scope_pb2
+from groundwire_index.nodes.node import MetadataScalar
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.search import Filter, MetadataCondition, MetadataScalar
+from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 
 _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"
 
 
-def decode_filter(message: scope_pb2.Filter, violations: Violations) -> Filter:
+def decode_filter(message: scope_pb2.NodeFilter, violations: Violations) -> Filter:
     """The filter as given, its metadata by key; metadata that no filter can express is noted in `violations`."""
     return Filter(
         kinds=tuple(message.kinds),

@@ -30,9 +30,9 @@ def decode_version_scope(request: index_pb2.ActivateIndexRequest | index_pb2.Del
     return _decode_checked_scope(request, version_required=True)
 
 
-def encode_index(summary: IndexSummary) -> index_pb2.Index:
+def encode_index(summary: IndexSummary) -> index_pb2.IndexVersion:
     """An index version; a creation time without a zone counts as UTC."""
-    return index_pb2.Index(
+    return index_pb2.IndexVersion(
         repository=summary.repository,
         branch=summary.branch,
         version=summary.version,

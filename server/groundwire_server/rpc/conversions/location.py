@@ -1,12 +1,12 @@
-"""Where a text stands, which FetchNodeTexts and Query both tell."""
+"""Where a node's text stands, which every message about a node tells."""
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.nodes.node import Location
 
 
-def encode_location(location: Location) -> retrieval_pb2.Location:
+def encode_location(location: Location) -> retrieval_pb2.SourceLocation:
     """Path, lines and hash of a text."""
-    return retrieval_pb2.Location(
+    return retrieval_pb2.SourceLocation(
         path=location.path,
         start_line=location.start_line,
         end_line=location.end_line,

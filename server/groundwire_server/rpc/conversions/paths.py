@@ -6,6 +6,7 @@ from groundwire_server.domain.paths import Paths, PathsRequest
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.expansion import DIRECTIONS, encode_edge
 from groundwire_server.rpc.conversions.filter import decode_filter
+from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 
@@ -22,7 +23,7 @@ def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext)
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
         direction=decode_enum(
-            request.direction, DIRECTIONS, retrieval_pb2.Direction.DESCRIPTOR, "direction", violations
+            request.direction, DIRECTIONS, retrieval_pb2.EdgeDirection.DESCRIPTOR, "direction", violations
         ),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
@@ -47,9 +48,7 @@ def encode_paths(found: Paths) -> retrieval_pb2.FindPathsResponse:
                 is_test=node.is_test,
                 is_generated=node.is_generated,
                 symbol=node.symbol,
-                path=node.path,
-                start_line=node.start_line,
-                end_line=node.end_line,
+                location=encode_location(node.location),
             )
             for node in found.nodes
         ],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.query import (
     FusionMode,
@@ -19,11 +19,11 @@ from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycl
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
 _RETRIEVERS: Mapping[int, Retriever | None] = {
-    query_pb2.SOURCE_UNSPECIFIED: None,
-    query_pb2.SOURCE_DENSE: Retriever.DENSE,
-    query_pb2.SOURCE_BM25_CODE: Retriever.BM25_CODE,
-    query_pb2.SOURCE_BM25_NLP: Retriever.BM25_NLP,
-    query_pb2.SOURCE_TRIGRAM: Retriever.TRIGRAM,
+    retrieval_pb2.RETRIEVER_UNSPECIFIED: None,
+    retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
+    retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
+    retrieval_pb2.RETRIEVER_BM25_PROSE: Retriever.BM25_NLP,
+    retrieval_pb2.RETRIEVER_TRIGRAM: Retriever.TRIGRAM,
 }
 _FUSION_MODES: Mapping[int, FusionMode | None] = {
     query_pb2.FUSION_MODE_UNSPECIFIED: None,
@@ -51,7 +51,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
-        retrievers=_decode_retrievers(request.sources, violations),
+        retrievers=_decode_retrievers(request.retrievers, violations),
         fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
@@ -98,13 +98,13 @@ def _decode_ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
 
 def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:
     """The retrievers in the order given. Those beyond one of each kind are not read: the request is refused anyway."""
-    violations.bound_count("sources", numbers, len(Retriever))
+    violations.bound_count("retrievers", numbers, len(Retriever))
     retrievers: list[Retriever] = []
     for position, number in enumerate(numbers[: len(Retriever)]):
-        field = f"sources[{position}]"
-        retriever = decode_enum(number, _RETRIEVERS, query_pb2.Source.DESCRIPTOR, field, violations)
+        field = f"retrievers[{position}]"
+        retriever = decode_enum(number, _RETRIEVERS, retrieval_pb2.Retriever.DESCRIPTOR, field, violations)
         if retriever is not None:
             retrievers.append(retriever)
-        elif number == query_pb2.SOURCE_UNSPECIFIED:
-            violations.require(field, "UNSPECIFIED is no source; name one, or give no sources at all to ask every one")
+        elif number == retrieval_pb2.RETRIEVER_UNSPECIFIED:
+            violations.require(field, "UNSPECIFIED is no retriever; name one, or give none at all to ask every one")
     return tuple(retrievers)

@@ -21,21 +21,21 @@ from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
-_RETRIEVERS: Mapping[Retriever, query_pb2.Source.ValueType] = {
-    Retriever.DENSE: query_pb2.SOURCE_DENSE,
-    Retriever.BM25_CODE: query_pb2.SOURCE_BM25_CODE,
-    Retriever.BM25_NLP: query_pb2.SOURCE_BM25_NLP,
-    Retriever.TRIGRAM: query_pb2.SOURCE_TRIGRAM,
+_RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
+    Retriever.DENSE: retrieval_pb2.RETRIEVER_DENSE,
+    Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
+    Retriever.BM25_NLP: retrieval_pb2.RETRIEVER_BM25_PROSE,
+    Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
 }
 _FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
     FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
     FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
 }
-_VISIBILITIES: Mapping[Lifecycle, scope_pb2.Visibility.ValueType] = {
-    Lifecycle.ACTIVE: scope_pb2.VISIBILITY_ACTIVE,
-    Lifecycle.ALL: scope_pb2.VISIBILITY_ALL,
-    Lifecycle.DELETED: scope_pb2.VISIBILITY_DELETED,
+_LIFECYCLES: Mapping[Lifecycle, scope_pb2.Lifecycle.ValueType] = {
+    Lifecycle.ACTIVE: scope_pb2.LIFECYCLE_ACTIVE,
+    Lifecycle.ALL: scope_pb2.LIFECYCLE_ALL,
+    Lifecycle.DELETED: scope_pb2.LIFECYCLE_DELETED,
 }
 _QUERY_CLASSES: Mapping[QueryClass, query_pb2.QueryClass.ValueType] = {
     QueryClass.IDENTIFIER: query_pb2.QUERY_CLASS_IDENTIFIER,
@@ -68,11 +68,11 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         token_count=node.token_count,
         context_prefix=node.context_prefix,
         source_uri=node.source_uri,
-        citation=encode_location(node.location),
+        location=encode_location(node.location),
         kind=node.kind,
         corpus_type=node.corpus_type,
         language=node.language,
-        symbol_name=node.symbol,
+        symbol=node.symbol,
         signature=node.signature,
         service_name=node.service_name,
         repo_name=node.repo_name,
@@ -91,7 +91,7 @@ def _encode_scores(scores: StageScores) -> query_pb2.StageScores:
     return query_pb2.StageScores(
         dense=scores.dense,
         bm25_code=scores.bm25_code,
-        bm25_nlp=scores.bm25_nlp,
+        bm25_prose=scores.bm25_nlp,
         trigram=scores.trigram,
         fused=scores.fused,
         file=scores.file,
@@ -129,7 +129,7 @@ def _encode_parent(parent: ParentText) -> query_pb2.ParentContext:
         text=_text(parent.text),
         text_omitted=isinstance(parent.text, SkipReason),
         symbol=parent.node.symbol,
-        citation=encode_location(parent.node.location),
+        location=encode_location(parent.node.location),
         omit_reason=_omit_reason(parent.text),
         token_count=parent.node.token_count,
     )
@@ -164,8 +164,8 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         took_ms=meta.took_ms,
         query_class=_QUERY_CLASSES[meta.query_class],
         fusion=_FUSION_MODES[meta.fusion],
-        sources=[
-            query_pb2.SourceUse(source=_RETRIEVERS[retriever], weight=weights[retriever], candidates=length)
+        retrievers=[
+            query_pb2.RetrieverUse(retriever=_RETRIEVERS[retriever], weight=weights[retriever], candidates=length)
             for retriever, length in meta.list_lengths
         ],
         alpha=parameters.alpha,
@@ -182,7 +182,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         lexical_candidates=meta.lexical_candidates,
         fused_candidates=meta.fused_candidates,
         deleted_matches_blocked=meta.deleted_matches_blocked,
-        visibility_effective=_VISIBILITIES[meta.visibility_effective],
+        lifecycle_effective=_LIFECYCLES[meta.visibility_effective],
         lexical_index_used=[
             _RETRIEVERS[retriever]
             for retriever, length in meta.list_lengths

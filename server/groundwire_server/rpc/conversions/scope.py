@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, TypeVar
 from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain import limits
 from groundwire_server.domain.access import AccessContext, Bounds
@@ -35,14 +36,14 @@ VisibleRequest: TypeAlias = (
 Value = TypeVar("Value")
 
 _LIFECYCLES: Mapping[int, Lifecycle] = {
-    scope_pb2.VISIBILITY_UNSPECIFIED: Lifecycle.ACTIVE,
-    scope_pb2.VISIBILITY_ACTIVE: Lifecycle.ACTIVE,
-    scope_pb2.VISIBILITY_ALL: Lifecycle.ALL,
-    scope_pb2.VISIBILITY_DELETED: Lifecycle.DELETED,
+    scope_pb2.LIFECYCLE_UNSPECIFIED: Lifecycle.ACTIVE,
+    scope_pb2.LIFECYCLE_ACTIVE: Lifecycle.ACTIVE,
+    scope_pb2.LIFECYCLE_ALL: Lifecycle.ALL,
+    scope_pb2.LIFECYCLE_DELETED: Lifecycle.DELETED,
 }
 
 
-def decode_scope(scope: scope_pb2.Scope | None, violations: Violations) -> Scope:
+def decode_scope(scope: scope_pb2.IndexScope | None, violations: Violations) -> Scope:
     """The scope as given, with an absent one noted in `violations`."""
     if scope is None:
         violations.require("scope", "name the repository and branch to ask")
@@ -60,8 +61,8 @@ def named_scope(request: Request) -> Scope:
 def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
     """What a caller claims to hold. Raises InvalidRequestError when a rule of the contract is broken."""
     violations = Violations()
-    if len(access.tenant_id) > limits.MAX_ACCESS_VALUE_LENGTH:
-        violations.bound_length("access.tenant_id", access.tenant_id, limits.MAX_ACCESS_VALUE_LENGTH)
+    if len(access.tenant_id) > MAX_ACCESS_VALUE_LENGTH:
+        violations.bound_length("access.tenant_id", access.tenant_id, MAX_ACCESS_VALUE_LENGTH)
     if access.clearance_level < 0:
         violations.add(
             "access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more"
@@ -86,7 +87,7 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
 
 def decode_lifecycle(request: VisibleRequest, violations: Violations) -> Lifecycle:
     """Which nodes a request is about."""
-    return decode_enum(request.visibility, _LIFECYCLES, scope_pb2.Visibility.DESCRIPTOR, "visibility", violations)
+    return decode_enum(request.lifecycle, _LIFECYCLES, scope_pb2.Lifecycle.DESCRIPTOR, "lifecycle", violations)
 
 
 def decode_enum(
@@ -121,4 +122,4 @@ def _decode_bound(
 def _check_values(field: str, values: Sequence[str], violations: Violations) -> None:
     violations.bound_count(field, values, limits.MAX_ACCESS_VALUES)
     for position, value in enumerate(values[: limits.MAX_ACCESS_VALUES]):
-        violations.bound_length(f"{field}[{position}]", value, limits.MAX_ACCESS_VALUE_LENGTH)
+        violations.bound_length(f"{field}[{position}]", value, MAX_ACCESS_VALUE_LENGTH)

@@ -1,8 +1,9 @@
 """SearchNodes between protobuf and the domain."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.search import (
     DEFAULT_RRF_K,
@@ -18,8 +19,11 @@ from groundwire_server.domain.search import (
 )
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
+from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
+_HIT_OVERHEAD_BYTES = 5
+"""The tag and length of a hit within a response."""
 _SEARCH_TYPES: Mapping[int, SearchType | None] = {
     retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
     retrieval_pb2.SEARCH_TYPE_SEMANTIC: SearchType.SEMANTIC,
@@ -32,11 +36,7 @@ _RERANKS: Mapping[int, Rerank] = {
     retrieval_pb2.RERANK_KEYWORD: Rerank.KEYWORD,
     retrieval_pb2.RERANK_CODEBERT: Rerank.CODEBERT,
 }
-_LEGS = {
-    Leg.SEMANTIC: retrieval_pb2.SEARCH_LEG_SEMANTIC,
-    Leg.BM25: retrieval_pb2.SEARCH_LEG_BM25,
-    Leg.RERANK: retrieval_pb2.SEARCH_LEG_RERANK,
-}
+_RETRIEVERS = {Leg.SEMANTIC: retrieval_pb2.RETRIEVER_DENSE, Leg.BM25: retrieval_pb2.RETRIEVER_BM25_CODE}
 _PATHS = {
     None: retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
     SearchPath.EXACT: retrieval_pb2.SEARCH_PATH_EXACT,
@@ -67,13 +67,21 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
 
 
 def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
-    """The hits, and the debug part when the result has one."""
-    return retrieval_pb2.SearchNodesResponse(
-        hits=[_encode_hit(hit) for hit in result.hits],
-        index=result.index,
-        exact=result.exact,
-        debug=None if result.debug is None else _encode_debug(result.debug),
+    """The first hits that a response has room for, and the debug part when the result has one."""
+    response = retrieval_pb2.SearchNodesResponse(
+        index=result.index, exact=result.exact, debug=None if result.debug is None else _encode_debug(result.debug)
     )
+    response.hits.extend(_fitting(map(_encode_hit, result.hits), RESPONSE_BYTES - response.ByteSize()))
+    return response
+
+
+def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[retrieval_pb2.SearchHit]:
+    """The first hits that fit `room` bytes: ids are bounded, but no source bounds its symbols and paths."""
+    for hit in hits:
+        room -= hit.ByteSize() + _HIT_OVERHEAD_BYTES
+        if room < 0:
+            return
+        yield hit
 
 
 def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
@@ -81,15 +89,17 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         id=hit.id,
         score=hit.score,
         rank=hit.rank,
-        legs=[_encode_leg(leg) for leg in hit.legs],
+        retrievers=[_encode_place(leg) for leg in hit.legs if leg.leg in _RETRIEVERS],
         matched_tokens=hit.matched_tokens,
         is_test=hit.is_test,
         is_generated=hit.is_generated,
+        symbol=hit.symbol,
+        location=encode_location(hit.location),
     )
 
 
-def _encode_leg(leg: LegScore) -> retrieval_pb2.LegScore:
-    return retrieval_pb2.LegScore(leg=_LEGS[leg.leg], rank=leg.rank, score=leg.score)
+def _encode_place(leg: LegScore) -> retrieval_pb2.RetrieverScore:
+    return retrieval_pb2.RetrieverScore(retriever=_RETRIEVERS[leg.leg], rank=leg.rank, score=leg.score)
 
 
 def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:
@@ -97,7 +107,7 @@ def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:
         path=_PATHS[debug.path],
         filtered=debug.filtered,
         visible_count=debug.visible_count,
-        semantic_candidates=debug.semantic_candidates,
+        dense_candidates=debug.semantic_candidates,
         bm25_candidates=debug.bm25_candidates,
         query_tokens=debug.query_tokens,
         rrf_k=debug.rrf_k,

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_ingest.errors import IngestError
+from groundwire_index.limits import RESPONSE_BYTES
+from groundwire_server.domain.limits import Limits
 from groundwire_index.nodes.node import CONTAINS, JsonValue
-from groundwire_server.domain.packing import MAX_TEXT_BYTES
+from groundwire_index.limits import MAX_TEXT_BYTES
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_server.domain.texts import FetchRequest
 from groundwire_server.engine.corpus_boost import CorpusBoosts

@@ -34,8 +34,8 @@ def test_every_list_of_a_request_has_a_limit() -> None:
     assert found == set(LIMITS)
 
 
-def metadata(keys: int, values: int = 1) -> scope_pb2.Filter:
-    filter_ = scope_pb2.Filter()
+def metadata(keys: int, values: int = 1) -> scope_pb2.NodeFilter:
+    filter_ = scope_pb2.NodeFilter()
     for key in range(keys):
         filter_.metadata.update({f"k{key}": ["v"] * values if values > 1 else "v"})
     return filter_
@@ -50,10 +50,10 @@ def metadata(keys: int, values: int = 1) -> scope_pb2.Filter:
         (retrieval_pb2.FindPathsRequest(from_ids=["a"] * 101), "from_ids"),
         (retrieval_pb2.FindPathsRequest(to_ids=["a"] * 101), "to_ids"),
         (retrieval_pb2.FindPathsRequest(edge_allowlist=["a"] * 65), "edge_allowlist"),
-        (retrieval_pb2.FetchNodeTextsRequest(nodes=[retrieval_pb2.GraphNode()] * 10_001), "nodes"),
-        (query_pb2.QueryRequest(sources=[query_pb2.SOURCE_DENSE] * 5), "sources"),
+        (retrieval_pb2.FetchNodeTextsRequest(nodes=[retrieval_pb2.ReachedNode()] * 10_001), "nodes"),
+        (query_pb2.QueryRequest(retrievers=[retrieval_pb2.RETRIEVER_DENSE] * 5), "retrievers"),
         (query_pb2.QueryRequest(access=scope_pb2.AccessContext(acl_tags_any=["t"] * 1_025)), "access.acl_tags_any"),
-        (query_pb2.QueryRequest(filter=scope_pb2.Filter(kinds=["k"] * 257)), "filter.kinds"),
+        (query_pb2.QueryRequest(filter=scope_pb2.NodeFilter(kinds=["k"] * 257)), "filter.kinds"),
         (query_pb2.QueryRequest(filter=metadata(257)), "filter.metadata"),
         (retrieval_pb2.SearchNodesRequest(filter=metadata(1, 257)), "filter.metadata.k0"),
         (
@@ -75,5 +75,7 @@ def test_as_many_as_may_be_are_admitted() -> None:
     filter_.metadata.update({"k0": ["v"] * 256})
     filter_.kinds.extend(["k"] * 256)
     check_counts(
-        query_pb2.QueryRequest(filter=filter_, sources=[query_pb2.SOURCE_DENSE] * 4, query_vector=[1.0] * 16_384)
+        query_pb2.QueryRequest(
+            filter=filter_, retrievers=[retrieval_pb2.RETRIEVER_DENSE] * 4, query_vector=[1.0] * 16_384
+        )
     )

@@ -8,7 +8,18 @@ from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
-from support.conversions import ACCESS, counts, int32, name_tuples, names, over_the_wire, scope_message, scopes
+from support.conversions import (
+    ACCESS,
+    counts,
+    decoded_location,
+    int32,
+    locations,
+    name_tuples,
+    names,
+    over_the_wire,
+    scope_message,
+    scopes,
+)
 
 
 @given(
@@ -32,8 +43,8 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         max_depth=request.max_depth,
         max_nodes=request.max_nodes,
         edge_allowlist=request.edge_allowlist,
-        direction=retrieval_pb2.Direction.Value(f"DIRECTION_{request.direction.name}"),
-        filter=scope_pb2.Filter(kinds=request.filter.kinds, is_test=request.filter.is_test),
+        direction=retrieval_pb2.EdgeDirection.Value(f"EDGE_DIRECTION_{request.direction.name}"),
+        filter=scope_pb2.NodeFilter(kinds=request.filter.kinds, is_test=request.filter.is_test),
         min_confidence=request.min_confidence,
     )
     assert decode_expand(over_the_wire(message), ACCESS) == request
@@ -44,7 +55,7 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         Expansion,
         seed_ids=name_tuples,
         nodes=st.lists(
-            st.builds(ExpandedNode, names, counts, names, st.booleans(), st.booleans(), names, names, counts, counts),
+            st.builds(ExpandedNode, names, counts, names, names, locations, st.booleans(), st.booleans()),
             max_size=3,
         ).map(tuple),
         edges=st.lists(
@@ -64,12 +75,10 @@ def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
                     node.id,
                     node.depth,
                     node.parent_id,
+                    node.symbol,
+                    decoded_location(node.location),
                     node.is_test,
                     node.is_generated,
-                    node.symbol,
-                    node.path,
-                    node.start_line,
-                    node.end_line,
                 )
                 for node in message.nodes
             ),

@@ -26,13 +26,13 @@ scalars = st.none() | st.booleans() | names | st.integers(-(2**53), 2**53) | st.
 metadata_maps = st.dictionaries(names, scalars | st.lists(scalars, min_size=1, max_size=3), max_size=4)
 
 
-def metadata_message(metadata: Mapping[str, JsonValue]) -> scope_pb2.Filter:
-    message = scope_pb2.Filter()
+def metadata_message(metadata: Mapping[str, JsonValue]) -> scope_pb2.NodeFilter:
+    message = scope_pb2.NodeFilter()
     message.metadata.update(metadata)
     return over_the_wire(message)
 
 
-def decoded(message: scope_pb2.Filter) -> Filter:
+def decoded(message: scope_pb2.NodeFilter) -> Filter:
     violations = Violations()
     filter_ = decode_filter(message, violations)
     violations.raise_any()
@@ -45,17 +45,17 @@ def as_json(value: JsonValue) -> JsonValue:
 
 
 def test_the_domain_has_every_field_of_the_contract() -> None:
-    assert [field.name for field in scope_pb2.Filter.DESCRIPTOR.fields] == [field.name for field in fields(Filter)]
+    assert [field.name for field in scope_pb2.NodeFilter.DESCRIPTOR.fields] == [field.name for field in fields(Filter)]
 
 
 @given(st.builds(Filter, *[name_tuples] * 12, is_latest=flags, is_test=flags, is_generated=flags))
 def test_the_fields_of_a_filter_arrive_as_they_were_given(filter_: Filter) -> None:
     given_fields = {field.name: getattr(filter_, field.name) for field in fields(Filter) if field.name != "metadata"}
-    assert decoded(over_the_wire(scope_pb2.Filter(**given_fields))) == filter_
+    assert decoded(over_the_wire(scope_pb2.NodeFilter(**given_fields))) == filter_
 
 
 def test_no_filter_does_not_narrow() -> None:
-    assert decoded(scope_pb2.Filter()) == Filter()
+    assert decoded(scope_pb2.NodeFilter()) == Filter()
     assert decoded(metadata_message({})) == Filter()
 
 
@@ -100,7 +100,7 @@ def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, said
 
 
 def test_a_value_without_a_kind_is_refused() -> None:
-    message = scope_pb2.Filter(metadata=struct_pb2.Struct(fields={"phase": struct_pb2.Value()}))
+    message = scope_pb2.NodeFilter(metadata=struct_pb2.Struct(fields={"phase": struct_pb2.Value()}))
     with pytest.raises(InvalidRequestError, match="is a value without a kind"):
         decoded(over_the_wire(message))
 

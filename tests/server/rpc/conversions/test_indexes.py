@@ -39,7 +39,7 @@ def test_a_listing_takes_any_names_or_given_ones() -> None:
 def test_the_names_of_an_index_are_checked() -> None:
     assert decode_index_scope(index_pb2.GetIndexRequest(scope=SCOPE)) == Scope("shop", "main")
     with pytest.raises(InvalidRequestError) as caught:
-        decode_index_scope(index_pb2.GetIndexRequest(scope=scope_pb2.Scope(branch="a::b", active_index="../x")))
+        decode_index_scope(index_pb2.GetIndexRequest(scope=scope_pb2.IndexScope(branch="a::b", active_index="../x")))
     assert broken_rules(caught.value) == [
         ("scope.repository", Reason.FIELD_REQUIRED),
         ("scope.branch", Reason.VALUE_MALFORMED),
@@ -51,7 +51,7 @@ def test_the_names_of_an_index_are_checked() -> None:
 def test_a_change_names_its_version(
     kind: type[index_pb2.ActivateIndexRequest] | type[index_pb2.DeleteIndexRequest],
 ) -> None:
-    pinned = scope_pb2.Scope(repository="shop", branch="main", active_index="v2")
+    pinned = scope_pb2.IndexScope(repository="shop", branch="main", active_index="v2")
     assert decode_version_scope(kind(scope=pinned)) == Scope("shop", "main", "v2")
     with pytest.raises(InvalidRequestError) as caught:
         decode_version_scope(kind(scope=SCOPE))

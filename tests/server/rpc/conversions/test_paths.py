@@ -9,7 +9,18 @@ from groundwire_server.domain.expansion import Direction
 from groundwire_server.domain.paths import DependencyPath, PathNode, Paths, PathsReason, PathsRequest
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
-from support.conversions import ACCESS, counts, int32, name_tuples, names, over_the_wire, scope_message, scopes
+from support.conversions import (
+    ACCESS,
+    counts,
+    decoded_location,
+    int32,
+    locations,
+    name_tuples,
+    names,
+    over_the_wire,
+    scope_message,
+    scopes,
+)
 
 shares = st.floats(0, 1, exclude_min=True, width=32)
 paths = st.builds(
@@ -45,8 +56,8 @@ def test_a_search_for_paths_arrives_as_it_was_asked(request: PathsRequest) -> No
         max_paths=request.max_paths,
         max_nodes=request.max_nodes,
         edge_allowlist=request.edge_allowlist,
-        direction=retrieval_pb2.Direction.Value(f"DIRECTION_{request.direction.name}"),
-        filter=scope_pb2.Filter(kinds=request.filter.kinds, is_test=request.filter.is_test),
+        direction=retrieval_pb2.EdgeDirection.Value(f"EDGE_DIRECTION_{request.direction.name}"),
+        filter=scope_pb2.NodeFilter(kinds=request.filter.kinds, is_test=request.filter.is_test),
         min_confidence=request.min_confidence,
     )
     assert decode_paths(over_the_wire(message), ACCESS) == request
@@ -56,9 +67,9 @@ def test_a_search_for_paths_arrives_as_it_was_asked(request: PathsRequest) -> No
     st.builds(
         Paths,
         paths=st.lists(paths, max_size=3).map(tuple),
-        nodes=st.lists(
-            st.builds(PathNode, names, st.booleans(), st.booleans(), names, names, counts, counts), max_size=3
-        ).map(tuple),
+        nodes=st.lists(st.builds(PathNode, names, names, locations, st.booleans(), st.booleans()), max_size=3).map(
+            tuple
+        ),
         from_count=counts,
         to_count=counts,
         reached_count=counts,
@@ -82,12 +93,10 @@ def test_paths_arrive_as_they_were_found(found: Paths) -> None:
         nodes=tuple(
             PathNode(
                 node.id,
+                node.symbol,
+                decoded_location(node.location),
                 node.is_test,
                 node.is_generated,
-                node.symbol,
-                node.path,
-                node.start_line,
-                node.end_line,
             )
             for node in message.nodes
         ),

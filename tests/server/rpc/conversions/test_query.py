@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.v1 import query_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Retriever
@@ -87,11 +87,14 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
         query=request.query,
         hybrid=hybrid_message(request.hybrid),
         top_k=request.top_k,
-        visibility=scope_pb2.Visibility.Value(f"VISIBILITY_{request.lifecycle.name}"),
+        lifecycle=scope_pb2.Lifecycle.Value(f"LIFECYCLE_{request.lifecycle.name}"),
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
-        sources=[query_pb2.Source.Value(f"SOURCE_{source.name}") for source in request.retrievers],
+        retrievers=[
+            retrieval_pb2.Retriever.Value(f"RETRIEVER_{retriever.name.replace('NLP', 'PROSE')}")
+            for retriever in request.retrievers
+        ],
         fusion=query_pb2.FusionMode.Value(f"FUSION_MODE_{request.fusion.name if request.fusion else 'UNSPECIFIED'}"),
         rrf_k=request.rrf_k,
         rerank=request.rerank,
@@ -135,20 +138,23 @@ def test_zero_is_not_absent() -> None:
 @pytest.mark.parametrize(
     ("sources", "broken"),
     [
-        ([query_pb2.SOURCE_DENSE, query_pb2.SOURCE_UNSPECIFIED], [("sources[1]", Reason.FIELD_REQUIRED)]),
-        ([query_pb2.SOURCE_DENSE] * 5, [("sources", Reason.VALUE_OUT_OF_RANGE)]),
         (
-            [query_pb2.SOURCE_UNSPECIFIED, query_pb2.Source.ValueType(-1)],
-            [("sources[0]", Reason.FIELD_REQUIRED), ("sources[1]", Reason.VALUE_UNKNOWN)],
+            [retrieval_pb2.RETRIEVER_DENSE, retrieval_pb2.RETRIEVER_UNSPECIFIED],
+            [("retrievers[1]", Reason.FIELD_REQUIRED)],
+        ),
+        ([retrieval_pb2.RETRIEVER_DENSE] * 5, [("retrievers", Reason.VALUE_OUT_OF_RANGE)]),
+        (
+            [retrieval_pb2.RETRIEVER_UNSPECIFIED, retrieval_pb2.Retriever.ValueType(-1)],
+            [("retrievers[0]", Reason.FIELD_REQUIRED), ("retrievers[1]", Reason.VALUE_UNKNOWN)],
         ),
     ],
     ids=["unspecified", "too many", "two at once"],
 )
 def test_what_is_no_source_is_refused_by_its_place(
-    sources: list[query_pb2.Source.ValueType], broken: list[tuple[str, Reason]]
+    sources: list[retrieval_pb2.Retriever.ValueType], broken: list[tuple[str, Reason]]
 ) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, sources=sources)), ACCESS, NOW)
+        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, retrievers=sources)), ACCESS, NOW)
     assert broken_rules(caught.value) == broken
 
 
@@ -187,12 +193,18 @@ def test_every_broken_rule_is_told_at_once() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         decode_query(
             query_pb2.QueryRequest(
-                visibility=scope_pb2.Visibility.ValueType(9),
-                sources=[query_pb2.SOURCE_UNSPECIFIED],
+                lifecycle=scope_pb2.Lifecycle.ValueType(9),
+                retrievers=[retrieval_pb2.RETRIEVER_UNSPECIFIED],
                 fusion=query_pb2.FusionMode.ValueType(9),
                 now=Timestamp(nanos=-1),
             ),
             ACCESS,
             NOW,
         )
-    assert {field for field, _ in broken_rules(caught.value)} == {"scope", "visibility", "sources[0]", "fusion", "now"}
+    assert {field for field, _ in broken_rules(caught.value)} == {
+        "scope",
+        "lifecycle",
+        "retrievers[0]",
+        "fusion",
+        "now",
+    }

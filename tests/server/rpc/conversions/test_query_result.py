@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from groundwire.v1 import query_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -117,16 +117,17 @@ def test_a_match_tells_its_node() -> None:
     assert (match.id, match.rank, match.score) == (NODE.id, 1, SCORES.final)
     assert (match.text, match.text_omitted, match.token_count) == (NODE.text, False, 7)
     assert (match.context_prefix, match.source_uri) == ("#incident", "https://chat.example/C1/5")
-    citation = match.citation
+    citation = match.location
     assert Location(citation.path, citation.start_line, citation.end_line, citation.content_hash) == NODE.location
     assert (match.kind, match.corpus_type, match.language) == ("slack", "CONVO_SLACK", "json")
-    assert (match.symbol_name, match.signature) == ("Incident.Auth", "()")
+    assert (match.symbol, match.signature) == ("Incident.Auth", "()")
     assert (match.service_name, match.repo_name, match.section_path) == ("auth-service", "ops", "Deploy > Rollback")
     assert (match.author, match.channel) == ("ada", "incident")
     assert (match.is_test, match.is_generated) == (True, True)
     assert match.timestamp.ToDatetime(UTC) == NODE.timestamp
     for field in fields(SCORES):
-        assert getattr(match.scores, field.name) == getattr(SCORES, field.name), field.name
+        told = field.name.replace("bm25_nlp", "bm25_prose")
+        assert getattr(match.scores, told) == getattr(SCORES, field.name), field.name
 
 
 def test_a_match_tells_where_it_belongs() -> None:
@@ -138,7 +139,7 @@ def test_a_match_tells_where_it_belongs() -> None:
         (PARENT.id, "the whole thread", False),
         (PARENT.id, "", True),
     ]
-    assert (meta.parents[0].symbol, meta.parents[0].citation.path) == ("Thread", "slack/incident.json")
+    assert (meta.parents[0].symbol, meta.parents[0].location.path) == ("Thread", "slack/incident.json")
     assert (meta.neighbor, meta.neighbor_of) == (False, "")
 
 
@@ -228,12 +229,12 @@ def test_the_meta_tells_how_the_answer_was_made() -> None:
         workflow_id="w-1",
     )
     assert meta.took_ms == 1.75
-    assert [(use.source, use.weight, use.candidates) for use in meta.sources] == [
-        (query_pb2.SOURCE_DENSE, 0.7, 9),
-        (query_pb2.SOURCE_BM25_CODE, 0.2, 8),
-        (query_pb2.SOURCE_TRIGRAM, 0.1, 0),
+    assert [(use.retriever, use.weight, use.candidates) for use in meta.retrievers] == [
+        (retrieval_pb2.RETRIEVER_DENSE, 0.7, 9),
+        (retrieval_pb2.RETRIEVER_BM25_CODE, 0.2, 8),
+        (retrieval_pb2.RETRIEVER_TRIGRAM, 0.1, 0),
     ]
-    assert list(meta.lexical_index_used) == [query_pb2.SOURCE_BM25_CODE]
+    assert list(meta.lexical_index_used) == [retrieval_pb2.RETRIEVER_BM25_CODE]
     assert (meta.vector_candidates, meta.lexical_candidates, meta.fused_candidates) == (9, 7, 6)
     assert (meta.matches_returned, meta.deleted_matches_blocked) == (1, 2**40)
     assert (list(meta.boosts), meta.exact, meta.truncated) == (["incident", "procedure"], True, True)
@@ -261,7 +262,7 @@ def test_a_parameter_without_effect_is_absent() -> None:
 def test_without_the_dense_source_there_are_no_vector_candidates() -> None:
     meta = replace(META, weights=((Retriever.TRIGRAM, 1.0),), list_lengths=((Retriever.TRIGRAM, 3),))
     message = encoded(replace(RESULT, meta=meta)).meta
-    assert (message.vector_candidates, list(message.lexical_index_used)) == (0, [query_pb2.SOURCE_TRIGRAM])
+    assert (message.vector_candidates, list(message.lexical_index_used)) == (0, [retrieval_pb2.RETRIEVER_TRIGRAM])
 
 
 @pytest.mark.parametrize("query_class", QueryClass)
@@ -272,13 +273,13 @@ def test_every_enum_value_has_its_number(query_class: QueryClass, fusion: Fusion
     message = encoded(replace(RESULT, meta=meta)).meta
     assert query_pb2.QueryClass.Name(message.query_class) == f"QUERY_CLASS_{query_class.name}"
     assert query_pb2.FusionMode.Name(message.fusion) == f"FUSION_MODE_{fusion.name}"
-    assert scope_pb2.Visibility.Name(message.visibility_effective) == f"VISIBILITY_{lifecycle.name}"
+    assert scope_pb2.Lifecycle.Name(message.lifecycle_effective) == f"LIFECYCLE_{lifecycle.name}"
 
 
 def test_every_source_has_its_number() -> None:
     meta = replace(META, weights=tuple((s, 1.0) for s in Retriever), list_lengths=tuple((s, 1) for s in Retriever))
-    names = [query_pb2.Source.Name(use.source) for use in encoded(replace(RESULT, meta=meta)).meta.sources]
-    assert names == [f"SOURCE_{source.name}" for source in Retriever]
+    names = [retrieval_pb2.Retriever.Name(use.retriever) for use in encoded(replace(RESULT, meta=meta)).meta.retrievers]
+    assert names == [f"RETRIEVER_{retriever.name.replace('NLP', 'PROSE')}" for retriever in Retriever]
 
 
 def test_a_response_has_no_map_whose_order_could_change_its_bytes() -> None:

@@ -57,33 +57,37 @@ def test_zero_is_not_absent() -> None:
         ),
         (
             lambda: decode_query(
-                query_pb2.QueryRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS, NOW
+                query_pb2.QueryRequest(scope=SCOPE, lifecycle=scope_pb2.Lifecycle.ValueType(9)), ACCESS, NOW
             ),
-            "visibility",
+            "lifecycle",
         ),
         (
             lambda: decode_search(
-                retrieval_pb2.SearchNodesRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
+                retrieval_pb2.SearchNodesRequest(scope=SCOPE, lifecycle=scope_pb2.Lifecycle.ValueType(9)), ACCESS
             ),
-            "visibility",
+            "lifecycle",
         ),
         (
             lambda: decode_fetch(
-                retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, visibility=scope_pb2.Visibility.ValueType(9)), ACCESS
+                retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, lifecycle=scope_pb2.Lifecycle.ValueType(9)), ACCESS
             ),
-            "visibility",
+            "lifecycle",
         ),
         (
             lambda: decode_query(
-                query_pb2.QueryRequest(scope=SCOPE, sources=[query_pb2.SOURCE_DENSE, query_pb2.Source.ValueType(9)]),
+                query_pb2.QueryRequest(
+                    scope=SCOPE, retrievers=[retrieval_pb2.RETRIEVER_DENSE, retrieval_pb2.Retriever.ValueType(9)]
+                ),
                 ACCESS,
                 NOW,
             ),
-            "sources[1]",
+            "retrievers[1]",
         ),
         (
             lambda: decode_expand(
-                retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, direction=retrieval_pb2.Direction.ValueType(9)),
+                retrieval_pb2.ExpandDependencyTreeRequest(
+                    scope=SCOPE, direction=retrieval_pb2.EdgeDirection.ValueType(9)
+                ),
                 ACCESS,
             ),
             "direction",
@@ -126,7 +130,7 @@ def test_an_absent_scope_is_refused(decode: Callable[[], object]) -> None:
 
 
 def test_an_empty_scope_is_left_to_the_engine() -> None:
-    message = retrieval_pb2.SearchNodesRequest(scope=scope_pb2.Scope())
+    message = retrieval_pb2.SearchNodesRequest(scope=scope_pb2.IndexScope())
     assert decode_search(over_the_wire(message), ACCESS).scope == Scope("", "")
 
 

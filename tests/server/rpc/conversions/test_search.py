@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_index.limits import RESPONSE_BYTES
+from groundwire_index.nodes.node import Location
 from groundwire_server.domain.search import (
     Leg,
     LegScore,
@@ -22,8 +24,10 @@ from support.conversions import (
     ACCESS,
     SCOPE,
     counts,
+    decoded_location,
     float32,
     int32,
+    locations,
     name_tuples,
     names,
     over_the_wire,
@@ -63,11 +67,37 @@ def test_a_search_arrives_as_it_was_asked(request: SearchRequest) -> None:
     assert decode_search(over_the_wire(message), ACCESS) == request
 
 
+_LEGS = {retrieval_pb2.RETRIEVER_DENSE: Leg.SEMANTIC, retrieval_pb2.RETRIEVER_BM25_CODE: Leg.BM25}
+
+
+leg_scores = st.builds(LegScore, st.sampled_from(list(_LEGS.values())), counts, scores)
+
+
 def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
     message = retrieval_pb2.SearchNodesRequest(scope=SCOPE, query_vector=[math.nan, math.inf])
     first, second = decode_search(over_the_wire(message), ACCESS).query_vector
     assert math.isnan(first)
     assert second == math.inf
+
+
+def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
+    legs = (LegScore(Leg.SEMANTIC, 3, 0.25), LegScore(Leg.RERANK, 1, 0.75))
+    hit = SearchHit("A", 0.75, 1, "A", Location("a.cs", 1, 2, "00"), legs=legs)
+    (told,) = encode_search(SearchResult((hit,), "v1")).hits
+    assert (told.score, told.rank) == (0.75, 1)
+    assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
+        (retrieval_pb2.RETRIEVER_DENSE, 3, 0.25)
+    ]
+
+
+def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> None:
+    hits = tuple(
+        SearchHit(f"shop::main::cs::{rank}", 1 / rank, rank, "s" * 50_000, Location("p" * 50_000, 1, 2, "0" * 64))
+        for rank in range(1, 61)
+    )
+    response = encode_search(SearchResult(hits, "v1", debug=SearchDebug(None, False, 60, 0, 60, ("t" * 8_000,), 0)))
+    assert RESPONSE_BYTES - 2 * 100_000 < response.ByteSize() <= RESPONSE_BYTES
+    assert [hit.rank for hit in response.hits] == list(range(1, len(response.hits) + 1))
 
 
 @given(
@@ -79,7 +109,11 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
                 id=names,
                 score=scores,
                 rank=counts,
-                legs=st.lists(st.builds(LegScore, st.sampled_from(Leg), counts, scores), max_size=3).map(tuple),
+                symbol=names,
+                location=locations,
+                legs=st.lists(
+                    st.builds(LegScore, st.sampled_from(list(_LEGS.values())), counts, scores), max_size=3
+                ).map(tuple),
                 matched_tokens=name_tuples,
             ),
             max_size=3,
@@ -109,7 +143,7 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
             path=None if path == "UNSPECIFIED" else SearchPath[path],
             filtered=message.debug.filtered,
             visible_count=message.debug.visible_count,
-            semantic_candidates=message.debug.semantic_candidates,
+            semantic_candidates=message.debug.dense_candidates,
             bm25_candidates=message.debug.bm25_candidates,
             query_tokens=tuple(message.debug.query_tokens),
             rrf_k=message.debug.rrf_k,
@@ -119,11 +153,10 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
             id=hit.id,
             score=hit.score,
             rank=hit.rank,
-            legs=tuple(
-                LegScore(Leg[retrieval_pb2.SearchLeg.Name(leg.leg).removeprefix("SEARCH_LEG_")], leg.rank, leg.score)
-                for leg in hit.legs
-            ),
+            legs=tuple(LegScore(_LEGS[place.retriever], place.rank, place.score) for place in hit.retrievers),
             matched_tokens=tuple(hit.matched_tokens),
+            symbol=hit.symbol,
+            location=decoded_location(hit.location),
             is_test=hit.is_test,
             is_generated=hit.is_generated,
         )

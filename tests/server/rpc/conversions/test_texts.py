@@ -42,10 +42,10 @@ def test_a_request_for_texts_arrives_as_it_was_asked(request: FetchRequest, budg
         scope=scope_message(request.scope),
         seed_ids=request.seed_ids,
         nodes=[
-            retrieval_pb2.GraphNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in request.nodes
+            retrieval_pb2.ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in request.nodes
         ],
         prioritization_mode=retrieval_pb2.PrioritizationMode.Value(f"PRIORITIZATION_MODE_{request.mode.name}"),
-        filter=scope_pb2.Filter(languages=request.filter.languages, is_generated=request.filter.is_generated),
+        filter=scope_pb2.NodeFilter(languages=request.filter.languages, is_generated=request.filter.is_generated),
     )
     if amount is not None:
         setattr(message, budget, amount)

@@ -41,7 +41,7 @@ administration: {claims: [{claim: groups, values: {admins: ["shop::main"]}}]}
 """
 TOKEN: dict[str, Any] = {"tenant": "acme", "groups": ["finance", "legal"], "labels": ["pii"], "level": 2}
 HELD = AccessContext("acme", frozenset({"finance", "legal"}), frozenset({"pii"}), 2)
-SHOP = scope_pb2.Scope(repository="shop", branch="main", active_index="v1")
+SHOP = scope_pb2.IndexScope(repository="shop", branch="main", active_index="v1")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def jwt_settings(tmp_path: Path) -> dict[str, object]:
 
 
 def scoped_calls(
-    channel: grpc.aio.Channel, scope: scope_pb2.Scope | None, access: scope_pb2.AccessContext | None, **claims: Any
+    channel: grpc.aio.Channel, scope: scope_pb2.IndexScope | None, access: scope_pb2.AccessContext | None, **claims: Any
 ) -> list[Awaitable[object]]:
     """A call of each method that names a scope to read from, by a caller with these claims."""
     retrieval = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -112,7 +112,7 @@ async def test_every_method_is_asked_with_what_the_token_grants_narrowed_by_the_
     ("scope", "access", "code", "reason", "metadata"),
     [
         (
-            scope_pb2.Scope(repository="secret", branch="main"),
+            scope_pb2.IndexScope(repository="secret", branch="main"),
             None,
             grpc.StatusCode.PERMISSION_DENIED,
             "SCOPE_NOT_GRANTED",
@@ -126,14 +126,14 @@ async def test_every_method_is_asked_with_what_the_token_grants_narrowed_by_the_
             {"field": "access.tenant_id"},
         ),
         (
-            scope_pb2.Scope(branch="main"),
+            scope_pb2.IndexScope(branch="main"),
             None,
             grpc.StatusCode.INVALID_ARGUMENT,
             "FIELD_REQUIRED",
             {"field": "scope.repository"},
         ),
         (
-            scope_pb2.Scope(repository="x" * 100_000, branch="main"),
+            scope_pb2.IndexScope(repository="x" * 100_000, branch="main"),
             None,
             grpc.StatusCode.INVALID_ARGUMENT,
             "VALUE_MALFORMED",
@@ -149,7 +149,7 @@ async def test_what_is_not_granted_never_reaches_the_engine(
     indexes: Mock,
     failed: "Failed",
     jwt_settings: dict[str, object],
-    scope: scope_pb2.Scope | None,
+    scope: scope_pb2.IndexScope | None,
     access: scope_pb2.AccessContext | None,
     code: grpc.StatusCode,
     reason: str,
@@ -200,7 +200,7 @@ async def test_administration_needs_the_settings_and_a_grant_of_its_own(
     allow_admin: bool,
     reason: str | None,
 ) -> None:
-    scope = scope_pb2.Scope(repository="shop", branch=branch, active_index="v1")
+    scope = scope_pb2.IndexScope(repository="shop", branch=branch, active_index="v1")
     metadata = () if groups is None else bearer(KEY.token(groups=groups))
     settings = {**jwt_settings, "allow_admin": allow_admin}
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
