@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.index_texts import text_embedder
-from groundwire_index.embedding.int8.convert import convert
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.embedding.convert import convert
+from groundwire_ingest.embedding.index_texts import text_embedder
+from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import HashEmbedder
 from support.tiny_bert import write_tiny_bert
 
@@ -21,14 +21,14 @@ TEXTS = ["find user 7", "pay: invoice", "x", "long words " * 30]
 
 @dataclass(frozen=True)
 class Made:
-    model: SentenceTransformerEmbedder
+    model: OwnModel
     encoder: Int8Encoder
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., Made]:
     def make(name: str = "tiny", **options: object) -> Made:
-        model = SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path / name, **options)))  # type: ignore[arg-type]
+        model = OwnModel(str(write_tiny_bert(tmp_path / name, **options)))  # type: ignore[arg-type]
         encoder = convert(EncoderStore(tmp_path), model)
         assert encoder is not None
         return Made(model, encoder)

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder
-from groundwire_index.embedding.int8.bert import Bert
-from groundwire_index.embedding.int8.calibration import TEXTS
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import (
     CONVERTER,
@@ -25,7 +23,9 @@ from groundwire_index.embedding.int8.record import (
     EncoderRecord,
 )
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_server.domain.checkpoint import never_stop
+from groundwire_ingest.embedding.bert import Bert
+from groundwire_ingest.embedding.calibration import TEXTS
+from groundwire_ingest.embedding.graph import encoder_model, exactness_probe
 
 _LOG = logging.getLogger(__name__)
 
@@ -92,9 +92,6 @@ def convert(store: EncoderStore, embedder: ConvertibleEmbedder) -> Int8Encoder |
 
     Raises OSError when the store cannot be written.
     """
-    # Serving a converted model needs no onnx.
-    from groundwire_index.embedding.int8.graph import encoder_model, exactness_probe
-
     bert = embedder.bert()
     if bert is None:
         return None
@@ -134,8 +131,7 @@ def _kept_encoder(store: EncoderStore, embedder: Embedder) -> Int8Encoder | None
 
 def _measure(encoder: Int8Encoder, embedder: Embedder) -> Agreement:
     cosines = [
-        float(np.sum(encoder.embed_query(text, never_stop) * embedder.embed_query(text), dtype=np.float64))
-        for text in TEXTS
+        float(np.sum(encoder.embed_query(text) * embedder.embed_query(text), dtype=np.float64)) for text in TEXTS
     ]
     return Agreement(float(np.mean(cosines)), min(cosines))
 

@@ -1,6 +1,5 @@
-"""Takes a sentence-transformers model of BERT's architecture apart into arrays."""
+"""A sentence-transformers model of the user's own, which may be of BERT's architecture and then has an int8 encoder."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
@@ -9,7 +8,11 @@ from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from groundwire_index.embedding.int8.bert import Bert, Floats, Layer, Linear, Norm, Pooling
+from groundwire_index.embedding.fingerprint import tokenizer_file
+from groundwire_index.embedding.int8.record import Pooling
+from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.embedding.bert import Bert
+from groundwire_ingest.embedding.bert_model import BertSettings, bert_of
 
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
 _QUERY_PROMPTS = ("query",)
@@ -44,7 +47,19 @@ class _Model(Protocol):
     def state_dict(self) -> Mapping[str, Tensor]: ...
 
 
-def bert_of(model: SentenceTransformer) -> Bert | None:
+class OwnModel(SentenceTransformerEmbedder):
+    """A model that a user names; see `SentenceTransformerEmbedder` and `ConvertibleEmbedder`."""
+
+    def bert(self) -> Bert | None:
+        """See `ConvertibleEmbedder.bert`."""
+        return _bert_of(self.model)
+
+    def text_prompt(self) -> str | None:
+        """See `ConvertibleEmbedder.text_prompt`."""
+        return _prompt(self.model, _TEXT_PROMPTS)
+
+
+def _bert_of(model: SentenceTransformer) -> Bert | None:
     """The model as arrays; None when it does anything to a query that `Bert` does not describe."""
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
     pooling = _pooling(model)
@@ -53,21 +68,18 @@ def bert_of(model: SentenceTransformer) -> Bert | None:
     prompt = _prompt(model, _QUERY_PROMPTS)
     transformer = _transformer(model)
     weights = {name: tensor.numpy().astype(np.float32) for name, tensor in transformer.state_dict().items()}
-    positions = weights["embeddings.position_embeddings.weight"]
-    if prompt is None or model.max_seq_length is None or model.max_seq_length > len(positions):
+    longest = len(weights["embeddings.position_embeddings.weight"])
+    if prompt is None or model.max_seq_length is None or model.max_seq_length > longest:
         return None
-    return Bert(
-        words=weights["embeddings.word_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0],
-        positions=positions,
-        norm=_norm(weights, "embeddings.LayerNorm"),
-        layers=_layers(weights),
+    settings = BertSettings(
         heads=transformer.config.num_attention_heads,
         epsilon=transformer.config.layer_norm_eps,
         pooling=pooling,
         max_tokens=model.max_seq_length,
         prompt=prompt,
-        tokenizer=_tokenizer_file(tokenizer),
+        tokenizer=tokenizer_file(tokenizer),
     )
+    return bert_of(weights, settings)
 
 
 def _is_plain_bert(model: SentenceTransformer) -> bool:
@@ -107,44 +119,8 @@ def _transformer(model: SentenceTransformer) -> _Model:
     return cast("_Model", model[0].auto_model)
 
 
-def text_prompt(model: SentenceTransformer) -> str | None:
-    """What the model puts before a text to be found; None when the pooling would leave it out again."""
-    return _prompt(model, _TEXT_PROMPTS)
-
-
 def _prompt(model: SentenceTransformer, names: Sequence[str]) -> str | None:
+    """What the model puts before a text; None when the pooling would leave it out again."""
     name = next((name for name in names if name in model.prompts), model.default_prompt_name)
     prompt = model.prompts[name] if name else ""
     return prompt if not prompt or _pooling_settings(model)["include_prompt"] else None
-
-
-def _tokenizer_file(tokenizer: Tokenizer) -> str:
-    """The tokenizer's JSON without the truncation and padding that its last call has left behind."""
-    rules = json.loads(tokenizer.to_str())
-    return json.dumps({**rules, "truncation": None, "padding": None}, ensure_ascii=False, sort_keys=True)
-
-
-def _layers(weights: Mapping[str, Floats]) -> tuple[Layer, ...]:
-    count = len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
-    return tuple(_layer(weights, f"encoder.layer.{number}.") for number in range(count))
-
-
-def _layer(weights: Mapping[str, Floats], prefix: str) -> Layer:
-    return Layer(
-        query=_linear(weights, prefix + "attention.self.query"),
-        key=_linear(weights, prefix + "attention.self.key"),
-        value=_linear(weights, prefix + "attention.self.value"),
-        attention_output=_linear(weights, prefix + "attention.output.dense"),
-        attention_norm=_norm(weights, prefix + "attention.output.LayerNorm"),
-        intermediate=_linear(weights, prefix + "intermediate.dense"),
-        output=_linear(weights, prefix + "output.dense"),
-        output_norm=_norm(weights, prefix + "output.LayerNorm"),
-    )
-
-
-def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
-    return Linear(weights[f"{name}.weight"], weights[f"{name}.bias"])
-
-
-def _norm(weights: Mapping[str, Floats], name: str) -> Norm:
-    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])

@@ -1,8 +1,8 @@
-"""A quantised BERT as an ONNX graph that runs exactly as it is written.
+"""A BERT as an ONNX graph that runs exactly as it is written: quantised, or in float32 to compare with.
 
-Each row of inputs, that is each token, is quantised with its own scale; products of integers are exact; all other
-operations work on one row, one element, or one text's own attention. So nothing that a text becomes depends on what
-else is in its batch (docs/adr/0013). DynamicQuantizeLinear, with its one scale for all rows, would break that.
+Where it is quantised, each row of inputs, that is each token, has its own scale; products of integers are exact; all
+other operations work on one row, one element, or one text's own attention. So nothing that a text becomes depends on
+what else is in its batch (docs/adr/0013). DynamicQuantizeLinear, with its one scale for all rows, would break that.
 
 Inputs are the tokens of all texts in one sequence: `embedded` float32 [tokens, width]. Attention needs a text's tokens
 side by side: `places` int64 [texts * length] names the token that stands at each place of a table of texts, `mask`
@@ -11,15 +11,15 @@ takes the tokens back out of that table. The output `hidden` is float32 [tokens,
 """
 
 import math
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from groundwire_index.embedding.int8.bert import Bert, Layer, Norm
-from groundwire_index.embedding.int8.quantise import (
+from groundwire_ingest.embedding.bert import Bert, Floats, Layer, Linear, Norm
+from groundwire_ingest.embedding.quantise import (
     GELU_FLOOR,
     QuantisedLinear,
     by_size,
@@ -31,8 +31,8 @@ from groundwire_index.embedding.int8.quantise import (
 
 OPSET = 21
 IR_VERSION = 10
-WeightType = Literal["int8", "uint8"]
-"""How the weights are stored: the same integers, as they are or with 128 added."""
+WeightType: TypeAlias = Literal["int8", "uint8", "float32"]
+"""How the weights are stored: the same integers, as they are or with 128 added; or as they were."""
 _SIGNED_LIMIT, _UNSIGNED_LIMIT, _MIDDLE = 127, 255, 128
 
 
@@ -105,10 +105,10 @@ class _Encoder:
 
     def _layer(self, hidden: str, norm: Norm, layer: Layer) -> str:
         """`norm` is the normalisation that `hidden` has just been through."""
-        attended = self._linear(quantise(layer.attention_output), self._attention(hidden, layer))
+        attended = self._linear(layer.attention_output, self._attention(hidden, layer))
         hidden = self._norm(self._graph.add("Add", attended, hidden), layer.attention_norm)
-        wide = self._linear(quantise(layer.intermediate, by_size(layer.attention_norm)), hidden)
-        narrow = self._linear_after_gelu(quantise(layer.output, input_shift=GELU_FLOOR), self._graph.add("Gelu", wide))
+        wide = self._linear(layer.intermediate, hidden, by_size(layer.attention_norm))
+        narrow = self._linear_after_gelu(layer.output, self._graph.add("Gelu", wide))
         return self._norm(self._graph.add("Add", narrow, hidden), layer.output_norm)
 
     def _attention(self, hidden: str, layer: Layer) -> str:
@@ -116,8 +116,8 @@ class _Encoder:
         # Keys and values read different channels: quantised together, the one would cost the other its precision.
         query = scaled(layer.query, 1 / math.sqrt(self._bert.width // self._bert.heads))
         use_of_both = by_use(joined([layer.query, layer.key]))
-        both = self._linear(quantise(joined([query, layer.key]), use_of_both), hidden)
-        value = self._linear(quantise(layer.value, by_use(layer.value)), hidden)
+        both = self._linear(joined([query, layer.key]), hidden, use_of_both)
+        value = self._linear(layer.value, hidden, by_use(layer.value))
         both = add("Reshape", add("Gather", both, "places", axis=0), self._heads_of_both)
         both = add("Transpose", both, perm=[0, 2, 1, 3])
         queries, keys = self._graph.add_all("Split", 2, both, axis=1, num_outputs=2)
@@ -131,23 +131,33 @@ class _Encoder:
         scale, shift = self._graph.constant(norm.scale), self._graph.constant(norm.shift)
         return self._graph.add("LayerNormalization", values, scale, shift, axis=-1, epsilon=self._bert.epsilon)
 
-    def _linear(self, linear: QuantisedLinear, values: str) -> str:
-        """Rows are quantised to 128 plus -127..127 times their scale, their largest magnitude over 127."""
+    def _linear(self, linear: Linear, values: str, factors: Floats | None = None) -> str:
+        """Rows are quantised to 128 plus -127..127 times their scale, their largest magnitude over 127; `factors`
+        [inputs] balance their channels before.
+        """
         add = self._graph.add
-        if linear.input_factors is not None:
-            values = add("Mul", values, self._graph.constant(linear.input_factors))
+        if self._weight_type == "float32":
+            return self._unquantised(linear, values)
+        if factors is not None:
+            values = add("Mul", values, self._graph.constant(factors))
         largest = add("ReduceMax", add("Abs", values), self._columns, keepdims=0)
         scales = add("Max", add("Mul", largest, self._signed_step), self._least)
         integers = add("QuantizeLinear", values, scales, self._middles, axis=0)
-        return self._products(linear, integers, self._middle, scales)
+        return self._products(quantise(linear, factors), integers, self._middle, scales)
 
-    def _linear_after_gelu(self, linear: QuantisedLinear, values: str) -> str:
+    def _linear_after_gelu(self, linear: Linear, values: str) -> str:
         """Rows are moved above zero and quantised to 0..255 times their scale, their largest value over 255."""
         add = self._graph.add
+        if self._weight_type == "float32":
+            return self._unquantised(linear, values)
         values = add("Add", values, self._floor)
         scales = add("Mul", add("ReduceMax", values, self._columns, keepdims=0), self._unsigned_step)
         integers = add("QuantizeLinear", values, scales, self._zeros, axis=0)
-        return self._products(linear, integers, self._zero, scales)
+        return self._products(quantise(linear, input_shift=GELU_FLOOR), integers, self._zero, scales)
+
+    def _unquantised(self, linear: Linear, values: str) -> str:
+        products = self._graph.add("MatMul", values, self._graph.constant(np.ascontiguousarray(linear.weight.T)))
+        return self._graph.add("Add", products, self._graph.constant(linear.bias))
 
     def _products(self, linear: QuantisedLinear, integers: str, zero_point: str, row_scales: str) -> str:
         add, constant = self._graph.add, self._graph.constant
@@ -161,7 +171,7 @@ class _Encoder:
 
 
 def encoder_model(bert: Bert, weight_type: WeightType) -> bytes:
-    """The quantised model as an ONNX file; both weight types compute the same integers."""
+    """The model as an ONNX file; both types of integer weights compute the same."""
     return bytes(_Encoder(bert, weight_type).model().SerializeToString(deterministic=True))
 
 

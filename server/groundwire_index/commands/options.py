@@ -8,9 +8,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from groundwire_index.errors import OperatorError
 from groundwire_index.scope import Scope, name_problem, version_problem
-from groundwire_ingest.errors import IngestError
-from groundwire_server.domain.errors import GroundwireError
 
 Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]
 Repository = Annotated[str, typer.Option("--repository", "-r", help="The repository the index belongs to.")]
@@ -40,17 +39,13 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 
 
 @contextmanager
-def failures_told() -> Iterator[None]:
-    """Turns the errors that a user can mend into one line and an exit code."""
-    try:
-        from groundwire_index.embedding.cache import EmbeddingCacheError
-        from groundwire_index.embedding.embedder import EmbedderError
-        from groundwire_index.store.errors import IndexDamagedError
-    except ModuleNotFoundError as error:
-        fail(f'{error.name} is not installed; pip install "groundwire[server]"', EXIT_USAGE)
+def failures_told(extra: str = "server") -> Iterator[None]:
+    """Turns what a user can mend into one line and an exit code; `extra` names what brings the libraries imported."""
     try:
         yield
-    except (IngestError, GroundwireError, EmbedderError, EmbeddingCacheError, IndexDamagedError) as error:
+    except ModuleNotFoundError as error:
+        fail(f'{error.name} is not installed; pip install "groundwire[{extra}]"', EXIT_USAGE)
+    except OperatorError as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or 'the file system'}: {error.strerror or error}")

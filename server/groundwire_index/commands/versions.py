@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from groundwire_server.commands.options import (
+from groundwire_index.commands.options import (
     DEFAULT_DATA,
     Branch,
     Data,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, TextEmbedder
-from groundwire_index.embedding.int8.calibration import TEXTS
-from groundwire_index.embedding.int8.convert import ConvertibleEmbedder
 from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_ingest.embedding.calibration import TEXTS
+from groundwire_ingest.embedding.convert import ConvertibleEmbedder
 
 _EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
 

@@ -2,19 +2,15 @@
 
 import hashlib
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
-from torch import Tensor, nn
 
-from groundwire_index.embedding.adapter import CODE_ADAPTER, Factors, merge, read_adapter, write_adapter
-from groundwire_index.embedding.int8.convert import agreed_encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.names import CODE_MODEL, PLAIN_MODEL
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
-from support.tiny_bert import WIDTH, write_tiny_bert
+from groundwire_ingest.embedding.adapter import CODE_ADAPTER, Factors, merged, read_adapter, write_adapter
+from groundwire_ingest.embedding.convert import agreed_encoder
+from groundwire_ingest.embedding.packaged_model import PackagedModel
 
 LAYER = "encoder.layer.1.attention.self.key"
 
@@ -26,18 +22,14 @@ def factors(outputs: int, inputs: int, rank: int = 3) -> Factors:
     )
 
 
-def weights_of(model: SentenceTransformer) -> dict[str, Tensor]:
-    return cast("nn.Module", model[0].auto_model).state_dict()
+@pytest.fixture(scope="module")
+def code() -> PackagedModel:
+    return PackagedModel(CODE_MODEL)
 
 
 @pytest.fixture(scope="module")
-def code() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(CODE_MODEL)
-
-
-@pytest.fixture(scope="module")
-def plain() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(PLAIN_MODEL)
+def plain() -> PackagedModel:
+    return PackagedModel(PLAIN_MODEL)
 
 
 def test_the_packaged_factors_are_those_that_were_measured() -> None:
@@ -56,16 +48,19 @@ def test_the_packaged_factors_are_those_that_were_measured() -> None:
     }
 
 
-def test_half_of_the_product_is_added_to_each_weight(tmp_path: Path) -> None:
-    model = SentenceTransformer(str(write_tiny_bert(tmp_path)), device="cpu")
-    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
-    change = factors(WIDTH, WIDTH)
-    merge(model, {LAYER: change})
-    for name, tensor in weights_of(model).items():
-        expected = before[name].numpy()
+def test_half_of_the_product_is_added_to_each_weight() -> None:
+    random = np.random.default_rng(9)
+    names = (f"{LAYER}.weight", f"{LAYER}.bias", "pooler.dense.weight")
+    weights = {name: random.normal(size=(8, 8)).astype(np.float32) for name in names}
+    before = {name: values.copy() for name, values in weights.items()}
+    change = factors(8, 8)
+    for name, values in merged(weights, {LAYER: change}).items():
+        expected = before[name].astype(np.float64)
         if name == f"{LAYER}.weight":
             expected = expected + 0.5 * (change.up.astype(np.float64) @ change.down.astype(np.float64))
-        np.testing.assert_allclose(tensor.numpy(), expected, rtol=1e-5, atol=1e-6)
+        assert values.dtype == np.float32
+        np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-6)
+        assert weights[name].tobytes() == before[name].tobytes()
 
 
 def test_a_product_does_not_depend_on_how_it_is_summed() -> None:
@@ -86,19 +81,18 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
         assert (read.down.tobytes(), read.up.tobytes()) == (adapter[name].down.tobytes(), adapter[name].up.tobytes())
 
 
-def test_a_layer_that_the_model_has_not_is_an_error(tmp_path: Path) -> None:
-    model = SentenceTransformer(str(write_tiny_bert(tmp_path)), device="cpu")
+def test_a_layer_that_the_model_has_not_is_an_error() -> None:
     with pytest.raises(KeyError, match=r"encoder\.layer\.9"):
-        merge(model, {"encoder.layer.9.output.dense": factors(WIDTH, WIDTH)})
+        merged({}, {"encoder.layer.9.output.dense": factors(8, 8)})
 
 
-def test_the_models_are_told_apart(plain: SentenceTransformerEmbedder, code: SentenceTransformerEmbedder) -> None:
+def test_the_models_are_told_apart(plain: PackagedModel, code: PackagedModel) -> None:
     assert plain.fingerprint != code.fingerprint
     assert (plain.name, code.name, code.dimension) == (PLAIN_MODEL, CODE_MODEL, plain.dimension)
     assert 0.5 < plain.embed_query("parse a date") @ code.embed_query("parse a date") < 0.999
 
 
-def test_the_int8_encoder_agrees_with_the_merged_model(tmp_path: Path, code: SentenceTransformerEmbedder) -> None:
+def test_the_int8_encoder_agrees_with_the_merged_model(tmp_path: Path, code: PackagedModel) -> None:
     agreed = agreed_encoder(EncoderStore(tmp_path), code)
     assert agreed is not None
     assert agreed.agreement.mean_cosine > 0.999

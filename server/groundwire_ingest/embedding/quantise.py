@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.int8.bert import Floats, Linear, Norm
+from groundwire_ingest.embedding.bert import Floats, Linear, Norm
 
 WEIGHT_LIMIT = 127
 GELU_FLOOR = 0.17
@@ -23,16 +23,14 @@ _SPREAD = 3.0
 
 @dataclass(frozen=True, slots=True)
 class QuantisedLinear:
-    """A linear map over quantised inputs: outputs = integers.T (input_factors * inputs) * scales + bias.
+    """A linear map over quantised inputs: outputs = integers.T inputs * scales + bias.
 
-    `integers` is int8 [inputs, outputs] in -127..127, `scales` and `bias` are float32 [outputs], `input_factors`
-    float32 [inputs], None where the inputs are taken as they are.
+    `integers` is int8 [inputs, outputs] in -127..127, `scales` and `bias` are float32 [outputs].
     """
 
     integers: NDArray[np.int8]
     scales: Floats
     bias: Floats
-    input_factors: Floats | None
 
 
 def joined(maps: Sequence[Linear]) -> Linear:
@@ -57,7 +55,11 @@ def by_size(norm: Norm) -> Floats:
 
 
 def quantise(linear: Linear, input_factors: Floats | None = None, input_shift: float = 0.0) -> QuantisedLinear:
-    """The map with integer weights. `input_shift` is what the inputs will have had added; the bias takes it off."""
+    """The map with integer weights.
+
+    The inputs will have been multiplied with `input_factors` [inputs], which the weights make up for, and `input_shift`
+    added, which the bias takes off.
+    """
     weight = linear.weight.astype(np.float64)
     if input_factors is not None:
         weight = weight / input_factors
@@ -65,9 +67,7 @@ def quantise(linear: Linear, input_factors: Floats | None = None, input_shift: f
     scales = (largest / WEIGHT_LIMIT).astype(np.float32)
     integers = np.clip(np.rint(weight / scales[:, np.newaxis]), -WEIGHT_LIMIT, WEIGHT_LIMIT)
     bias = linear.bias - input_shift * scales * integers.sum(axis=1)
-    return QuantisedLinear(
-        np.ascontiguousarray(integers.T.astype(np.int8)), scales, bias.astype(np.float32), input_factors
-    )
+    return QuantisedLinear(np.ascontiguousarray(integers.T.astype(np.int8)), scales, bias.astype(np.float32))
 
 
 def _about_one(factors: NDArray[np.float64]) -> Floats:

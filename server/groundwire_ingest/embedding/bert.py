@@ -1,13 +1,13 @@
 """What a sentence-transformers model of BERT's architecture is made of, as plain arrays."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.embedding.int8.record import Pooling
+
 Floats = NDArray[np.float32]
-Pooling = Literal["mean", "cls"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from groundwire_index.embedding.names import DEFAULT_MODEL
-from groundwire_server.commands.options import (
+from groundwire_index.commands.options import (
     DEFAULT_DATA,
     Branch,
     Data,
@@ -17,6 +16,7 @@ from groundwire_server.commands.options import (
     checked_scope,
     failures_told,
 )
+from groundwire_index.embedding.names import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
@@ -46,12 +46,12 @@ def index(
     """Build an index version from SOURCE, publish it, and let it answer."""
     name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
     scope = checked_scope(repository, branch, name)
-    with failures_told():
+    with failures_told("index"):
         from groundwire_index.store.store import IndexStore
         from groundwire_index.store.writer import SKIPPED_FILE
         from groundwire_ingest.build.build import BuildOptions, build_index
+        from groundwire_ingest.commands.progress import TerminalProgress
         from groundwire_ingest.recognise import recognise
-        from groundwire_server.commands.progress import TerminalProgress
 
         progress = TerminalProgress()
         options = BuildOptions(
@@ -68,10 +68,9 @@ def index(
 
 def _load_embedder(model: str, progress: "Progress") -> "Embedder":
     with progress.stage("Loading model") as report:
-        # A build without vectors must not pay seconds for loading torch.
-        from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+        from groundwire_ingest.embedding.load import load_embedder
 
-        embedder = SentenceTransformerEmbedder(model)
+        embedder = load_embedder(model)
         report(1, 1)
     return embedder
 
@@ -85,7 +84,7 @@ def export(
 ) -> None:
     """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
     scope = checked_scope(repository, branch, version)
-    with failures_told():
+    with failures_told("index"):
         from groundwire_ingest.jsonl.export import export_index
 
         count = export_index(data, scope, output)

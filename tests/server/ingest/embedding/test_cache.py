@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.cache import EmbeddingCache, EmbeddingCacheError
+from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
 
 ONE = np.array([0.6, 0.8], dtype=np.float32)
 TWO = np.array([1.0, 0.0], dtype=np.float32)
@@ -116,7 +116,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from groundwire_index.embedding.cache import EmbeddingCache
+from groundwire_ingest.embedding.cache import EmbeddingCache
 with EmbeddingCache(Path(sys.argv[1])) as cache:
     for step in range(40):
         hashes = [f"{sys.argv[2]}-{step}-{number}" for number in range(5)] + [f"shared-{step}"]

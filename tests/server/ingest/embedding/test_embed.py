@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.embedding import embed
-from groundwire_index.embedding.cache import EmbeddingCache, EmbeddingCacheError
-from groundwire_index.embedding.embed import TEXTS_A_COMMIT, Report, put_known, put_missing
 from groundwire_index.embedding.embedder import unit_length
 from groundwire_index.nodes.node import content_hash
+from groundwire_ingest.embedding import embed
+from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
+from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, Report, put_known, put_missing
 
 
 class HashEmbedder:

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.int8 import convert as convert_module
-from groundwire_index.embedding.int8.convert import Agreement, agreed_encoder, convert
 from groundwire_index.embedding.int8.record import TOKENIZER_FILE, WORDS_FILE
 from groundwire_index.embedding.int8.store import ENCODERS_FOLDER, EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
-from groundwire_server.domain.checkpoint import never_stop
+from groundwire_ingest.embedding import convert as convert_module
+from groundwire_ingest.embedding.convert import Agreement, agreed_encoder, convert
+from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import HashEmbedder
 from support.tiny_bert import MAX_TOKENS, WIDTH, write_tiny_bert
 
@@ -20,16 +19,16 @@ TEXTS = ["find user 7", "pay: invoice", "x", "long words " * 30]
 
 
 @pytest.fixture
-def tiny(tmp_path: Path) -> Callable[..., SentenceTransformerEmbedder]:
-    def make(name: str = "tiny", **options: object) -> SentenceTransformerEmbedder:
-        return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path / name, **options)))  # type: ignore[arg-type]
+def tiny(tmp_path: Path) -> Callable[..., OwnModel]:
+    def make(name: str = "tiny", **options: object) -> OwnModel:
+        return OwnModel(str(write_tiny_bert(tmp_path / name, **options)))  # type: ignore[arg-type]
 
     return make
 
 
 @pytest.mark.parametrize(("pooling", "prompt"), [("mean", ""), ("cls", ""), ("mean", "query: "), ("cls", "q: ")])
 def test_pooling_and_prompt_are_those_of_the_model(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], pooling: str, prompt: str
+    tmp_path: Path, tiny: Callable[..., OwnModel], pooling: str, prompt: str
 ) -> None:
     model = tiny(pooling=pooling, query_prompt=prompt)
     encoder = convert(EncoderStore(tmp_path), model)
@@ -38,14 +37,14 @@ def test_pooling_and_prompt_are_those_of_the_model(
     assert (record.pooling, record.prompt, record.max_tokens, record.dimension) == (pooling, prompt, MAX_TOKENS, WIDTH)
     assert (record.embedder, record.model) == (model.name, model.fingerprint)
     for text in TEXTS:
-        assert encoder.embed_query(text, never_stop) @ model.embed_query(text) > 0.99
+        assert encoder.embed_query(text) @ model.embed_query(text) > 0.99
     if prompt:
-        assert encoder.embed_query("x", never_stop) @ model.embed_texts(["x"])[0] < 0.99
+        assert encoder.embed_query("x") @ model.embed_texts(["x"])[0] < 0.99
 
 
 @pytest.mark.parametrize("options", [{"pooling": "max"}, {"activation": "relu"}])
 def test_other_models_are_left_as_they_are(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], options: dict[str, object]
+    tmp_path: Path, tiny: Callable[..., OwnModel], options: dict[str, object]
 ) -> None:
     store = EncoderStore(tmp_path)
     model = tiny(**options)
@@ -60,7 +59,7 @@ def test_an_embedder_without_a_model_has_no_encoder(tmp_path: Path) -> None:
 
 
 def test_conversion_gives_the_same_files_each_time_and_is_done_once(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: Callable[..., OwnModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny()
     first = convert(EncoderStore(tmp_path / "a"), model)
@@ -74,9 +73,7 @@ def test_conversion_gives_the_same_files_each_time_and_is_done_once(
     assert agreed.encoder.record == first.record
 
 
-def test_the_name_of_a_model_is_not_part_of_its_encoder(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder]
-) -> None:
+def test_the_name_of_a_model_is_not_part_of_its_encoder(tmp_path: Path, tiny: Callable[..., OwnModel]) -> None:
     here, there = convert(EncoderStore(tmp_path), tiny("here")), convert(EncoderStore(tmp_path), tiny("there"))
     assert here is not None
     assert there is not None
@@ -93,7 +90,7 @@ def test_an_encoder_that_strays_does_not_answer(mean: float, least: float, suffi
 
 
 def test_an_encoder_that_strays_is_told_in_the_log(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, tiny: Callable[..., OwnModel], caplog: pytest.LogCaptureFixture
 ) -> None:
     model = tiny()
 
@@ -109,9 +106,7 @@ def test_an_encoder_that_strays_is_told_in_the_log(
 
 
 @pytest.mark.parametrize("file", [WORDS_FILE, TOKENIZER_FILE])
-def test_a_damaged_copy_is_made_anew(
-    tmp_path: Path, tiny: Callable[..., SentenceTransformerEmbedder], file: str
-) -> None:
+def test_a_damaged_copy_is_made_anew(tmp_path: Path, tiny: Callable[..., OwnModel], file: str) -> None:
     store, model = EncoderStore(tmp_path), tiny()
     before = agreed_encoder(store, model)
     assert before is not None

@@ -1,16 +1,14 @@
-"""Low-rank factors (Hu et al. 2022) that are added to the weights of a model's linear layers when it is loaded."""
+"""Low-rank factors (Hu et al. 2022) that are added to the weights of a model's linear layers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
-from sentence_transformers import SentenceTransformer
-from torch import nn
+
+from groundwire_ingest.embedding.bert import Floats
 
 CODE_ADAPTER = Path(__file__).with_name("code_adapter.safetensors")
 STRENGTH = np.float32(0.5)
@@ -52,8 +50,9 @@ def write_adapter(path: Path, adapter: Mapping[str, Factors]) -> None:
     save_file({**down, **up}, path)
 
 
-def merge(model: SentenceTransformer, adapter: Mapping[str, Factors]) -> None:
-    """Adds half of each product to the weight of its layer, in place. Raises KeyError when there is no such layer."""
-    weights = cast("nn.Module", model[0].auto_model).state_dict()
-    for name, factors in adapter.items():
-        weights[f"{name}.weight"].add_(torch.from_numpy(STRENGTH * factors.product()))
+def merged(weights: Mapping[str, Floats], adapter: Mapping[str, Factors]) -> dict[str, Floats]:
+    """The weights with half of each product added to that of its layer. Raises KeyError when there is no such layer."""
+    changed = {
+        f"{name}.weight": weights[f"{name}.weight"] + STRENGTH * factors.product() for name, factors in adapter.items()
+    }
+    return {**weights, **changed}

@@ -10,6 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.errors import OperatorError
+
 _FORMAT_VERSION = 1
 _HASHES_A_STATEMENT = 500
 _BUSY_TIMEOUT_SECONDS = 60.0
@@ -17,7 +19,7 @@ _DAMAGE_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _STORED = np.dtype("<f4")
 
 
-class EmbeddingCacheError(Exception):
+class EmbeddingCacheError(OperatorError):
     """The cache file cannot be used; says what to do. Deleting it costs time, never data."""
 
 

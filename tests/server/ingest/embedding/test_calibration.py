@@ -1,6 +1,6 @@
 """The texts by which encoders are judged: varied, and no longer than queries are."""
 
-from groundwire_index.embedding.int8.calibration import TEXTS
+from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_server.domain.limits import Limits
 
 

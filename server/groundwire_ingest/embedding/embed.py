@@ -8,9 +8,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.cache import EmbeddingCache, EmbeddingCacheError
 from groundwire_index.embedding.embedder import TextEmbedder
 from groundwire_index.nodes.node import content_hash
+from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
 
 TEXTS_A_COMMIT = 256
 """Texts embedded between two writes to the cache: what an interrupted run loses at most. So many give batches of like
