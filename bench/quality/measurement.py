@@ -13,7 +13,7 @@ from bench.quality.sets import Document, JudgedQuery, write_nodes
 from bench.shared.programs import build_index, running, serve_command
 from bench.shared.results import write_results
 from bench.shared.statistics import RESAMPLES, SEED
-from groundwire_client import GroundwireClient, Scope
+from groundwire_client import GroundwireClient, IndexScope
 
 CALL_SECONDS = 60.0
 
@@ -61,7 +61,7 @@ class Served:
     """An index of documents and a client of the server that answers over it."""
 
     client: GroundwireClient
-    scope: Scope
+    scope: IndexScope
     documents: Sequence[Document]
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundwire_client import Scope
+from groundwire_client import IndexScope
 
 BRANCH = "main"
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
@@ -47,12 +47,12 @@ def run_groundwire(*arguments: str | Path) -> None:
         raise RuntimeError(f"groundwire {' '.join(map(str, arguments))} failed")
 
 
-def build_index(source: Path, repository: str, data: Path, embedder: str) -> Scope:
+def build_index(source: Path, repository: str, data: Path, embedder: str) -> IndexScope:
     """Indexes a source anew; vectors that the data folder's cache holds are used again. Raises RuntimeError."""
     shutil.rmtree(data / repository, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
     run_groundwire("index", source, *scope, "--data", data, "--embedder", embedder)
-    return Scope(repository, BRANCH)
+    return IndexScope(repository=repository, branch=BRANCH)
 
 
 def serve_command(data: Path, options: Sequence[str] = (), embedder: str = "none") -> list[str]:

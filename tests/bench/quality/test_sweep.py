@@ -9,16 +9,19 @@ import pytest
 
 from bench.quality.plot import write_sweep_plot
 from bench.quality.reproduce import write_sweep
-from bench.quality.sweep import CODE_SHARE, DENSE_WEIGHTS, LEXICAL, SOURCES, Curve, by_maximum, pool_of, sweep
+from bench.quality.sweep import CODE_SHARE, DENSE_WEIGHTS, LEXICAL, Curve, by_maximum, pool_of, sweep
 from groundwire_client import StageScores
 from groundwire_server.domain.candidates import Candidate, Candidates, SourceScore
+from groundwire_server.domain.query import Source
 from groundwire_server.domain.query_fusion import fuse_by_weight
 
+SOURCES = (Source.DENSE, Source.BM25_CODE, Source.BM25_NLP)
 Row = tuple[float | None, float, float]
 
 
 def stages(row: Row) -> StageScores:
-    return StageScores(*row, trigram=0.0, fused=0.0, rerank=None, freshness=None, boost=1.0, final=0.0)
+    dense, code, prose = row
+    return StageScores(dense=dense, bm25_code=code, bm25_prose=prose, trigram=0.0, boost=1.0)
 
 
 def named(rows: Sequence[Row]) -> dict[str, StageScores]:

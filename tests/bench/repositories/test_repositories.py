@@ -36,12 +36,12 @@ from bench.repositories.tables import (
 from bench.repositories.wire import rankings
 from groundwire_client import (
     ExpandDebug,
-    ExpandedNode,
-    Expansion,
+    ExpandDependencyTreeResponse,
     GroundwireClient,
-    Hit,
-    Scope,
-    SearchResult,
+    IndexScope,
+    ReachedNode,
+    SearchHit,
+    SearchNodesResponse,
     SearchType,
 )
 
@@ -288,21 +288,35 @@ def test_relations_are_found_by_one_edge_or_by_two_ahead() -> None:
 
 
 def test_the_server_says_what_lies_ahead_of_a_node() -> None:
-    walked = (ExpandedNode("add", 0), ExpandedNode("other", 1, "add"), ExpandedNode("order", 2, "other"))
+    walked = (
+        ReachedNode(id="add", depth=0),
+        ReachedNode(id="other", depth=1, parent_id="add"),
+        ReachedNode(id="order", depth=2, parent_id="other"),
+    )
     client = create_autospec(GroundwireClient, instance=True)
-    client.expand.return_value = Expansion(("add",), walked, (), ExpandDebug(1, 3, 2, False, "ok"), "v1")
-    assert ahead_on_server(client, Scope("shop", "main"))("add") == {"other": 1, "order": 2}
+    client.expand.return_value = ExpandDependencyTreeResponse(
+        seed_ids=("add",),
+        nodes=walked,
+        edges=(),
+        debug=ExpandDebug(seed_count=1, expanded_count=3, edges_count=2, truncated=False, reason="ok"),
+        index="v1",
+    )
+    assert ahead_on_server(client, IndexScope(repository="shop", branch="main"))("add") == {"other": 1, "order": 2}
     client.expand.assert_called_once_with(
-        Scope("shop", "main"), ["add"], max_depth=2, max_nodes=2_000, edge_allowlist=["*"]
+        IndexScope(repository="shop", branch="main"), ["add"], max_depth=2, max_nodes=2_000, edge_allowlist=["*"]
     )
 
 
 def test_a_search_is_asked_for_fifty_nodes() -> None:
     client = create_autospec(GroundwireClient, instance=True)
-    client.search.return_value = SearchResult((Hit("order", 2.0, 1), Hit("add", 1.0, 2)), "v1", True)
+    client.search.return_value = SearchNodesResponse(
+        hits=(SearchHit(id="order", score=2.0, rank=1), SearchHit(id="add", score=1.0, rank=2)), index="v1", exact=True
+    )
     nodes = {"add": ADD, "order": ORDERS}
-    assert rankings(client, Scope("shop", "main"), nodes)["bm25"]("Who adds?") == [ORDERS, ADD]
-    client.search.assert_called_once_with(Scope("shop", "main"), "Who adds?", search_type=SearchType.BM25, top_k=50)
+    assert rankings(client, IndexScope(repository="shop", branch="main"), nodes)["bm25"]("Who adds?") == [ORDERS, ADD]
+    client.search.assert_called_once_with(
+        IndexScope(repository="shop", branch="main"), "Who adds?", search_type=SearchType.SEARCH_TYPE_BM25, top_k=50
+    )
 
 
 def test_an_export_gives_the_nodes_by_canonical_id(tmp_path: Path) -> None:
