@@ -29,9 +29,7 @@ def narrowed(server: FakeServer) -> scope_pb2.NodeFilter:
 
 def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
     hybrid = "-k 3 --alpha 0.5 --min-sim 0 --vec-limit 200 --lex-limit 300 --trgm-limit 0.4 --max-candidates 400"
-    ranking = (
-        "--diversify 0.25 --fusion rrf --rrf-k 9 --retriever dense --retriever trigram --rerank"
-    )
+    ranking = "--diversify 0.25 --fusion rrf --rrf-k 9 --retriever dense --retriever trigram --rerank"
     fresh = "--lifecycle deleted --half-life 30.5 --freshness 0 --now 2025-01-01T12:00:00+02:00"
     routing = "--process billing --doc-class manual --workflow-id w-1"
     more = "--no-parents --neighbors --graph --texts --budget-tokens 500 --explain --index v7 --tenant acme"
