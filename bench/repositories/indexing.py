@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.quality.service import BRANCH, GROUNDWIRE, run_groundwire
 from bench.repositories.places import Piece
+from bench.shared.programs import BRANCH, GROUNDWIRE, run_groundwire
 from groundwire_client import IndexScope
 from groundwire_index.embedding.names import DEFAULT_MODEL
 

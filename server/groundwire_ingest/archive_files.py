@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """How large the files of a zipped source may be together, unpacked."""

@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.jsonl.strict_json import numbered_lines, parse_json
 from groundwire_ingest.records import Source
@@ -12,7 +13,6 @@ from groundwire_ingest.scip.documents import is_scip
 from groundwire_ingest.scip.source import ScipSource
 from groundwire_ingest.slack.slack import SlackSource, open_slack_files
 from groundwire_ingest.tree.source import TreeSource
-from groundwire_server.domain.errors import IngestError
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_FOR = (

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast, get_args
 
-import yaml
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
@@ -34,6 +33,7 @@ from groundwire_server.setting_values import (
     is_url,
     split_names,
 )
+from groundwire_server.yaml_file import YamlFileError, read_yaml
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
 # and the like to values of its own in every pod beside a service of the name `groundwire`.
@@ -343,12 +343,11 @@ def load_settings(config_file: Path | None, **flags: object) -> Settings:
 
 def _read_file(path: Path) -> Mapping[str, object]:
     try:
-        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except OSError as error:
         raise SettingsError(f"config: {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        problem = " ".join(str(error).split())
-        raise SettingsError(f"config: {path}: is not YAML: {problem}") from None
+    except YamlFileError as error:
+        raise SettingsError(f"config: {path}: {error}") from None
     if content is None:
         return {}
     if not isinstance(content, dict):

@@ -105,7 +105,7 @@ def test_a_wrong_value_is_named_with_its_rule(
 def test_a_filter_holds_every_field_that_it_is_given() -> None:
     whole = node_filter(
         {
-            **{name: ["a", "b"] for name in LISTS},
+            **{key: ["a", "b"] for key in LISTS},
             **dict.fromkeys(FLAGS, False),
             "metadata": {"team": ["tax", "vat"], "open": False, "size": 3, "share": 0.5, "closed_by": None},
         }

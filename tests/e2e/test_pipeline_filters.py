@@ -64,7 +64,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build_index(
         JsonlSource(source), BuildOptions(folder / "data", Scope("shop", "main", "v1"), embedder=None), NoProgress()
     )
-    leave = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": "*"}
+    leave = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": "*"}
     with Server(folder / "data", "--embedder", "none", environment=leave) as server:
         yield server.address
 

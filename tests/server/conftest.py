@@ -139,7 +139,7 @@ def _open_backend(
 ) -> Iterator[EmbeddedBackend]:
     with _scratch() as data:
         _publish(data, nodes, edges, vectors, lexical=lexical, activate=False)
-        yield EmbeddedBackend(data, [])
+        yield EmbeddedBackend(data)
 
 
 @pytest.fixture(scope="session")

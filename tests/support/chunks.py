@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import CONTAINS, Edge, JsonValue, Node, NodeAccess
@@ -20,6 +21,7 @@ from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.filter_oracle import passes
 
 SCOPE = Scope("shop", "main", "v1")
@@ -169,7 +171,7 @@ def filters(draw: st.DrawFn, most_fields: int = 2) -> Filter:
 candidate_searches = st.builds(
     CandidateSearch,
     query=st.sampled_from(["getUser", "Users.getUsrById", "tax", "users and invoices", "set_user() tax tax id", "the"]),
-    query_vector=st.sampled_from(VECTORS[:4]),
+    query_vector=st.sampled_from([unit_vector(np.asarray(vector)) for vector in VECTORS[:4]]),
     sources=st.just(frozenset()) | st.frozensets(st.sampled_from(Source)),
     dense_limit=st.integers(1, 5),
     lexical_limit=st.integers(1, 5),

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
-from groundwire_index.nodes.node import JsonValue
+from groundwire_index.nodes.node import JsonValue, MetadataScalar
 from groundwire_index.store.segment import Parts, Segment
-from groundwire_server.domain.search import MetadataScalar
 
 _NAME = "metadata_terms"
 METADATA_FILES = tuple(f"{_NAME}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin"))

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+MetadataScalar: TypeAlias = "bool | int | float | str | None"
+JsonValue: TypeAlias = "MetadataScalar | list[JsonValue] | dict[str, JsonValue]"
 
 
 def content_hash(text: str) -> str:

@@ -5,7 +5,7 @@ never written, or was lost to zeros, hides its rows instead of showing them as t
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,6 @@ from groundwire_index.nodes.row_conditions import RowTest
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.segment import Parts, Segment, bytes_part
-from groundwire_server.domain.access import AccessContext, may_see
 
 POLICIES_FILE = "policies.json"
 POLICY_COLUMN = "policy.bin"
@@ -94,9 +93,9 @@ class PolicyTable:
         return lambda rows: by_code.take(self._codes[rows])
 
 
-def visible_classes(classes: Sequence[NodeAccess], caller: AccessContext) -> NDArray[np.bool_]:
-    """For each class, whether the caller may see its nodes."""
-    return np.fromiter((may_see(demand, caller) for demand in classes), dtype=np.bool_, count=len(classes))
+def visible_classes(classes: Sequence[NodeAccess], is_met: Callable[[NodeAccess], bool]) -> NDArray[np.bool_]:
+    """For each class, whether a caller meets its demand, as `is_met` tells."""
+    return np.fromiter(map(is_met, classes), dtype=np.bool_, count=len(classes))
 
 
 def _order(demand: NodeAccess) -> tuple[str, tuple[str, ...], tuple[str, ...], int]:

@@ -1,5 +1,23 @@
-"""What can be wrong with an index on disk."""
+"""What can be wrong with an index on disk, and why the store refuses what it is asked."""
+
+from groundwire_index.errors import OperatorError
 
 
-class IndexDamagedError(Exception):
+class IndexDamagedError(OperatorError):
     """A directory is no usable index: torn, truncated, of a foreign format. The message says what is wrong."""
+
+
+class VersionNotFoundError(OperatorError):
+    """There is no such version, and never was."""
+
+
+class VersionDeletedError(OperatorError):
+    """The version was deleted."""
+
+
+class VersionActiveError(OperatorError):
+    """The version is active, and so is not deleted."""
+
+
+class BuildRefusedError(OperatorError):
+    """A version cannot be built: its name is taken, or another build of the scope is running."""

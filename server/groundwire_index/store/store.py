@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -20,11 +20,15 @@ from urllib.parse import unquote
 
 from groundwire_index.nodes.policies import POLICIES_FILE
 from groundwire_index.scope import Scope, escaped
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import (
+    BuildRefusedError,
+    IndexDamagedError,
+    VersionActiveError,
+    VersionDeletedError,
+    VersionNotFoundError,
+)
 from groundwire_index.store.files import make_durable, replace_durably
 from groundwire_index.store.loaded import open_version, verify
-from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
-from groundwire_server.domain.grants import UNLIMITED, Scopes
 
 MOST_BRANCHES = 4_096
 _SETTLED_NANOSECONDS = 1_000_000_000
@@ -47,13 +51,12 @@ class IndexStore:
         """Raises OSError when the data directory cannot be listed: it is gone, or its volume is."""
         os.scandir(self.data).close()
 
-    def scopes(self, among: Scopes = UNLIMITED.scopes) -> Iterator[Scope]:
-        """Every repository and branch of those that has a directory, sorted; no other repository is looked into."""
+    def scopes(self, is_wanted: Callable[[str], bool] = lambda repository: True) -> Iterator[Scope]:
+        """Every branch of the repositories that are wanted, sorted; no other repository is looked into."""
         for repository, directory in _by_name(self.data):
-            if among.names_repository(repository):
+            if is_wanted(repository):
                 for branch, _ in _by_name(directory):
-                    if among.admit(repository, branch):
-                        yield Scope(repository, branch)
+                    yield Scope(repository, branch)
 
     def versions(self, scope: Scope) -> list[str]:
         """The versions of a scope, sorted."""
@@ -88,7 +91,7 @@ class IndexStore:
     def build(self, scope: Scope) -> Iterator[Path]:
         """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
 
-        Raises IngestError when the name is taken or another build of the scope is running. When the body raises,
+        Raises BuildRefusedError when the name is taken or another build of the scope is running. When the body raises,
         nothing is left.
         """
         branch = self._branch(scope)
@@ -111,28 +114,27 @@ class IndexStore:
             make_durable(branch)
 
     def check_free(self, scope: Scope) -> None:
-        """Raises IngestError when the version's name is taken by an index or by a deleted one."""
+        """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
         for path, state in ((self.directory(scope), "exists"), (self.tombstone(scope), "was deleted")):
             if path.exists():
-                raise IngestError(
+                raise BuildRefusedError(
                     f"version {scope.active_index!r} of {scope.repository} {scope.branch} {state}; versions are "
                     "immutable and names are not used twice: give another --version"
                 )
 
     def require(self, scope: Scope) -> Path:
-        """The directory of a version. Raises NotFoundError, or PreconditionError when it was deleted."""
+        """The directory of a version. Raises VersionNotFoundError, or VersionDeletedError."""
         directory = self.directory(scope)
         if directory.is_dir():
             return directory
         if self.tombstone(scope).is_dir():
-            raise PreconditionError(Reason.INDEX_GONE, f"index {scope.active_index!r} was deleted", scope.names)
-        message = f"there is no index {scope.active_index!r} in this scope"
-        raise NotFoundError(Reason.INDEX_NOT_FOUND, message, scope.names)
+            raise VersionDeletedError(f"index {scope.active_index!r} was deleted")
+        raise VersionNotFoundError(f"there is no index {scope.active_index!r} in this scope")
 
     def activate(self, scope: Scope) -> str:
         """Makes a version the active one; returns the one before, or "".
 
-        Raises NotFoundError, PreconditionError when it was deleted, IndexDamagedError when it is not sound.
+        Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError when it is not sound.
         """
         directory = self.require(scope)
         try:
@@ -149,14 +151,13 @@ class IndexStore:
     def delete(self, scope: Scope) -> None:
         """Removes a version, leaving its tombstone; processes that read it go on.
 
-        Raises NotFoundError, or PreconditionError when it is active or was deleted before.
+        Raises VersionNotFoundError, VersionDeletedError, VersionActiveError.
         """
         self.require(scope)
         with self._writing(scope):
             directory = self.require(scope)
             if self.active(scope) == scope.active_index:
-                message = f"index {scope.active_index!r} is active; activate another first"
-                raise PreconditionError(Reason.INDEX_ACTIVE, message, scope.names)
+                raise VersionActiveError(f"index {scope.active_index!r} is active; activate another first")
             self._bury(scope, directory)
             removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
             make_durable(self._branch(scope))
@@ -211,14 +212,14 @@ def _visible_directories(parent: Path) -> list[Path]:
 def _locked(path: Path, refusal: str = "") -> Iterator[None]:
     """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
 
-    Waits for it, or with a `refusal` raises IngestError at once when another process holds it.
+    Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
         except BlockingIOError as error:
-            raise IngestError(f"{refusal}; wait for it to end") from error
+            raise BuildRefusedError(f"{refusal}; wait for it to end") from error
         yield
     finally:
         os.close(descriptor)

@@ -14,9 +14,9 @@ from groundwire_ingest.bundle.bundle_fields import bundle_record
 from groundwire_ingest.bundle.bundle_files import MARKERS, REPOSITORY_FILE, open_bundle_files
 from groundwire_ingest.bundle.bundle_keys import BundleKeys
 from groundwire_ingest.bundle.bundle_sql import sql_edges, sql_half
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, parse_json
 from groundwire_ingest.records import SourceRecord
-from groundwire_server.domain.errors import IngestError
 
 _REPOSITORY_SPELLINGS = {
     "branch": ("branch",),

@@ -8,9 +8,9 @@ from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record
 from groundwire_ingest.bundle.bundle_files import CODE_FOLDER
 from groundwire_ingest.bundle.bundle_keys import CODE_KIND, BundleKeys, is_sql_key
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, json_items, parse_json
 from groundwire_ingest.records import SourceEdge, SourceNode
-from groundwire_server.domain.errors import IngestError
 
 CHUNKS_FILE = f"{CODE_FOLDER}/chunks.json"
 DEPENDENCIES_FILE = f"{CODE_FOLDER}/dependencies.json"

@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import parse_json
 from groundwire_ingest.records import StatedAccess
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
 
 MAX_CLEARANCE_LEVEL = 2**31 - 1
 

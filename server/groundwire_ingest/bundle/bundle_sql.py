@@ -14,9 +14,9 @@ from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record, csv_records
 from groundwire_ingest.bundle.bundle_files import SQL_FOLDERS
 from groundwire_ingest.bundle.bundle_keys import CODE_KIND, BundleKeys, object_identity
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, numbered_lines, parse_json
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, StatedAccess
-from groundwire_server.domain.errors import IngestError
 
 _OBJECT_SPELLINGS = {
     "key": ("key",),

@@ -13,9 +13,9 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl_writing import jsonl_line
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
-from groundwire_server.domain.errors import IngestError
 
 STANDARD_OUTPUT = Path("-")
 
@@ -24,7 +24,7 @@ def export_index(data: Path, scope: Scope, output: Path) -> int:
     """Writes a version, the active one unless pinned, to a file or `-`; returns the number of lines.
 
     Vectors are written where the source had brought its own; others are made anew from the texts. Raises IngestError,
-    NotFoundError, PreconditionError, IndexDamagedError.
+    VersionNotFoundError, VersionDeletedError, IndexDamagedError.
     """
     store = IndexStore(data)
     pinned = replace(scope, active_index=scope.active_index or store.active(scope))

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.timestamps import TIMESTAMP_RULE, parse_timestamp
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
 
 MAX_INTEGER = 2**31 - 1
 

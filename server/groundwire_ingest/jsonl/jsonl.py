@@ -7,10 +7,10 @@ What one line may hold stands in `jsonl_records`; this module adds that vectors 
 from collections.abc import Iterator
 from pathlib import Path
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl_records import jsonl_record
 from groundwire_ingest.jsonl.strict_json import numbered_lines, parse_json
 from groundwire_ingest.records import SourceNode, SourceRecord
-from groundwire_server.domain.errors import IngestError
 
 
 class JsonlSource:

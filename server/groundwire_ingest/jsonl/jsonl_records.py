@@ -4,14 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH, MAX_TEXT_BYTES
 from groundwire_index.nodes.node import JsonValue
 from groundwire_index.scope import MAX_ID_LENGTH, SEPARATOR, kind_problem
 from groundwire_ingest.build.long_texts import text_bytes
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_server.domain.packing import MAX_TEXT_BYTES
 
 _TEXT_FIELDS = (
     "path",

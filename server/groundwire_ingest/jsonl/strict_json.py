@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
 from groundwire_index.nodes.node import JsonValue
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ESCAPE = "\\u"

@@ -12,10 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 from google.protobuf.message import DecodeError
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.scip import scip_pb2
 from groundwire_ingest.scip.positions import Occurrence
-from groundwire_server.domain.errors import IngestError
 
 MAX_DOCUMENT_BYTES = 128 << 20
 """The largest document that is parsed; it takes a few times as much memory."""

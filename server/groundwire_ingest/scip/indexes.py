@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip.documents import Document, documents, project_folders
 from groundwire_ingest.scip.links import Links
@@ -20,7 +21,6 @@ from groundwire_ingest.scip.table import IndexSymbols, SymbolTable
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.walk import CODE_LANGUAGES, ListedFile
-from groundwire_server.domain.errors import IngestError
 
 MAX_DOCUMENTS_OF_A_FILE = 3
 """How many documents, of one index or of several, are laid over one file."""

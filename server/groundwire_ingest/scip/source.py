@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceRecord
 from groundwire_ingest.scip.documents import Document, documents
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
-from groundwire_server.domain.errors import IngestError
 
 
 class ScipSource:

@@ -11,12 +11,12 @@ from itertools import groupby
 from pathlib import Path
 
 from groundwire_ingest.archive_files import ArchiveFiles, ArchiveLayout, open_archive
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceRecord
 from groundwire_ingest.slack.slack_directory import CHANNELS_FILE, DIRECTORY_FILES, USERS_FILE, slack_directory
 from groundwire_ingest.slack.slack_messages import LeftOut, Message, day_messages
 from groundwire_ingest.slack.slack_nodes import conversation_records
 from groundwire_ingest.slack.slack_text import SlackNames
-from groundwire_server.domain.errors import IngestError
 
 _DAY_FILE = re.compile(r"[^/]+/[0-9]{4}-[0-9]{2}-[0-9]{2}\.json")
 _LAYOUT = ArchiveLayout(

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.archive_files import ArchiveFiles
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.jsonl.strict_json import decode_utf8, json_items
 from groundwire_ingest.records import StatedAccess
 from groundwire_ingest.slack.slack_text import SlackNames
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import MAX_ACCESS_VALUE_LENGTH
 
 CHANNELS_FILE = "channels.json"
 USERS_FILE = "users.json"

@@ -17,10 +17,10 @@ from groundwire_ingest.tree.files.proto_edges import proto_edges
 from groundwire_ingest.tree.files.readers import FILE_READERS
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.folders import folder_of
-from groundwire_ingest.tree.languages.go import module_path
+from groundwire_ingest.tree.languages.go.reader import module_path
 from groundwire_ingest.tree.languages.readers import CodeReaders
-from groundwire_ingest.tree.languages.rust import crate_name
-from groundwire_ingest.tree.languages.script_projects import ScriptProject, is_project_file, script_project
+from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
 from groundwire_ingest.tree.literals import entity_edges, literal_edges
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.mentions import Mentions

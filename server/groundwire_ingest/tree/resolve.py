@@ -27,19 +27,19 @@ from dataclasses import dataclass, field
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.languages.script_projects import ScriptProject
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.model import EntityMapping
-from groundwire_ingest.tree.names.c_family import CFamilyNames
+from groundwire_ingest.tree.names.families.c_family import CFamilyNames
+from groundwire_ingest.tree.names.families.go import GoNames
+from groundwire_ingest.tree.names.families.php import PhpNames
+from groundwire_ingest.tree.names.families.python import PythonNames
+from groundwire_ingest.tree.names.families.qualified import CSharpNames, JavaNames
+from groundwire_ingest.tree.names.families.ruby import RubyNames
+from groundwire_ingest.tree.names.families.rust import RustNames
+from groundwire_ingest.tree.names.families.scripts import ScriptNames
 from groundwire_ingest.tree.names.family import FamilyEdges
-from groundwire_ingest.tree.names.go import GoNames
-from groundwire_ingest.tree.names.php import PhpNames
-from groundwire_ingest.tree.names.python import PythonNames
-from groundwire_ingest.tree.names.qualified import CSharpNames, JavaNames
-from groundwire_ingest.tree.names.requests import RequestMatching
-from groundwire_ingest.tree.names.routes import Served
-from groundwire_ingest.tree.names.ruby import RubyNames
-from groundwire_ingest.tree.names.rust import RustNames
-from groundwire_ingest.tree.names.scripts import ScriptNames
+from groundwire_ingest.tree.names.runtime.requests import RequestMatching
+from groundwire_ingest.tree.names.runtime.routes import Served
 from groundwire_ingest.tree.names.table import SymbolTable
 
 

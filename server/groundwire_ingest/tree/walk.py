@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.languages import file_language, refusal
 from groundwire_ingest.tree.ignore import IgnoreRules, read_rules
-from groundwire_server.domain.errors import IngestError
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"

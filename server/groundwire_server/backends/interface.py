@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from groundwire_index.store.manifest import VectorSpace
     from groundwire_server.domain.neighbourhood import Neighbourhood
 
 
@@ -39,11 +40,11 @@ class Resemblance(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackendSearch:
-    """One search of one list or of both fused; already validated."""
+    """One search of one list or of both fused; already validated. `query_vector` is a unit vector, None without one."""
 
     search_type: SearchType
     query: str
-    query_vector: tuple[float, ...]
+    query_vector: "NDArray[np.float64] | None"
     top_k: int
     rrf_k: int
     filter: Filter
@@ -87,6 +88,11 @@ class RetrievalSnapshot(Protocol):
     @property
     def index(self) -> str:
         """The version's name."""
+        ...
+
+    @property
+    def vector_space(self) -> "VectorSpace | None":
+        """What a query's vector must be of; None for an index without vectors."""
         ...
 
     def narrowed(self, filter_: Filter) -> "RetrievalSnapshot":

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.ranking import Traits
 from groundwire_server.domain.search import Filter
@@ -10,7 +13,7 @@ from groundwire_server.domain.search import Filter
 
 @dataclass(frozen=True, slots=True)
 class CandidateSearch:
-    """One search of several sources; already validated.
+    """One search of several sources; already validated. `query_vector` is a unit vector, None without one.
 
     `sources` is what the caller named, empty for every source that the index has. The dense list holds at most
     `dense_limit` nodes of at least `min_similarity`, of any similarity for None, each lexical one `lexical_limit`, the
@@ -19,7 +22,7 @@ class CandidateSearch:
     """
 
     query: str
-    query_vector: tuple[float, ...]
+    query_vector: NDArray[np.float64] | None
     sources: frozenset[Source]
     dense_limit: int
     lexical_limit: int

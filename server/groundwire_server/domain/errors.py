@@ -133,7 +133,3 @@ class CancelledError(GroundwireError):
 
     def __init__(self) -> None:
         super().__init__(Reason.CANCELLED, "the caller cancelled the call")
-
-
-class IngestError(Exception):
-    """A source cannot become an index. Says where, which rule, and what to do; nothing was published."""

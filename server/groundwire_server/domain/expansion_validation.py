@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.expansion import ExpandRequest
@@ -37,6 +38,6 @@ def check_edge_allowlist(edge_types: Sequence[str], violations: Violations) -> N
     violations.bound_count("edge_allowlist", edge_types, limits.MAX_EDGE_TYPES)
     for position, edge_type in enumerate(edge_types[: limits.MAX_EDGE_TYPES]):
         field = f"edge_allowlist[{position}]"
-        violations.bound_length(field, edge_type, limits.MAX_ACCESS_VALUE_LENGTH)
+        violations.bound_length(field, edge_type, MAX_ACCESS_VALUE_LENGTH)
         if edge_type == "*" and len(edge_types) > 1:
             violations.add(field, Reason.FIELDS_CONFLICT, '"*" stands alone or not at all; drop it or the others')

@@ -24,14 +24,10 @@ MAX_CANDIDATES = 100_000
 MAX_HALF_LIFE_DAYS = 36_500.0
 MAX_ROUTING_LENGTH = 1_024
 MAX_ACCESS_VALUES = 1_024
-MAX_ACCESS_VALUE_LENGTH = 256
 MAX_VECTOR_COMPONENTS = 16_384
 
 CALL_MEMORY_SHARES = 4
 """An identity may hold one of so many equal parts of the memory of calls."""
-
-RESPONSE_BYTES = 4 * 1024 * 1024
-"""What a gRPC client accepts by default; no response is larger."""
 
 _OBJECTS_BYTES = 4 * 1024 * 1024
 _BYTES_FOR_EACH = 64

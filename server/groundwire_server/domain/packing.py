@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from groundwire_index.scope import MAX_ID_LENGTH
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.prioritization import Candidate
 from groundwire_server.domain.texts import SkippedNode, SkipReason, TextSize
 
@@ -14,10 +12,6 @@ TEXT_OVERHEAD_BYTES = 160
 """An upper bound on what a text adds besides its strings: field tags, lengths, numbers, the content hash."""
 HEADROOM_BYTES = 4 * 1024
 """What a response holds besides its repeated fields."""
-MAX_TEXT_BYTES = RESPONSE_BYTES - HEADROOM_BYTES - TEXT_OVERHEAD_BYTES - SKIPPED_OVERHEAD_BYTES - 2 * MAX_ID_LENGTH
-"""The most UTF-8 bytes that a text may have with its path and symbol, so that a response can hold it with its id and
-its parent's. Such a text has fewer tokens than the largest budget.
-"""
 
 
 @dataclass(frozen=True, slots=True)

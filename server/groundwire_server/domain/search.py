@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TypeAlias
 
-from groundwire_index.nodes.node import Location
+from groundwire_index.nodes.node import Location, MetadataScalar
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -41,9 +40,6 @@ class SearchPath(Enum):
 
     EXACT = "exact"
     APPROXIMATE = "approximate"
-
-
-MetadataScalar: TypeAlias = "bool | int | float | str | None"
 
 
 @dataclass(frozen=True, slots=True)

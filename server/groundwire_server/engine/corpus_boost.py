@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from groundwire_index.text.identifiers import stem
 from groundwire_index.text.prose_tokenizer import stems, words
 from groundwire_server.domain.corpus_boost import BoostRule
-from groundwire_server.engine.rules_file import STRICT, read_rules
+from groundwire_server.yaml_file import STRICT, read_model
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
 """The packaged rules."""
@@ -101,7 +101,7 @@ class CorpusBoosts:
         key, a wrong type, an empty list, a multiplier not in (0, 10], a keyword or phrase without a word, two rules of
         one name.
         """
-        rules = read_rules(path, _File, "the packaged corpus_boosts.yaml").rules
+        rules = read_model(path, _File, "the packaged corpus_boosts.yaml").rules
         _check_rules(rules)
         return cls(
             tuple(

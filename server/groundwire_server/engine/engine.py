@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
 from groundwire_server.domain.interpreter import holding_interpreter
-from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
+from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.packing import HEADROOM_BYTES, Budget, pack
 from groundwire_server.domain.paths import Paths, PathsRequest
@@ -22,6 +23,7 @@ from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
+from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class RetrievalEngine:
     """
 
     indexes: Indexes
+    query_vectors: QueryVectors
     rerankers: Rerankers
     query_settings: QuerySettings
     limits: Limits
@@ -40,7 +43,7 @@ class RetrievalEngine:
     @holding_interpreter()
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
-        return search_nodes(request, self.indexes, self.rerankers, self.limits, checkpoint)
+        return search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.limits, checkpoint)
 
     @holding_interpreter()
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
@@ -101,7 +104,7 @@ class RetrievalEngine:
     @holding_interpreter()
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
-        return run_query(request, self.indexes, self.query_settings, self.limits, checkpoint)
+        return run_query(request, self.indexes, self.query_vectors, self.query_settings, self.limits, checkpoint)
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

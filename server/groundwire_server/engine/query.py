@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.acting_parameters import acting_parameters, acting_ranking
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
@@ -32,6 +35,8 @@ from groundwire_server.engine.query_stages import (
     rerank,
 )
 from groundwire_server.engine.rerank import Reranker, configured
+from groundwire_server.engine.retrieval import Asked, query_vector
+from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _PACKAGED = QueryDefaults()
 
@@ -76,7 +81,12 @@ class _Outcome:
 
 
 def run_query(
-    request: QueryRequest, indexes: Indexes, settings: QuerySettings, limits: Limits, checkpoint: Checkpoint
+    request: QueryRequest,
+    indexes: Indexes,
+    query_vectors: QueryVectors,
+    settings: QuerySettings,
+    limits: Limits,
+    checkpoint: Checkpoint,
 ) -> QueryResult:
     """Answers a query.
 
@@ -86,7 +96,8 @@ def run_query(
     plan = _plan(request, settings, limits)
     time = OwnTime()
     snapshot = indexes.open(plan.request)
-    outcome = _ranked(plan, snapshot, time, checkpoint)
+    vector = _vector(plan.request, snapshot, query_vectors, checkpoint)
+    outcome = _ranked(plan, vector, snapshot, time, checkpoint)
     if request.not_found_when_empty and not outcome.ranked:
         names = replace(plan.request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
@@ -116,10 +127,30 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
     )
 
 
-def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:
+def _vector(
+    request: QueryRequest, snapshot: RetrievalSnapshot, query_vectors: QueryVectors, checkpoint: Checkpoint
+) -> NDArray[np.float64] | None:
+    """The query's vector, None where the dense source is not asked. Who sends a vector names that source by it."""
+    if request.sources:
+        is_asked = Source.DENSE in request.sources
+    else:
+        is_asked = snapshot.vector_space is not None or bool(request.query_vector)
+    if not is_asked:
+        return None
+    asked = Asked(request.query, request.query_vector, request.access)
+    return query_vector(asked, snapshot, query_vectors, "send no query_vector and ask other sources", checkpoint)
+
+
+def _ranked(
+    plan: _Plan,
+    vector: NDArray[np.float64] | None,
+    snapshot: RetrievalSnapshot,
+    time: OwnTime,
+    checkpoint: Checkpoint,
+) -> _Outcome:
     request, parameters = plan.request, plan.parameters
     with stage("sources"):
-        candidates = snapshot.find_candidates(_candidate_search(plan), checkpoint)
+        candidates = snapshot.find_candidates(_candidate_search(plan, vector), checkpoint)
     time.add(candidates.milliseconds)
     with time.stage("fusion"):
         weights = fusion_weights(plan.fusion, plan.query_class, parameters, candidates.sources)
@@ -147,10 +178,10 @@ def _ranked(plan: _Plan, snapshot: RetrievalSnapshot, time: OwnTime, checkpoint:
     return _Outcome(candidates, weights, fused_count, freshened, ranked)
 
 
-def _candidate_search(plan: _Plan) -> CandidateSearch:
+def _candidate_search(plan: _Plan, vector: NDArray[np.float64] | None) -> CandidateSearch:
     return CandidateSearch(
         query=plan.request.query,
-        query_vector=plan.request.query_vector,
+        query_vector=vector,
         sources=frozenset(plan.request.sources),
         dense_limit=plan.parameters.vec_limit,
         lexical_limit=plan.parameters.lex_limit,

@@ -2,8 +2,8 @@
 
 import json
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import ServiceContext
 

@@ -14,7 +14,7 @@ from groundwire_server.domain.query_parameters import given_limits
 from groundwire_server.domain.query_validation import check_hybrid, check_max_candidates, check_ranking
 from groundwire_server.domain.routing import RoutingRule
 from groundwire_server.domain.validation import Violations
-from groundwire_server.engine.rules_file import STRICT, read_rules
+from groundwire_server.yaml_file import STRICT, read_model
 
 _ASKED = ("process", "doc_class", "workflow_id")
 
@@ -111,7 +111,7 @@ def load_routing(path: Path, bounds: Limits) -> tuple[RoutingRule, ...]:
     a wrong type, a parameter that breaks the rule of its field in `groundwire.v1`, a rule for every query, two rules of
     one name, an `index` without the one scope that it belongs to.
     """
-    rules = read_rules(path, _File, "docs/routing.md").rules
+    rules = read_model(path, _File, "docs/routing.md").rules
     problems = [
         f"rules[{place}].{problem}"
         for place, rule in enumerate(rules)

@@ -6,14 +6,21 @@ from groundwire_server.backends.interface import BackendSearch, RetrievalSnapsho
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult
+from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult, SearchType
 from groundwire_server.domain.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers, configured
+from groundwire_server.engine.retrieval import Asked, query_vector
+from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 
 def search_nodes(
-    request: SearchRequest, indexes: Indexes, rerankers: Rerankers, limits: Limits, checkpoint: Checkpoint
+    request: SearchRequest,
+    indexes: Indexes,
+    query_vectors: QueryVectors,
+    rerankers: Rerankers,
+    limits: Limits,
+    checkpoint: Checkpoint,
 ) -> SearchResult:
     """Selects nodes.
 
@@ -23,10 +30,14 @@ def search_nodes(
     search_type = check_search(request, limits)
     snapshot = indexes.open(request)
     reranker = _reranker(request.rerank, rerankers)
+    vector = None
+    if search_type is not SearchType.BM25:
+        asked = Asked(request.query, request.query_vector, request.access)
+        vector = query_vector(asked, snapshot, query_vectors, "search it with BM25", checkpoint)
     backend_search = BackendSearch(
         search_type=search_type,
         query=request.query,
-        query_vector=request.query_vector,
+        query_vector=vector,
         top_k=request.top_k * (reranker.widen_factor if reranker else 1),
         rrf_k=request.rrf_k,
         filter=request.filter,

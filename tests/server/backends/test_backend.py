@@ -34,7 +34,7 @@ Put = Callable[..., None]
 
 @pytest.fixture
 def backend(tmp_path: Path) -> EmbeddedBackend:
-    return EmbeddedBackend(tmp_path, [])
+    return EmbeddedBackend(tmp_path)
 
 
 @pytest.fixture
@@ -105,6 +105,18 @@ def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedB
     never = refusal(lambda: backend.open(V3, PUBLIC))
     assert renamed(refusal(lambda: backend.open(V1, PUBLIC)), V1, V3) == never
     assert never[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+
+
+def test_a_change_that_the_store_refuses_names_its_reason_and_version(backend: EmbeddedBackend, put: Put) -> None:
+    put(V1)
+    put(V2, activate=True)
+    assert refusal(lambda: backend.delete(V2))[:2] == (PreconditionError, Reason.INDEX_ACTIVE)
+    backend.delete(V1)
+    absent = ((V1, PreconditionError, Reason.INDEX_GONE), (V3, NotFoundError, Reason.INDEX_NOT_FOUND))
+    for change in (backend.activate, backend.delete):
+        for scope, kind, reason in absent:
+            found = refusal(partial(change, scope))
+            assert (found[0], found[1], found[3]) == (kind, reason, scope.names)
 
 
 def bound(case: str) -> AccessContext:

@@ -39,7 +39,8 @@ def unit(vector: Vector) -> list[float]:
 
 
 def dense(search: CandidateSearch, corpus: Corpus) -> Scores:
-    query = unit(search.query_vector)
+    assert search.query_vector is not None
+    query = search.query_vector.tolist()
     return {
         node.id: sum(float(np.float32(x)) * y for x, y in zip(unit(vector), query, strict=True))
         for node in corpus.nodes
@@ -187,7 +188,7 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
             event(f"{min(len(found.items), 3)} candidates or more")
 
 
-SEARCH = CandidateSearch("getUser", (1, 0, 0), frozenset(), 10, 10, 0.0, 0.3, Filter())
+SEARCH = CandidateSearch("getUser", np.asarray([1.0, 0.0, 0.0]), frozenset(), 10, 10, 0.0, 0.3, Filter())
 
 
 def lengths(found: Candidates) -> dict[Source, int]:

@@ -1,5 +1,6 @@
 """What a caller may not see is not opened for it: not in a listing, and not when it names it."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,16 +39,19 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Scope]:
     return scopes
 
 
-@pytest.fixture
-def data(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
+@pytest.fixture(scope="module")
+def data(
+    tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> Path:
     """A public version of `shop main`, and many of `shop hidden` for finance and of `vault open` for everybody."""
+    data = tmp_path_factory.mktemp("listed")
     public = Scope("shop", "main", "v1")
-    publish(tmp_path, [make_node("A", scope=public)], scope=public)
+    publish(data, [make_node("A", scope=public)], scope=public)
     for number in range(VERSIONS):
         hidden, other = Scope("shop", "hidden", f"v{number}"), Scope("vault", "open", f"v{number}")
-        publish(tmp_path, [make_node("A", scope=hidden, access=HIDDEN)], scope=hidden)
-        publish(tmp_path, [make_node("A", scope=other)], scope=other)
-    return tmp_path
+        publish(data, [make_node("A", scope=hidden, access=HIDDEN)], scope=hidden)
+        publish(data, [make_node("A", scope=other)], scope=other)
+    return data
 
 
 def listed(backend: EmbeddedBackend, access: AccessContext, scopes: Scopes) -> list[str]:
@@ -55,7 +59,7 @@ def listed(backend: EmbeddedBackend, access: AccessContext, scopes: Scopes) -> l
 
 
 def test_a_listing_opens_what_it_lists_alone(data: Path, opened: list[Scope]) -> None:
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     assert listed(backend, PUBLIC, SHOP_ONLY) == ["main"]
     assert opened == [Scope("shop", "main", "v1")]
     assert listed(backend, FINANCE, SHOP_ONLY) == ["hidden"] * VERSIONS + ["main"]
@@ -66,7 +70,7 @@ def test_a_listing_loads_no_graph_and_any_other_opening_does(data: Path, monkeyp
     """A graph takes memory in each process and time to load, which a walk is not to wait for."""
     begun: list[Graph] = []
     monkeypatch.setattr(Graph, "begin", lambda graph: begun.append(graph))
-    backend = EmbeddedBackend(data, ())
+    backend = EmbeddedBackend(data)
     assert backend.list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
     backend.get_index(Scope("shop", "main"), PUBLIC)
     assert begun == []
@@ -83,7 +87,7 @@ def test_what_is_not_granted_is_not_even_looked_into(data: Path, monkeypatch: py
         return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
     monkeypatch.setattr(directories, noted)
-    assert listed(EmbeddedBackend(data, []), PUBLIC, Scopes.parse(["shop::main"])) == ["main"]
+    assert listed(EmbeddedBackend(data), PUBLIC, Scopes.parse(["shop::main"])) == ["main"]
     assert read == [Path(), Path("shop"), Path("shop/main")]
 
 
@@ -95,7 +99,7 @@ def test_the_policies_of_what_is_hidden_are_read_once(data: Path, monkeypatch: p
         with path.open("rb") as file:
             return file.read()
 
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     monkeypatch.setattr(Path, "read_bytes", noted)
     hidden = Scopes.parse(["shop::hidden"])
     assert listed(backend, PUBLIC, hidden) == []
@@ -115,13 +119,13 @@ def test_a_listing_stops_where_nobody_waits_for_it(data: Path, opened: list[Scop
         left -= 1
 
     with pytest.raises(DeadlineError):
-        EmbeddedBackend(data, []).list_indexes("", "", FINANCE, UNLIMITED.scopes, checkpoint)
+        EmbeddedBackend(data).list_indexes("", "", FINANCE, UNLIMITED.scopes, checkpoint)
     assert len(opened) == max(0, passed - 1)
 
 
 @pytest.mark.parametrize("version", ["", "v3", "v99"])
 def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: list[Scope], version: str) -> None:
-    backend = EmbeddedBackend(data, [])
+    backend = EmbeddedBackend(data)
     hidden, absent = Scope("shop", "hidden", version), Scope("shop", "absent", version)
     for ask in (backend.open, backend.get_index):
         told: list[str] = []
@@ -137,10 +141,8 @@ def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: l
         assert len(opened) == 1
 
 
-def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = IndexStore(data)
+def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(data: Path, tmp_path: Path) -> None:
+    store = IndexStore(shutil.copytree(data, tmp_path, dirs_exist_ok=True))
     one, other = (store.directory(Scope("shop", "hidden", version)) for version in ("v1", "v2"))
     policies = KnownPolicies(most_classes=3)
     for directory in (one, other, one):

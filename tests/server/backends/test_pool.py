@@ -44,7 +44,7 @@ class SlowOpening:
 def backend(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> EmbeddedBackend:
     for scope in (V1, V2):
         publish(tmp_path, [make_node("A", "tax", scope=scope)], scope=scope)
-    return EmbeddedBackend(tmp_path, [])
+    return EmbeddedBackend(tmp_path)
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundwire_index.vectors.vectors import VectorTable, write_vectors
 from groundwire_server.backends.embedded.ranking import RankedRow
-from groundwire_server.backends.embedded.semantic import MEASURED, rank_by_similarity, similarities, unit_vector
+from groundwire_server.backends.embedded.semantic import MEASURED, rank_by_similarity, similarities
+from groundwire_server.query_embedding.query_vectors import unit_vector
 
 Rows = NDArray[np.float32]
 

@@ -29,7 +29,6 @@ from groundwire_server.backends.embedded.semantic import (
     PathLimits,
     rank_by_similarity,
     similarities,
-    unit_vector,
 )
 from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
@@ -37,6 +36,7 @@ from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.query import Source
 from groundwire_server.domain.search import Filter, SearchPath, SearchType
+from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.semantic_paths import BYTES, DIRECT, PATHS, SIGNS, taking
 
 SCOPE = Scope("shop", "main", "v1")
@@ -219,15 +219,15 @@ def test_an_answer_says_whether_it_is_exact(
     nodes = [make_node(f"N{number:02}", "word") for number in range(30)]
     vectors = np.random.default_rng(4).standard_normal((30, 3)).tolist()
     with open_backend(nodes, vectors=vectors) as backend, taking(limits):
-        snapshot = backend.open(SCOPE, AccessContext())
+        snapshot, query = backend.open(SCOPE, AccessContext()), unit_vector(np.asarray(QUERY))
         for search_type in (SearchType.SEMANTIC, SearchType.HYBRID):
-            result = snapshot.search(BackendSearch(search_type, "word", QUERY, 3, 60, Filter(), True), never_stop)
+            result = snapshot.search(BackendSearch(search_type, "word", query, 3, 60, Filter(), True), never_stop)
             assert result.exact is exact
             assert result.debug is not None
             assert result.debug.path is (SearchPath.EXACT if exact else SearchPath.APPROXIMATE)
-        result = snapshot.search(BackendSearch(SearchType.BM25, "word", (), 3, 60, Filter(), True), never_stop)
+        result = snapshot.search(BackendSearch(SearchType.BM25, "word", None, 3, 60, Filter(), True), never_stop)
         assert result.exact
-        asked = CandidateSearch("word", QUERY, frozenset({Source.DENSE, Source.BM25_CODE}), 3, 3, 0.0, 0.3, Filter())
+        asked = CandidateSearch("word", query, frozenset({Source.DENSE, Source.BM25_CODE}), 3, 3, 0.0, 0.3, Filter())
         assert snapshot.find_candidates(asked, never_stop).exact is exact
-        words = replace(asked, query_vector=(), sources=frozenset({Source.BM25_CODE}))
+        words = replace(asked, query_vector=None, sources=frozenset({Source.BM25_CODE}))
         assert snapshot.find_candidates(words, never_stop).exact

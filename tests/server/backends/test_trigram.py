@@ -19,7 +19,7 @@ from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
 
 PUBLIC = AccessContext()
-SEARCH = CandidateSearch("getUser", (), frozenset({Source.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
+SEARCH = CandidateSearch("getUser", None, frozenset({Source.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
 
 # Few letters, so that names share trigrams; capitals and dots, so that symbols have segments.
 segments = st.text("abB_1", min_size=1, max_size=6)

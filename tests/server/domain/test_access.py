@@ -54,7 +54,7 @@ def test_may_see_equals_the_table(node: NodeAccess, caller: AccessContext) -> No
 def test_visibility_by_class_equals_visibility_by_node(demands: list[NodeAccess], caller: AccessContext) -> None:
     classes, codes = intern(demands)
     assert len(set(classes)) == len(classes)
-    visible = visible_classes(classes, caller)
+    visible = visible_classes(classes, lambda demand: may_see(demand, caller))
     assert visible.dtype == np.bool_
     assert [classes[code] for code in codes] == demands
     assert visible[codes].tolist() == [oracle(demand, caller) for demand in demands]

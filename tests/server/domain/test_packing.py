@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
-from groundwire_server.domain.limits import MAX_BUDGET_TOKENS, RESPONSE_BYTES
+from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
 from groundwire_server.domain.packing import (
     HEADROOM_BYTES,
-    MAX_TEXT_BYTES,
     SKIPPED_OVERHEAD_BYTES,
     TEXT_OVERHEAD_BYTES,
     Budget,

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Edge, Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.text.code_tokenizer import tokenize
@@ -21,21 +22,17 @@ from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Direction, ExpandReason, ExpandRequest
-from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
 from groundwire_server.domain.packing import HEADROOM_BYTES
 from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
-from groundwire_server.engine.corpus_boost import CorpusBoosts
-from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from support.builds import RECORDS, HashEmbedder, build
+from support.engines import engine_over
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -53,14 +50,6 @@ class LengthReranker:
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         return [-float(len(candidate.text) // 2) for candidate in candidates]
-
-
-KEYWORD_ONLY = Rerankers(KeywordReranker())
-
-
-def engine_over(backend: EmbeddedBackend, rerankers: Rerankers = KEYWORD_ONLY) -> RetrievalEngine:
-    indexes = Indexes(backend, backend, frozenset())
-    return RetrievalEngine(indexes, rerankers, QuerySettings(None, CorpusBoosts(())), Limits())
 
 
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)
@@ -92,7 +81,7 @@ def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
     texts_by_id = {node.id: node.text for node in nodes}
     request = replace(SEARCH, top_k=top_k)
     with open_backend(nodes, vectors=vectors) as backend:
-        engine = engine_over(backend, Rerankers(KeywordReranker(widen_factor)))
+        engine = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor)))
         wide = engine.search(replace(request, top_k=top_k * widen_factor, rerank=Rerank.NONE), never_stop).hits
         found = engine.search(request, never_stop).hits
         told = engine.search(replace(request, explain=True), never_stop).hits
@@ -130,7 +119,7 @@ A, B, C, D = full("A", "B", "C", "D")
 
 def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBackend) -> None:
     request = replace(SEARCH, rerank=Rerank.CODEBERT, top_k=2)
-    found = engine_over(backend, Rerankers(KeywordReranker(), LengthReranker(2))).search(request, never_stop)
+    found = engine_over(backend, rerankers=Rerankers(KeywordReranker(), LengthReranker(2))).search(request, never_stop)
     assert local([hit.id for hit in found.hits]) == ["C", "A"]
     assert [hit.score for hit in found.hits] == [-1.0, -2.0]
 
@@ -299,7 +288,7 @@ def test_a_call_that_waits_for_its_embedder_keeps_nobody_from_computing(tmp_path
             return super().embed_query(text)
 
     build(tmp_path, RECORDS, SCOPE, embedder=HashEmbedder())
-    engine = engine_over(EmbeddedBackend(tmp_path, [SlowEmbedder()]))
+    engine = engine_over(EmbeddedBackend(tmp_path), [SlowEmbedder()])
     plain = SearchRequest(SCOPE, PUBLIC, SearchType.BM25, "invoice", 3)
     with ThreadPoolExecutor() as pool:
         waits = pool.submit(engine.search, replace(plain, search_type=SearchType.SEMANTIC), never_stop)

@@ -25,16 +25,13 @@ from groundwire_server.domain.expansion import Direction, ExpandRequest
 from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.paths import PathsRequest
 from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
-from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerank import KeywordReranker, Rerankers
 from support import bound_oracle
+from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
 
@@ -247,11 +244,9 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
                     vectors = [content.vectors[node.id] for node in content.nodes]
                     scope = replace(SCOPE, active_index=name)
                     publish(data, content.nodes, content.edges, vectors, scope=scope, activate=position == 0)
-            backend = EmbeddedBackend(data, [])
+            backend = EmbeddedBackend(data)
             rerankers = Rerankers(KeywordReranker(widen_factor=2))
-            indexes = Indexes(backend, backend, frozenset({"*"}))
-            query_settings = QuerySettings(None, CorpusBoosts(()))
-            yield RetrievalEngine(indexes, rerankers, query_settings, Limits()), backend
+            yield engine_over(backend, rerankers=rerankers, override_tags=frozenset({"*"})), backend
 
     return served
 

@@ -17,13 +17,10 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.trigram import TrigramSource
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
-from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query import QueryRequest
-from groundwire_server.engine.corpus_boost import CorpusBoosts
-from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings, run_query
-from groundwire_server.engine.rerank import RerankCandidate
+from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
 from support.builds import RECORDS, HashEmbedder, build
+from support.engines import engine_over
 
 SEARCHING, RERANKING = 2.0, 0.25
 
@@ -92,9 +89,8 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
             return super().propose(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(sources_module, "TrigramSource", WorkingSource)
-    backend = EmbeddedBackend(tmp_path, [WorkingEmbedder(processor)])
-    indexes = Indexes(backend, backend, frozenset())
-    settings = QuerySettings(WorkingReranker(processor), CorpusBoosts(()))
+    rerankers = Rerankers(KeywordReranker(), WorkingReranker(processor))
+    engine = engine_over(EmbeddedBackend(tmp_path), [WorkingEmbedder(processor)], rerankers)
     request = QueryRequest(
         Scope("shop", "main"),
         AccessContext(),
@@ -102,6 +98,6 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
         datetime(2026, 1, 1, tzinfo=UTC),
         rerank=True,
     )
-    told = [run_query(request, indexes, settings, Limits(), never_stop).meta.took_ms for _ in range(2)]
+    told = [engine.query(request, never_stop).meta.took_ms for _ in range(2)]
     assert told == [(SEARCHING + RERANKING) * 1000.0] * 2
     assert processor.seconds > 2 * 3600

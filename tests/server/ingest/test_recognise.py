@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from groundwire_ingest.bundle.bundle import BundleSource
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.slack.slack import SlackSource
 from groundwire_ingest.tree.source import TreeSource
-from groundwire_server.domain.errors import IngestError
 
 BundleMaker = Callable[..., Path]
 

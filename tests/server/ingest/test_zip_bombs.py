@@ -14,7 +14,7 @@ import pytest
 from groundwire_ingest import archive_files
 from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 CHUNKS = "regular_code_bundle/chunks.json"
 MEGABYTE = 1_000_000
@@ -23,7 +23,7 @@ MEGABYTE = 1_000_000
 READING = """
 import resource, sys
 from pathlib import Path
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.recognise import recognise
 
 def peak():

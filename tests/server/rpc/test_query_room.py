@@ -7,12 +7,12 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import RetrievalSnapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidate
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.query import QueryRequest
 from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.texts import SkipReason

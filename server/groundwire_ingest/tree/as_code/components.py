@@ -9,7 +9,7 @@ from groundwire_ingest.tree.as_code.component import Component, ComponentCode, c
 from groundwire_ingest.tree.facts import Reference, Route
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag, Directive
 from groundwire_ingest.tree.folders import folders_above
-from groundwire_ingest.tree.languages.csharp_routes import route_pattern
+from groundwire_ingest.tree.languages.csharp.routes import route_pattern
 from groundwire_ingest.tree.languages.readers import CodeReaders
 from groundwire_ingest.tree.model import SourceFile
 

@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 from groundwire_ingest.tree.facts import CodeAnalysis
-from groundwire_ingest.tree.languages.c import CSyntax
-from groundwire_ingest.tree.languages.cpp import CppSyntax, is_cpp
-from groundwire_ingest.tree.languages.csharp import CSharpSyntax
-from groundwire_ingest.tree.languages.go import GoSyntax
-from groundwire_ingest.tree.languages.java import JavaSyntax
-from groundwire_ingest.tree.languages.kotlin import KotlinSyntax
-from groundwire_ingest.tree.languages.php import PhpSyntax
+from groundwire_ingest.tree.languages.c.cpp import CppSyntax, is_cpp
+from groundwire_ingest.tree.languages.c.reader import CSyntax
+from groundwire_ingest.tree.languages.csharp.reader import CSharpSyntax
+from groundwire_ingest.tree.languages.go.reader import GoSyntax
+from groundwire_ingest.tree.languages.java.reader import JavaSyntax
+from groundwire_ingest.tree.languages.kotlin.reader import KotlinSyntax
+from groundwire_ingest.tree.languages.php.reader import PhpSyntax
 from groundwire_ingest.tree.languages.prisma import PrismaReader
-from groundwire_ingest.tree.languages.python import PythonSyntax
+from groundwire_ingest.tree.languages.python.reader import PythonSyntax
 from groundwire_ingest.tree.languages.reader import CodeReader
-from groundwire_ingest.tree.languages.ruby import RubySyntax
-from groundwire_ingest.tree.languages.rust import RustSyntax
-from groundwire_ingest.tree.languages.typescript import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
+from groundwire_ingest.tree.languages.ruby.reader import RubySyntax
+from groundwire_ingest.tree.languages.rust.reader import RustSyntax
+from groundwire_ingest.tree.languages.typescript.reader import JavaScriptSyntax, TsxSyntax, TypeScriptSyntax
 from groundwire_ingest.tree.model import SourceFile
 
 

@@ -1,20 +1,22 @@
 """What an index holds for each way of searching it, or the refusal when it lacks that."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.store.manifest import LexicalSpace, VectorSpace
+from groundwire_index.store.manifest import LexicalSpace
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
 from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.domain.errors import PreconditionError, Reason
 
 
-def vectors_of(index: LoadedIndex, advice: str) -> tuple[VectorSpace, VectorTable]:
-    """The vectors and their space. Raises PreconditionError with the advice when there are none."""
-    space, vectors = index.manifest.vector_space, index.vectors
-    if space is None or vectors is None:
-        raise _lacks(index, Reason.VECTORS_MISSING, f"has no vectors; {advice}")
-    return space, vectors
+def vectors_of(index: LoadedIndex, query: NDArray[np.float64] | None) -> tuple[VectorTable, NDArray[np.float64]]:
+    """The vectors, and the query's."""
+    if index.vectors is None or query is None:
+        raise AssertionError("vectors are searched where there are some, with one")
+    return index.vectors, query
 
 
 def code_words_of(index: LoadedIndex, advice: str) -> LexicalTable:

@@ -1,17 +1,21 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from groundwire_index.embedding.embedder import Embedder
-from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import (
+    IndexDamagedError,
+    VersionActiveError,
+    VersionDeletedError,
+    VersionNotFoundError,
+)
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.candidates import find_candidates
 from groundwire_server.backends.embedded.expansion import expand
@@ -20,7 +24,6 @@ from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
 from groundwire_server.backends.embedded.paths import find_paths
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors, QueryVectors
 from groundwire_server.backends.embedded.resemblance import resemblance
 from groundwire_server.backends.embedded.search import ViewSearch
 from groundwire_server.backends.embedded.services import service_contexts
@@ -30,7 +33,7 @@ from groundwire_server.backends.interface import BackendSearch, PathSearch, Rese
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.candidates import Candidates, CandidateSearch
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
 from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
@@ -41,7 +44,6 @@ from groundwire_server.domain.paths import Paths
 from groundwire_server.domain.query_result import ServiceContext
 from groundwire_server.domain.search import Filter, SearchResult
 from groundwire_server.domain.texts import StoredText, TextSize
-from groundwire_server.query_embedding.query_encoders import QueryEncoders
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,6 @@ class EmbeddedSnapshot:
     """A RetrievalSnapshot and GraphSnapshot over one view."""
 
     view: View
-    query_vectors: CallerQueryVectors
     sight: Sight
     rows: KnownRows
 
@@ -57,6 +58,11 @@ class EmbeddedSnapshot:
     def index(self) -> str:
         """The version's name."""
         return self.view.index.manifest.version
+
+    @property
+    def vector_space(self) -> VectorSpace | None:
+        """See `RetrievalSnapshot.vector_space`."""
+        return self.view.index.manifest.vector_space
 
     def narrowed(self, filter_: Filter) -> "EmbeddedSnapshot":
         """See `RetrievalSnapshot.narrowed` and `GraphSnapshot.narrowed`."""
@@ -67,11 +73,11 @@ class EmbeddedSnapshot:
 
     def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """See `RetrievalSnapshot.search`."""
-        return ViewSearch(self.view, self.query_vectors).run(search, checkpoint)
+        return ViewSearch(self.view).run(search, checkpoint)
 
     def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
         """See `RetrievalSnapshot.find_candidates`."""
-        return find_candidates(self.view, search, self.query_vectors, self.rows, checkpoint)
+        return find_candidates(self.view, search, self.rows, checkpoint)
 
     def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
         """See `RetrievalSnapshot.neighbourhood`."""
@@ -141,10 +147,9 @@ class EmbeddedSnapshot:
 class EmbeddedBackend:
     """A RetrievalBackend, GraphProvider and IndexDirectory over a data directory. Thread-safe."""
 
-    def __init__(self, data: Path, embedders: Sequence[Embedder]) -> None:
+    def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
-        self._query_vectors = QueryVectors(QueryEncoders(embedders, EncoderStore(data)))
 
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
         """See `RetrievalBackend.open`."""
@@ -152,7 +157,7 @@ class EmbeddedBackend:
         view.graph.begin()
         observer().saw_nodes(view.visibility.count)
         sight = Sight(view.index, view.graph, view.visibility)
-        return EmbeddedSnapshot(view, self._query_vectors.of(access), sight, KnownRows(sight))
+        return EmbeddedSnapshot(view, sight, KnownRows(sight))
 
     def open_graph(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE
@@ -169,9 +174,11 @@ class EmbeddedBackend:
     ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
         summaries: list[IndexSummary] = []
-        for scope in self._store.scopes(scopes):
+        for scope in self._store.scopes(scopes.names_repository):
             checkpoint()
             if repository not in ("", scope.repository) or branch not in ("", scope.branch):
+                continue
+            if not scopes.admit(scope.repository, scope.branch):
                 continue
             for version in self._store.versions(scope):
                 checkpoint()
@@ -207,12 +214,26 @@ class EmbeddedBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        try:
+        with _refusals_of(scope):
             return self._store.activate(scope)
-        except IndexDamagedError as error:
-            message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
-            raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        self._store.delete(scope)
+        with _refusals_of(scope):
+            self._store.delete(scope)
+
+
+@contextmanager
+def _refusals_of(scope: Scope) -> Iterator[None]:
+    """Turns what the store raises of a version into the errors that callers get."""
+    try:
+        yield
+    except VersionNotFoundError as error:
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, str(error), scope.names) from error
+    except VersionDeletedError as error:
+        raise PreconditionError(Reason.INDEX_GONE, str(error), scope.names) from error
+    except VersionActiveError as error:
+        raise PreconditionError(Reason.INDEX_ACTIVE, str(error), scope.names) from error
+    except IndexDamagedError as error:
+        message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
+        raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error

@@ -14,7 +14,6 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.proposal import CandidateSource, Proposal
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.sources import asked_sources
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
@@ -27,14 +26,12 @@ from groundwire_server.domain.search import Filter
 Rows = NDArray[np.int64]
 
 
-def find_candidates(
-    view: View, search: CandidateSearch, query_vectors: CallerQueryVectors, known: KnownRows, checkpoint: Checkpoint
-) -> Candidates:
+def find_candidates(view: View, search: CandidateSearch, known: KnownRows, checkpoint: Checkpoint) -> Candidates:
     """See `RetrievalSnapshot.find_candidates`; notes the rows of what is found as known.
 
     Raises as `asked_sources` does, and what the checkpoint raises.
     """
-    sources = asked_sources(view.index, search, query_vectors, checkpoint)
+    sources = asked_sources(view.index, search, checkpoint)
     checkpoint()
     began = time.thread_time()
     proposals = _propose(sources, view.visibility, view.visibility.narrowed(search.filter), checkpoint)

@@ -11,7 +11,6 @@ from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.artifacts import code_words_of, vectors_of
 from groundwire_server.backends.embedded.bm25 import Bm25, matched_tokens
 from groundwire_server.backends.embedded.pool import View
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import Nearest, rank_by_similarity
 from groundwire_server.backends.interface import BackendSearch
@@ -49,10 +48,9 @@ class _Legs:
 class ViewSearch:
     """The searches of one view."""
 
-    def __init__(self, view: View, query_vectors: CallerQueryVectors) -> None:
+    def __init__(self, view: View) -> None:
         self._index = view.index
         self._visibility = view.visibility
-        self._query_vectors = query_vectors
 
     def run(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
         """Hits, best first. Raises PreconditionError when the index lacks what the search needs."""
@@ -60,7 +58,7 @@ class ViewSearch:
         semantic_asked = search.search_type is not SearchType.BM25
         lexical_asked = search.search_type is not SearchType.SEMANTIC
         lexical = code_words_of(self._index, "search it semantically") if lexical_asked else None
-        semantic = self._semantic(search, allowed, checkpoint) if semantic_asked else None
+        semantic = self._semantic(search, allowed) if semantic_asked else None
         checkpoint()
         tokens = tokenize(search.query) if lexical else []
         bm25 = self._bm25(lexical, tokens, allowed, search.top_k) if lexical else None
@@ -72,10 +70,8 @@ class ViewSearch:
         debug = self._debug(search, allowed, legs, exact) if search.explain else None
         return SearchResult(hits, self._index.manifest.version, exact, debug)
 
-    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_], checkpoint: Checkpoint) -> Nearest:
-        space, vectors = vectors_of(self._index, "search it with BM25")
-        version = self._index.manifest.version
-        query = self._query_vectors.vector(search.query, search.query_vector, space, version, checkpoint)
+    def _semantic(self, search: BackendSearch, allowed: NDArray[np.bool_]) -> Nearest:
+        vectors, query = vectors_of(self._index, search.query_vector)
         with stage(Leg.SEMANTIC.value):
             return rank_by_similarity(vectors, query, allowed, search.top_k)
 

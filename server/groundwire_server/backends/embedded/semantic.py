@@ -65,14 +65,6 @@ class Nearest:
     exact: bool
 
 
-def unit_vector(query: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The query vector [dimension] scaled to length 1."""
-    # Scaled by the largest component first, so that neither huge nor tiny vectors overflow the sum of squares.
-    scaled: NDArray[np.float64] = query.astype(np.float64) / np.abs(query).max()
-    unit: NDArray[np.float64] = scaled / np.sqrt(np.square(scaled).sum())
-    return unit
-
-
 def rank_by_similarity(
     vectors: VectorTable,
     query: NDArray[np.float64],

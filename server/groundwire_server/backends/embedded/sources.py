@@ -6,7 +6,6 @@ from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.artifacts import code_words_of, prose_words_of, vectors_of
 from groundwire_server.backends.embedded.dense import DenseSource
 from groundwire_server.backends.embedded.proposal import CandidateSource
-from groundwire_server.backends.embedded.query_vectors import CallerQueryVectors
 from groundwire_server.backends.embedded.trigram import TrigramSource
 from groundwire_server.backends.embedded.words import WordSource
 from groundwire_server.domain.candidates import CandidateSearch
@@ -16,23 +15,18 @@ from groundwire_server.domain.query import Source
 _ADVICE = "ask other sources"
 
 
-def asked_sources(
-    index: LoadedIndex, search: CandidateSearch, query_vectors: CallerQueryVectors, checkpoint: Checkpoint
-) -> list[CandidateSource]:
+def asked_sources(index: LoadedIndex, search: CandidateSearch, checkpoint: Checkpoint) -> list[CandidateSource]:
     """The sources in the order of their enum, ready to be asked.
 
-    Raises PreconditionError when the index lacks one that is named, or the server its embedder or tokeniser;
-    InvalidRequestError for a query vector of another dimension; what the checkpoint raises while the query waits to be
-    embedded.
+    Raises PreconditionError when the index lacks one that is named, or the server its tokeniser.
     """
     asked = search.sources or _held(index, search)
-    return [_source(source, index, search, query_vectors, checkpoint) for source in Source if source in asked]
+    return [_source(source, index, search, checkpoint) for source in Source if source in asked]
 
 
 def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
     held = {Source.TRIGRAM}
-    # Who sends a vector names the dense source by it.
-    if index.vectors is not None or search.query_vector:
+    if search.query_vector is not None:
         held.add(Source.DENSE)
     if index.lexical is not None:
         held.add(Source.BM25_CODE)
@@ -41,18 +35,10 @@ def _held(index: LoadedIndex, search: CandidateSearch) -> set[Source]:
     return held
 
 
-def _source(
-    source: Source,
-    index: LoadedIndex,
-    search: CandidateSearch,
-    query_vectors: CallerQueryVectors,
-    checkpoint: Checkpoint,
-) -> CandidateSource:
+def _source(source: Source, index: LoadedIndex, search: CandidateSearch, checkpoint: Checkpoint) -> CandidateSource:
     match source:
         case Source.DENSE:
-            space, vectors = vectors_of(index, f"send no query_vector and {_ADVICE}")
-            version = index.manifest.version
-            query = query_vectors.vector(search.query, search.query_vector, space, version, checkpoint)
+            vectors, query = vectors_of(index, search.query_vector)
             return DenseSource(vectors, query, search.dense_limit, search.min_similarity)
         case Source.BM25_CODE:
             reading = index.reading_order if search.scores_files else None

@@ -16,7 +16,7 @@ from groundwire_index.nodes.row_conditions import EVERY_ROW
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.bounds import within
 from groundwire_server.backends.embedded.narrowing import RowFilter
-from groundwire_server.domain.access import AccessContext, Bounds
+from groundwire_server.domain.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import Filter
 
@@ -143,7 +143,7 @@ class VisibilityCache:
             if known is not None:
                 self._by_caller.move_to_end(access)
                 return known
-        classes = visible_classes(self._index.policies.classes, access)
+        classes = visible_classes(self._index.policies.classes, lambda demand: may_see(demand, access))
         with self._lock:
             own = CallerVisibility(self._index, classes, access.bounds)
             visibility = self._shared.setdefault((classes.tobytes(), access.bounds), own)

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, TypeVar
 from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain import limits
 from groundwire_server.domain.access import AccessContext, Bounds
@@ -60,8 +61,8 @@ def named_scope(request: Request) -> Scope:
 def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
     """What a caller claims to hold. Raises InvalidRequestError when a rule of the contract is broken."""
     violations = Violations()
-    if len(access.tenant_id) > limits.MAX_ACCESS_VALUE_LENGTH:
-        violations.bound_length("access.tenant_id", access.tenant_id, limits.MAX_ACCESS_VALUE_LENGTH)
+    if len(access.tenant_id) > MAX_ACCESS_VALUE_LENGTH:
+        violations.bound_length("access.tenant_id", access.tenant_id, MAX_ACCESS_VALUE_LENGTH)
     if access.clearance_level < 0:
         violations.add(
             "access.clearance_level", Reason.VALUE_OUT_OF_RANGE, f"is {access.clearance_level}; give 0 or more"
@@ -121,4 +122,4 @@ def _decode_bound(
 def _check_values(field: str, values: Sequence[str], violations: Violations) -> None:
     violations.bound_count(field, values, limits.MAX_ACCESS_VALUES)
     for position, value in enumerate(values[: limits.MAX_ACCESS_VALUES]):
-        violations.bound_length(f"{field}[{position}]", value, limits.MAX_ACCESS_VALUE_LENGTH)
+        violations.bound_length(f"{field}[{position}]", value, MAX_ACCESS_VALUE_LENGTH)

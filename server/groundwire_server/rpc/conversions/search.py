@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.search import (
     DEFAULT_RRF_K,
     Leg,

@@ -10,7 +10,7 @@ from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.grants import Grant, Scopes
 from groundwire_server.domain.names import ANY, Names
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
-from groundwire_server.rpc.identity.mapping_file import STRICT
+from groundwire_server.yaml_file import STRICT
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^/*]+(?:/[^*]*\*?)?")
 _DNS = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")

@@ -12,13 +12,13 @@ from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
 from groundwire_server.rpc.identity.json_web_keys import KeySetError, parse_keys
 from groundwire_server.rpc.identity.jwt_callers import TokenCallers
 from groundwire_server.rpc.identity.key_sources import KeyFile, KeySource, KeyUrl
-from groundwire_server.rpc.identity.mapping_file import read_mapping
 from groundwire_server.rpc.identity.mtls_callers import CertifiedCallers
 from groundwire_server.rpc.identity.peer_certificates import CheckedPeers, PeerCertificates
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from groundwire_server.rpc.identity.revocation_lists import RevocationListError
 from groundwire_server.rpc.identity.token_verifier import TokenRules
 from groundwire_server.rpc.transport import read_file
+from groundwire_server.yaml_file import Model, YamlFileError, read_model
 
 
 def make_authenticator(settings: Settings) -> Authenticator:
@@ -48,6 +48,16 @@ def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticato
         settings.jwt_max_lifetime_seconds,
     )
     return TokenCallers(rules, _key_source(settings), mapping)
+
+
+def read_mapping(path: Path, form: type[Model]) -> Model:
+    """What a file says that callers are granted. Raises SettingsError naming every problem, one a line."""
+    try:
+        return read_model(path, form, "docs/identity.md")
+    except OSError as error:
+        raise SettingsError(f"access_mapping: {path}: {error.strerror}; give a readable YAML file") from None
+    except YamlFileError as error:
+        raise SettingsError("\n".join(f"access_mapping: {path}: {problem}" for problem in error.problems)) from None
 
 
 def _revocations(authorities_file: Path, lists_file: Path | None) -> RevocationFile | None:

@@ -16,11 +16,11 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import verify
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.grants import UNLIMITED
-from groundwire_server.domain.search import Filter, SearchType
+from groundwire_server.domain.search import SearchRequest, SearchType
+from support.engines import engine_over
 
 SCOPE = Scope("shop", "main")
 PUBLIC = AccessContext()
@@ -82,8 +82,8 @@ def answered_version(backend: EmbeddedBackend) -> str:
     """The version that answers, after checking that its hits, texts and edges are its own and complete."""
     snapshot = backend.open(SCOPE, PUBLIC)
     version = snapshot.index
-    search = BackendSearch(SearchType.HYBRID, f"text {version}", (1.0, 0.0), 20, 60, Filter(), explain=False)
-    ids = [hit.id for hit in snapshot.search(search, never_stop).hits]
+    search = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, f"text {version}", 20, query_vector=(1.0, 0.0))
+    ids = [hit.id for hit in engine_over(backend).search(search, never_stop).hits]
     assert len(ids) == 10
     assert {stored.text for stored in snapshot.fetch_texts(ids).values()} == {f"text {version}"}
     assert backend.get_index(replace(SCOPE, active_index=version), PUBLIC).edge_count == 9
@@ -100,11 +100,10 @@ def check_after_a_crash(data: Path, serving: EmbeddedBackend, before: str) -> st
     for version in store.versions(SCOPE):
         verify(store.directory(replace(SCOPE, active_index=version)))
     listed = [
-        summary.version
-        for summary in EmbeddedBackend(data, []).list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
+        summary.version for summary in EmbeddedBackend(data).list_indexes("", "", PUBLIC, UNLIMITED.scopes, never_stop)
     ]
     assert listed == store.versions(SCOPE)
-    answered = answered_version(EmbeddedBackend(data, []))
+    answered = answered_version(EmbeddedBackend(data))
     assert answered == answered_version(serving) == store.active(SCOPE)
     assert number_of(answered) >= number_of(before)
     return answered
@@ -127,7 +126,7 @@ def beyond_the_tombstones(data: Path) -> list[Path]:
 def check_the_next_build_works(host: CrashHost, data: Path) -> None:
     number = unused_number(data)
     host.build(data, number)
-    assert answered_version(EmbeddedBackend(data, [])) == f"v{number:05}"
+    assert answered_version(EmbeddedBackend(data)) == f"v{number:05}"
     assert not list(branch_of(data).glob(".building-*"))
 
 
@@ -141,7 +140,7 @@ def data(host: CrashHost, tmp_path: Path) -> Path:
 @pytest.fixture
 def serving(data: Path) -> EmbeddedBackend:
     """A server's backend that was there before every crash."""
-    return EmbeddedBackend(data, [])
+    return EmbeddedBackend(data)
 
 
 @pytest.fixture(scope="module")

@@ -267,7 +267,7 @@ def test_the_policies_of_another_index_are_refused(
     swapped = (IndexStore(tmp_path).directory(other) / POLICY_COLUMN).read_bytes()
     assert len(swapped) == (guarded / POLICY_COLUMN).stat().st_size
     (guarded / POLICY_COLUMN).write_bytes(swapped)
-    backend = EmbeddedBackend(tmp_path, [])
+    backend = EmbeddedBackend(tmp_path)
     for access in (PUBLIC, FINANCE):
         with pytest.raises(PreconditionError) as caught:
             backend.open(V1, access)
@@ -285,7 +285,7 @@ def test_a_column_of_zeros_shows_nothing_even_if_the_manifest_vouches_for_it(gua
     zero(guarded / POLICY_COLUMN)
     forge_checksums(guarded)
     verify(guarded)
-    backend = EmbeddedBackend(tmp_path, [])
+    backend = EmbeddedBackend(tmp_path)
     for access in (PUBLIC, FINANCE):
         for lifecycle in Lifecycle:
             snapshot = backend.open(V1, access, lifecycle)
@@ -314,7 +314,7 @@ def test_a_directory_moved_to_another_name_is_foreign_there(version: Path, tmp_p
     store.directory(elsewhere).parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(version, store.directory(elsewhere))
     with pytest.raises(PreconditionError) as caught:
-        EmbeddedBackend(tmp_path, []).open(elsewhere, AccessContext())
+        EmbeddedBackend(tmp_path).open(elsewhere, AccessContext())
     assert caught.value.reason is Reason.INDEX_DAMAGED
     with pytest.raises(IndexDamagedError):
         store.activate(elsewhere)
@@ -338,7 +338,7 @@ def test_a_server_tells_damage_and_goes_on_with_the_others(
     sound = Scope("shop", "main", "v2")
     publish(tmp_path, [make_node("N0")], scope=sound, activate=False)
     damage(version)
-    backend = EmbeddedBackend(tmp_path, [])
+    backend = EmbeddedBackend(tmp_path)
     with pytest.raises(PreconditionError) as caught:
         backend.open(V1, AccessContext())
     assert caught.value.reason is Reason.INDEX_DAMAGED
@@ -355,7 +355,7 @@ def test_damage_is_told_only_to_those_who_may_see_the_index(
     publish(tmp_path, [make_node("N0", access=NodeAccess(acl_tags=("finance",)))])
     directory = IndexStore(tmp_path).directory(V1)
     (directory / "text.utf8").write_bytes(b"damage")
-    backend = EmbeddedBackend(tmp_path, [])
+    backend = EmbeddedBackend(tmp_path)
     with pytest.raises(NotFoundError) as hidden:
         backend.open(V1, AccessContext())
     assert hidden.value.reason is Reason.SCOPE_NOT_FOUND

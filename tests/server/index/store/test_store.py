@@ -11,15 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.errors import OperatorError
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.policies import POLICIES_FILE
 from groundwire_index.scope import Scope
 from groundwire_index.store import loaded
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import (
+    BuildRefusedError,
+    IndexDamagedError,
+    VersionActiveError,
+    VersionDeletedError,
+    VersionNotFoundError,
+)
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
-from groundwire_server.domain.errors import GroundwireError, IngestError, NotFoundError, PreconditionError, Reason
 
 V1 = Scope("shop", "feature/tax", "v1")
 V2 = replace(V1, active_index="v2")
@@ -43,14 +49,13 @@ def put(store: IndexStore, publish: Callable[..., None], make_node: Callable[...
     return put_version
 
 
-def refusal(call: Callable[[], object]) -> tuple[type[GroundwireError], Reason, dict[str, str]]:
-    with pytest.raises(GroundwireError) as caught:
+def refusal(call: Callable[[], object]) -> tuple[type[OperatorError], str]:
+    with pytest.raises(OperatorError) as caught:
         call()
-    return type(caught.value), caught.value.reason, dict(caught.value.metadata)
+    return type(caught.value), str(caught.value)
 
 
-def names(scope: Scope) -> dict[str, str]:
-    return {"repository": scope.repository, "branch": scope.branch, "active_index": scope.active_index}
+GONE = (VersionDeletedError, "index 'v1' was deleted")
 
 
 def test_an_empty_or_absent_data_directory_holds_nothing(store: IndexStore) -> None:
@@ -102,7 +107,7 @@ def test_a_pointer_is_read_again_until_its_time_tells_it_from_the_next(store: In
 @pytest.mark.parametrize("action", ["require", "activate", "delete"])
 def test_an_absent_version_is_not_found(store: IndexStore, put: Publish, action: str) -> None:
     put(V1)
-    expected = (NotFoundError, Reason.INDEX_NOT_FOUND, names(ABSENT))
+    expected = (VersionNotFoundError, "there is no index 'v3' in this scope")
     assert refusal(lambda: getattr(store, action)(ABSENT)) == expected
 
 
@@ -111,7 +116,7 @@ def test_a_deleted_version_is_gone(store: IndexStore, put: Publish, action: str)
     put(V1)
     store.delete(V1)
     assert store.versions(V1) == []
-    assert refusal(lambda: getattr(store, action)(V1)) == (PreconditionError, Reason.INDEX_GONE, names(V1))
+    assert refusal(lambda: getattr(store, action)(V1)) == GONE
 
 
 def test_a_tombstone_keeps_only_what_a_refusal_needs(store: IndexStore, put: Publish) -> None:
@@ -123,7 +128,8 @@ def test_a_tombstone_keeps_only_what_a_refusal_needs(store: IndexStore, put: Pub
 def test_the_active_version_is_not_deleted(store: IndexStore, put: Publish) -> None:
     put(V1)
     store.activate(V1)
-    assert refusal(lambda: store.delete(V1)) == (PreconditionError, Reason.INDEX_ACTIVE, names(V1))
+    expected = (VersionActiveError, "index 'v1' is active; activate another first")
+    assert refusal(lambda: store.delete(V1)) == expected
     LoadedIndex(store.require(V1))
 
 
@@ -132,7 +138,7 @@ def test_a_name_is_not_used_twice(store: IndexStore, put: Publish, deleted: bool
     put(V1)
     if deleted:
         store.delete(V1)
-    with pytest.raises(IngestError, match=f"version 'v1' of shop feature/tax {state}.*give another --version"):
+    with pytest.raises(BuildRefusedError, match=f"version 'v1' of shop feature/tax {state}.*give another --version"):
         put(V1)
     assert store.versions(V1) == ([] if deleted else ["v1"])
 
@@ -167,7 +173,7 @@ def test_leftovers_of_a_killed_build_are_invisible_and_removed_by_the_next(store
 
 def test_a_second_build_of_a_scope_is_refused_while_one_runs(store: IndexStore, put: Publish) -> None:
     with store.build(V1) as directory:
-        with pytest.raises(IngestError, match="another build of shop feature/tax is running; wait for it to end"):
+        with pytest.raises(BuildRefusedError, match="another build of shop feature/tax is running; wait for it to end"):
             put(V2)
         put(replace(V2, branch="other"))
         assert directory.is_dir(), "the refused build must not remove the running one's directory"
@@ -230,7 +236,7 @@ def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[
         try:
             action()
             outcomes.append("done")
-        except (GroundwireError, IndexDamagedError, OSError) as error:
+        except (OperatorError, OSError) as error:
             outcomes.append(error)
 
     monkeypatch.setattr(store, "require", require_and_wait)
@@ -251,7 +257,7 @@ def test_of_two_deletions_at_a_time_one_is_told_that_the_version_is_gone(
     put(V1)
     outcomes = race(store, monkeypatch, lambda: store.delete(V1), lambda: store.delete(V1))
     assert outcomes.count("done") == 1
-    assert [error.reason for error in outcomes if isinstance(error, GroundwireError)] == [Reason.INDEX_GONE]
+    assert [type(error) for error in outcomes if error != "done"] == [VersionDeletedError]
 
 
 def test_a_deletion_and_an_activation_at_a_time_never_leave_a_pointer_to_nothing(
@@ -273,7 +279,7 @@ def test_a_version_that_is_deleted_while_its_activation_reads_it_is_gone_not_dam
         verify(directory)
 
     monkeypatch.setattr("groundwire_index.store.store.verify", verify_what_is_deleted)
-    assert refusal(lambda: store.activate(V1)) == (PreconditionError, Reason.INDEX_GONE, names(V1))
+    assert refusal(lambda: store.activate(V1)) == GONE
 
 
 def test_a_version_whose_files_go_while_its_activation_reads_them_is_gone_too(
@@ -287,4 +293,4 @@ def test_a_version_whose_files_go_while_its_activation_reads_them_is_gone_too(
         store.delete(V1)
 
     monkeypatch.setattr(loaded, "check_sizes", then_delete)
-    assert refusal(lambda: store.activate(V1)) == (PreconditionError, Reason.INDEX_GONE, names(V1))
+    assert refusal(lambda: store.activate(V1)) == GONE

@@ -7,25 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
+from groundwire_index.nodes.node import CONTAINS, JsonValue
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_ingest.build import long_texts
+from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.jsonl.jsonl_records import jsonl_record
+from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.errors import IngestError
-from groundwire_server.domain.limits import RESPONSE_BYTES, Limits
-from groundwire_index.nodes.node import CONTAINS, JsonValue
-from groundwire_server.domain.packing import MAX_TEXT_BYTES
-from groundwire_index.scope import Scope, canonical_id
 from groundwire_server.domain.texts import FetchRequest
-from groundwire_server.engine.corpus_boost import CorpusBoosts
-from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings
-from groundwire_server.engine.rerank import KeywordReranker, Rerankers
-from groundwire_ingest.build import long_texts
-from groundwire_ingest.jsonl.jsonl_records import jsonl_record
-from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
-from groundwire_ingest.records import SourceNode
 from support.builds import build, edge, node
+from support.engines import engine_over
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -99,9 +94,7 @@ def test_every_text_of_an_index_is_returned_when_it_is_asked_for(tmp_path: Path)
     assert len(text) > RESPONSE_BYTES
     report = build(tmp_path, [node("giant", text, path="big.cs"), node("b"), edge("b", "giant"), edge("giant", "b")])
     assert dict(report.edge_types) == {"Calls": 2, CONTAINS: 1}
-    backend = EmbeddedBackend(tmp_path, [])
-    indexes = Indexes(backend, backend, frozenset())
-    engine = RetrievalEngine(indexes, Rerankers(KeywordReranker()), QuerySettings(None, CorpusBoosts(())), Limits())
+    engine = engine_over(EmbeddedBackend(tmp_path))
 
     def fetched(local_id: str) -> str:
         request = FetchRequest(

@@ -10,8 +10,8 @@ import pytest
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
 from groundwire_ingest.bundle.bundle import BundleSource
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
-from groundwire_server.domain.errors import IngestError
 
 BundleMaker = Callable[..., Path]
 

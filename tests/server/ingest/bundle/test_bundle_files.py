@@ -10,7 +10,7 @@ import pytest
 from groundwire_ingest import archive_files
 from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_server.domain.errors import IngestError
+from groundwire_ingest.errors import IngestError
 
 BundleMaker = Callable[..., Path]
 

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import IndexDamagedError, VersionDeletedError, VersionNotFoundError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import FileEntry, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.export import STANDARD_OUTPUT, export_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import Source, SourceEdge, SourceNode, SourceRecord, StatedAccess
-from groundwire_server.domain.errors import IngestError, NotFoundError, PreconditionError, Reason
 
 SCOPE = Scope("shop", "main", "v1")
 AGAIN = replace(SCOPE, active_index="v2")
@@ -275,13 +275,12 @@ def test_what_is_not_there_or_damaged_is_not_exported(tmp_path: Path) -> None:
         export_index(tmp_path, Scope("shop", "main"), output)
     build(tmp_path, Records(PAIR), SCOPE)
     build(tmp_path, Records(PAIR), AGAIN)
-    with pytest.raises(NotFoundError):
+    with pytest.raises(VersionNotFoundError):
         export_index(tmp_path, replace(SCOPE, active_index="v9"), output)
     store = IndexStore(tmp_path)
     store.delete(SCOPE)
-    with pytest.raises(PreconditionError) as gone:
+    with pytest.raises(VersionDeletedError):
         export_index(tmp_path, SCOPE, output)
-    assert gone.value.reason is Reason.INDEX_GONE
     (store.directory(AGAIN) / "text.utf8").unlink()
     with pytest.raises(IndexDamagedError):
         export_index(tmp_path, AGAIN, output)

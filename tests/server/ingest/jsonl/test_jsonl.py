@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.scope import MAX_ID_LENGTH
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
-from groundwire_server.domain.errors import IngestError
 
 NODE = {"type": "node", "kind": "cs", "local_id": "A.B", "text": "void B() {}"}
 EDGE = {"type": "edge", "from": "cs::A.B", "to": "sql::dbo.T|TABLE", "edge_type": "ReadsFrom"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import json_items, parse_json
-from groundwire_server.domain.errors import IngestError
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=()), max_size=4),

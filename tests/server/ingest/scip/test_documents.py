@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.scip import documents as reading
 from groundwire_ingest.scip import scip_pb2
 from groundwire_ingest.scip.documents import Document, documents, is_scip, project_folders
-from groundwire_server.domain.errors import IngestError
 from support.scip_index import index
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip import scip_pb2
 from groundwire_ingest.scip.source import ScipSource
 from groundwire_ingest.tree.source import TreeSource
-from groundwire_server.domain.errors import IngestError
 from support.scip_index import Entry, Mark, document, index, write_tree
 
 PACKAGE = "scip-test python shop 1 "

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 from groundwire_ingest.slack.slack import SlackSource
-from groundwire_server.domain.errors import IngestError
 
 BundleMaker = Callable[..., Path]
 ExportReader = Callable[..., list[SourceRecord]]

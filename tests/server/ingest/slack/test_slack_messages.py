@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceNode, SourceRecord
 from groundwire_ingest.slack.slack import SlackSource
-from groundwire_server.domain.errors import IngestError
 
 ExportReader = Callable[..., list[SourceRecord]]
 Scratch = Callable[[], AbstractContextManager[Path]]

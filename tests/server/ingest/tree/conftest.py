@@ -10,8 +10,8 @@ import pytest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.languages.readers import CodeReaders
-from groundwire_ingest.tree.languages.rust import crate_name
-from groundwire_ingest.tree.languages.script_projects import is_project_file, script_project
+from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.purposes import Purposes
 from groundwire_ingest.tree.resolve import TreeLayout, resolve

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile
-from groundwire_server.domain.errors import IngestError
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

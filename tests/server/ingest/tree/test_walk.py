@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree
-from groundwire_server.domain.errors import IngestError
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 

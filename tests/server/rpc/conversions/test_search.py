@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
-from groundwire_server.domain.limits import RESPONSE_BYTES
 from groundwire_server.domain.search import (
     Leg,
     LegScore,

@@ -10,7 +10,7 @@ from groundwire_server.domain.access import Bounds
 from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames, CertificatePattern
-from groundwire_server.rpc.identity.mapping_file import read_mapping
+from groundwire_server.rpc.identity.compose import read_mapping
 
 FILE = """
 callers:
@@ -118,7 +118,7 @@ def test_a_pattern_that_could_mean_another_authoritys_names_is_refused(pattern: 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("callers: []", r"callers: \[\]: "),
+        ("callers: []", r"callers: is \[\]; "),
         ("callers: [{certificate: {dns: a}}]", r"callers\[0\]\.scopes: is required"),
         (
             "callers: [{certificate: {dns: a}, scopes: ['a::*'], tenant_id: x}]",
@@ -126,13 +126,13 @@ def test_a_pattern_that_could_mean_another_authoritys_names_is_refused(pattern: 
         ),
         (
             "callers: [{certificate: {dns: '*'}, scopes: ['a::*']}]",
-            r"callers\[0\]\.certificate\.dns: '\*': must be a DNS",
+            r"callers\[0\]\.certificate\.dns: is '\*'; must be a DNS",
         ),
         (
             "callers: [{certificate: {dns: a}, scopes: ['a::*'], cases: }]",
-            r"callers\[0\]\.cases: None: must be a valid list",
+            r"callers\[0\]\.cases: is None; must be a valid list",
         ),
-        ("callers: [{certificate: {}, scopes: ['a::*']}]", r"callers\[0\]\.certificate: {}: must have either"),
+        ("callers: [{certificate: {}, scopes: ['a::*']}]", r"callers\[0\]\.certificate: is {}; must have either"),
     ],
 )
 def test_a_file_with_a_mistake_is_told(tmp_path: Path, text: str, problem: str) -> None:

@@ -10,7 +10,7 @@ from groundwire_server.domain.errors import Reason, UnauthenticatedError
 from groundwire_server.domain.grants import Grant, Scopes
 from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
-from groundwire_server.rpc.identity.mapping_file import read_mapping
+from groundwire_server.rpc.identity.compose import read_mapping
 
 FULL = """
 tenants: {claims: [{claim: [org, tenant]}]}
@@ -131,17 +131,20 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
     ("text", "problem"),
     [
         ("acl_tags: {always: [a]}", "scopes: is required; give it"),
-        ("scopes: {}", "scopes: {}: must have `always` or `claims`, or nobody may ask anything"),
-        ("scopes: {always: [shop]}", "scopes.always[0]: 'shop': must be <repository>::<branch>"),
+        ("scopes: {}", "scopes: is {}; must have `always` or `claims`, or nobody may ask anything"),
+        ("scopes: {always: [shop]}", "scopes.always[0]: is 'shop'; must be <repository>::<branch>"),
         (
             "scopes: {claims: [{claim: t, values: {a: [b]}}]}",
-            "scopes.claims[0].values.a[0]: 'b': must be <repository>::<branch>",
+            "scopes.claims[0].values.a[0]: is 'b'; must be <repository>::<branch>",
         ),
-        ("scopes: {always: ['a::b']}\ntenant: x", "tenant: is no key here; remove it or correct its name"),
+        (
+            "scopes: {always: ['a::b']}\ntenant: x",
+            "tenant: is no key here; remove it or correct its name",
+        ),
         ("scopes: {always: ['a::b']}\nacl_tags: {claims: [{}]}", "acl_tags.claims[0].claim: is required; give it"),
         (
             "scopes: {always: ['a::b']}\nclearance_level: {always: '3'}",
-            "clearance_level.always: '3': must be a valid integer",
+            "clearance_level.always: is '3'; must be a valid integer",
         ),
         ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' stands twice"),
         ("scopes: {always: ['a::b']}\ncases:", "cases: must be a mapping of keys to values"),

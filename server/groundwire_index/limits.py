@@ -1,0 +1,15 @@
+"""Limits of what an index holds. Building refuses or cuts what is beyond them, and serving relies on them."""
+
+from groundwire_index.scope import MAX_ID_LENGTH
+
+MAX_ACCESS_VALUE_LENGTH = 256
+"""Characters of a tenant, an ACL tag, a classification label or an edge type."""
+
+RESPONSE_BYTES = 4 * 1024 * 1024
+"""What a gRPC client accepts by default; no response is larger, and every text of an index fits one."""
+_BYTES_BESIDE_A_TEXT = 4_272 + 2 * MAX_ID_LENGTH
+"""What a response takes besides one text, its path and its symbol: its own fields, and the ids of the node and its
+parent."""
+MAX_TEXT_BYTES = RESPONSE_BYTES - _BYTES_BESIDE_A_TEXT
+"""The most UTF-8 bytes that a text may have with its path and symbol. Such a text has fewer tokens than the largest
+budget."""

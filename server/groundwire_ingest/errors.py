@@ -1,0 +1,7 @@
+"""What ends a build."""
+
+from groundwire_index.errors import OperatorError
+
+
+class IngestError(OperatorError):
+    """A source cannot become an index. Says where, which rule, and what to do; nothing was published."""

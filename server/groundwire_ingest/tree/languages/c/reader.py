@@ -1,0 +1,144 @@
+"""C: types, functions with the declarations of headers, and macros that take arguments."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_c
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.c.declarators import (
+    dotted_name,
+    function_of,
+    has_body,
+    name_of,
+    returned_type,
+    written_type,
+)
+from groundwire_ingest.tree.languages.c.macros import without_macros
+from groundwire_ingest.tree.languages.c.references import REFERENCING, c_references
+from groundwire_ingest.tree.languages.c.values import VALUES, c_bindings
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+
+_PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
+
+
+class CSyntax(Syntax):
+    """C up to the standard of 2023, as far as the grammar goes: macros are not expanded."""
+
+    kind = "c"
+    language = "c"
+    grammar = Language(tree_sitter_c.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        **dict.fromkeys(("struct_specifier", "union_specifier", "enum_specifier", "type_definition"), "type"),
+        **dict.fromkeys(
+            ("function_definition", "declaration", "field_declaration", "preproc_function_def"), "callable"
+        ),
+    }
+    transparent = frozenset(
+        "preproc_if preproc_ifdef preproc_elif preproc_elifdef preproc_else linkage_specification declaration_list"
+        " declaration field_declaration".split()
+    )
+    leading = frozenset({"comment"})
+    headers = frozenset({"preproc_include"})
+    directive = "#"
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {"field_expression": ("argument", "field")}
+    words = frozenset({"identifier", "type_identifier", "namespace_identifier", "this", "field_identifier"})
+    unwrapped = frozenset({"parenthesized_expression", "pointer_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"subscript_expression": FIRST}
+    calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
+    strings = frozenset({"string_literal", "concatenated_string"})
+    facts = frozenset({"preproc_include", *VALUES, *REFERENCING})
+
+    def prepared(self, source: bytes) -> bytes:
+        """The source with blanks for macros that hide declarations."""
+        return without_macros(source)
+
+    def shape(self, node: Node) -> Shape | None:
+        """Types with a body, functions with or without one, and macros that take arguments."""
+        if node.type not in self.declarations:
+            return None
+        if node.type == "preproc_function_def":
+            return super().shape(node)
+        if self.declarations[node.type] == "callable":
+            return self._function(node)
+        described = node.child_by_field_name("type") if node.type == "type_definition" else node
+        body = described.child_by_field_name("body") if described is not None else None
+        named = node.child_by_field_name("declarator" if node.type == "type_definition" else "name")
+        owner, _, name = dotted_name(named).rpartition(".")
+        return Shape(name, "type", body, body, owner) if body is not None and name else None
+
+    def _function(self, node: Node) -> Shape | None:
+        function = function_of(node)
+        if function is None:
+            return None
+        owner, _, name = dotted_name(name_of(function)).rpartition(".")
+        if node.type == "function_definition" and node.child_by_field_name("type") is None and name.isupper():
+            # A macro that makes a function, such as TEST(Suite, Case) { ... }.
+            name = " ".join(text_of(function).split())
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        return Shape(name, "callable", body, owner=owner) if name else None
+
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The tag of a structure that `typedef` gives another name."""
+        if node.type != "type_definition":
+            return ()
+        described = node.child_by_field_name("type")
+        tag = text_of(described.child_by_field_name("name")) if described is not None else ""
+        return (tag,) if tag and tag != text_of(node.child_by_field_name("declarator")) else ()
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a function takes; nothing for `(void)`."""
+        function = function_of(node) if self.declarations[node.type] == "callable" else None
+        listed = function.child_by_field_name("parameters") if function is not None else None
+        if listed is None:
+            return None
+        found = [self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS]
+        return () if len(found) == 1 and not found[0].name and found[0].type_name == "void" else tuple(found)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; it is optional when it has a value."""
+        name = text_of(name_of(node.child_by_field_name("declarator")))
+        return Parameter(name, written_type(node), node.child_by_field_name("default_value") is not None)
+
+    def result(self, node: Node) -> str:
+        """The type that a function returns."""
+        return returned_type(node)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """What a function is `static` says, and whether its body stands elsewhere."""
+        if self.declarations[node.type] != "callable" or node.type == "preproc_function_def":
+            return frozenset()
+        kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}
+        found: set[Trait] = {"static"} if "static" in kinds else set()
+        function = function_of(node)
+        listed = function.child_by_field_name("parameters") if function is not None else None
+        if any(child.type == "variadic_parameter" for child in (listed.named_children if listed is not None else ())):
+            found.add("variadic")
+        if node.type != "function_definition" or not has_body(node):
+            found.add("declared")
+        return frozenset(found)
+
+    def segment(self, node: Node | None) -> str:
+        """Names with dots between their parts and without the arguments of templates."""
+        return dotted_name(node)
+
+    def constructed(self, target: Node | None) -> str:
+        """The class that is named after `new`."""
+        return dotted_name(target)
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """The paths that are included."""
+        for node in nodes["preproc_include"]:
+            path = text_of(node.child_by_field_name("path"))
+            if path[:1] in ('"', "<"):
+                yield Import(path[1:-1], "", "", node.start_point.row + 1)
+
+    bindings = c_bindings
+    references = c_references
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Only members: a function of C is worth a node however short it is."""
+        return shape.construct == "callable" and super().is_slight(node, shape)

@@ -1,0 +1,71 @@
+"""The variables of C and C++ code: fields, parameters, locals, globals and loop variables."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Binding
+from groundwire_ingest.tree.languages.c.declarators import (
+    declarators,
+    function_of,
+    name_of,
+    written_type,
+)
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+
+VALUES = frozenset({"field_declaration", "parameter_declaration", "declaration"})
+CPP_VALUES = VALUES | {"optional_parameter_declaration", "for_range_loop"}
+_TYPED_CALLS = frozenset(
+    """static_cast dynamic_cast reinterpret_cast const_cast make_unique make_shared static_pointer_cast
+    dynamic_pointer_cast down_cast""".split()
+)
+
+
+def c_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Fields, parameters and variables by their types, or for `auto` by what they are set to."""
+    for node in nodes["field_declaration"]:
+        stated = written_type(node)
+        for declarator in node.children_by_field_name("declarator"):
+            name = text_of(name_of(declarator))
+            if name and stated and function_of(node) is None:
+                yield Binding(places.type_scope(node), name, stated, True)
+    for kind in ("parameter_declaration", "optional_parameter_declaration"):
+        for node in nodes.get(kind, ()):
+            name = text_of(name_of(node.child_by_field_name("declarator")))
+            if name:
+                yield Binding(places.scope(node), name, written_type(node), True)
+    for node in nodes["declaration"]:
+        yield from _variables(syntax, node, places)
+    for node in nodes.get("for_range_loop", ()):
+        stated, name = written_type(node), text_of(name_of(node.child_by_field_name("declarator")))
+        value = "" if stated else syntax.value_path(node.child_by_field_name("right"))
+        if name:
+            yield Binding(places.scope(node), name, stated, bool(stated), value, not stated)
+
+
+def _variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    stated = written_type(node)
+    if function_of(node) is not None:
+        return
+    for declarator, value in declarators(node):
+        name = text_of(name_of(declarator))
+        if not name:
+            continue
+        made = stated or made_type(value)
+        yield Binding(places.scope(node), name, made, bool(stated), "" if made else syntax.value_path(value))
+
+
+def made_type(value: Node | None) -> str:
+    """The type that an expression names as its own: of a cast, of `new`, of `make_unique`."""
+    if value is None:
+        return ""
+    if value.type in ("cast_expression", "new_expression", "compound_literal_expression"):
+        return type_of(value.child_by_field_name("type"))
+    function = value.child_by_field_name("function") if value.type == "call_expression" else None
+    while function is not None and function.type == "qualified_identifier":
+        function = function.child_by_field_name("name")
+    if function is None or function.type != "template_function":
+        return ""
+    is_typed = text_of(function.child_by_field_name("name")) in _TYPED_CALLS
+    return type_of(first_child(function.child_by_field_name("arguments"))) if is_typed else ""

@@ -1,0 +1,1 @@
+"""C#, with ASP.NET Core and Entity Framework."""

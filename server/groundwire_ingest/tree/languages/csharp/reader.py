@@ -1,0 +1,224 @@
+"""C#: namespaces, types with their members, and the tables that Entity Framework maps."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_c_sharp
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Construct,
+    Import,
+    Parameter,
+    Trait,
+)
+from groundwire_ingest.tree.languages.csharp.bindings import attribute_names, csharp_bindings
+from groundwire_ingest.tree.languages.csharp.entity_framework import (
+    TYPE_NODES,
+    base_types,
+    entity_framework_mappings,
+)
+from groundwire_ingest.tree.languages.csharp.references import REFERENCING, csharp_references
+from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
+from groundwire_ingest.tree.languages.csharp.targets import target_of
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+from groundwire_ingest.tree.languages.types import head
+
+_TRAITS: Mapping[str, Trait] = {
+    "abstract": "abstract",
+    "static": "static",
+    "override": "override",
+    "partial": "partial",
+}
+
+
+class CSharpSyntax(Syntax):
+    """C# up to version 12, as far as the grammar goes."""
+
+    kind = "cs"
+    language = "csharp"
+    grammar = Language(tree_sitter_c_sharp.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        **dict.fromkeys((*TYPE_NODES, "enum_declaration"), "type"),
+        "method_declaration": "callable",
+        "constructor_declaration": "callable",
+        "destructor_declaration": "callable",
+        "operator_declaration": "callable",
+        "conversion_operator_declaration": "callable",
+        "property_declaration": "value",
+        "indexer_declaration": "value",
+        "event_declaration": "value",
+        "delegate_declaration": "value",
+    }
+    transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
+    leading = frozenset({"comment"})
+    adornments = frozenset({"attribute_list"})
+    headers = frozenset({"using_directive", "extern_alias_directive", "global_attribute"})
+    directive = "#"
+    constructors = frozenset({"constructor_declaration"})
+    assignments = frozenset({"expression_statement"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "member_access_expression": ("expression", "name"),
+        "member_binding_expression": ("expression", "name"),
+        "qualified_name": ("qualifier", "name"),
+    }
+    words = frozenset({"identifier", "generic_name", "this", "base"})
+    unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression", "argument"})
+    conditionals = frozenset({"conditional_access_expression"})
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "invocation_expression": CallForm("function", "arguments"),
+        "object_creation_expression": CallForm("type", "arguments", constructs=True),
+        "implicit_object_creation_expression": CallForm("", "", constructs=True),
+    }
+    strings = frozenset(
+        {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
+    )
+    facts = frozenset(
+        {
+            *TYPE_NODES,
+            "using_directive",
+            "variable_declaration",
+            "parameter",
+            "property_declaration",
+            "foreach_statement",
+            "declaration_pattern",
+            "recursive_pattern",
+            "lambda_expression",
+            *REFERENCING,
+        }
+    )
+
+    def shape(self, node: Node) -> Shape | None:
+        """Types and members; indexers are `this[]`, operators `operator +`, destructors `~Name`."""
+        construct = self.declarations.get(node.type)
+        if construct is None:
+            return None
+        name = text_of(node.child_by_field_name("name"))
+        match node.type:
+            case "indexer_declaration":
+                name = "this[]"
+            case "destructor_declaration":
+                name = f"~{name}"
+            case "operator_declaration":
+                name = f"operator {text_of(node.child_by_field_name('operator'))}"
+            case "conversion_operator_declaration":
+                name = f"operator {type_name(node.child_by_field_name('type'))}"
+        fields = ("body", "accessors", "value")
+        body = next((part for part in map(node.child_by_field_name, fields) if part is not None), None)
+        return Shape(name, construct, body, body if construct == "type" else None) if name else None
+
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The command that the MVVM toolkit makes of a method with `[RelayCommand]`."""
+        if node.type != "method_declaration" or "RelayCommand" not in attribute_names(node):
+            return ()
+        name = text_of(node.child_by_field_name("name")).removesuffix("Async")
+        return (f"{name.removeprefix('On') or name}Command",)
+
+    def module_traits(self, root: Node) -> frozenset[Trait]:
+        """Top-level statements are a part of a class `Program`."""
+        has_statements = any(child.type == "global_statement" for child in root.named_children)
+        return frozenset({"partial"}) if has_statements else frozenset()
+
+    def namespace(self, node: Node) -> str | None:
+        """A namespace with braces, or one for the rest of the file."""
+        if node.type in ("namespace_declaration", "file_scoped_namespace_declaration"):
+            return text_of(node.child_by_field_name("name"))
+        return None
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a member, or of the primary constructor that a type has beside its name."""
+        listed = node.child_by_field_name("parameters") or next(
+            (child for child in node.named_children if child.type == "parameter_list"), None
+        )
+        if listed is None:
+            return None
+        found = [self.parameter(child) for child in listed.named_children if child.type == "parameter"]
+        # The grammar lays the parts of a `params` parameter out in the list itself.
+        name = text_of(listed.child_by_field_name("name"))
+        if name:
+            found.append(Parameter(name, type_of(listed.child_by_field_name("type")), True))
+        return tuple(found)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; it is optional when a value stands behind its name."""
+        name = node.child_by_field_name("name")
+        has_default = name is not None and any(child.start_byte > name.end_byte for child in node.named_children)
+        return Parameter(text_of(name), type_of(node.child_by_field_name("type")), has_default)
+
+    def result(self, node: Node) -> str:
+        """The type that a method returns or a property has."""
+        return type_of(node.child_by_field_name("returns") or node.child_by_field_name("type"))
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers; a method is an extension when its first parameter is `this`."""
+        modifiers = {text_of(child) for child in node.children if child.type == "modifier"}
+        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        if node.type == "interface_declaration":
+            found.add("interface")
+        parameters = node.child_by_field_name("parameters")
+        if parameters is not None and parameters.child_by_field_name("name") is not None:
+            found.add("variadic")
+        first = first_child(parameters)
+        if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")
+        return frozenset(found)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Of `new()` without a type the one that is stated where its value goes."""
+        if node.type != "implicit_object_creation_expression":
+            return super().callee(node)
+        target = target_of(self, node)
+        if target is None or not target[0]:
+            return None
+        written, name = target
+        if name:
+            return written, name
+        receiver, _, last = head(written).rpartition(".")
+        return receiver, last
+
+    def arguments(self, node: Node) -> tuple[str, ...]:
+        """The arguments of a call or construction."""
+        if node.type != "implicit_object_creation_expression":
+            return super().arguments(node)
+        listed = first_child(node)
+        is_list = listed is not None and listed.type == "argument_list"
+        return tuple(map(self.argument, listed.named_children)) if listed is not None and is_list else ()
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `x.Add<A, B>()`."""
+        target = node.child_by_field_name("function") or node.child_by_field_name("type")
+        name = target.child_by_field_name("name") if target is not None else None
+        listed = last_child(name or target)
+        if listed is None or listed.type != "type_argument_list":
+            return ()
+        return tuple(filter(None, map(type_of, listed.named_children)))
+
+    def argument(self, node: Node) -> str:
+        """One argument; a name before it is left out."""
+        value = last_child(node)
+        return '"' if value is not None and value.type in self.strings else self.value_path(value)
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Verbatim strings and raw string literals."""
+        return "@" in prefix or len(quote) > 1
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The base class and the interfaces."""
+        return tuple(filter(None, map(type_of, base_types(node))))
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`using N` and `using static N.T` bring everything in N or T, `using A = N.T` one type."""
+        for node in nodes["using_directive"]:
+            alias = text_of(node.child_by_field_name("name"))
+            target = type_name(last_child(node))
+            project_wide = any(child.type == "global" for child in node.children)
+            module, name = (target.rpartition(".")[0], target.rpartition(".")[2]) if alias else (target, "*")
+            if target:
+                yield Import(module, name, alias, node.start_point.row + 1, project_wide)
+
+    bindings = csharp_bindings
+    references = csharp_references
+    routes = csharp_routes
+    mappings = entity_framework_mappings

@@ -1,0 +1,178 @@
+"""Go: packages, types, functions and methods."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_go
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Construct,
+    Import,
+    Parameter,
+    Trait,
+)
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.go.references import REFERENCING, go_references
+from groundwire_ingest.tree.languages.go.routes import go_routes
+from groundwire_ingest.tree.languages.go.tables import go_mappings
+from groundwire_ingest.tree.languages.go.types import (
+    SPECS,
+    embedded,
+    go_parameters,
+    go_type,
+    is_variadic,
+    result_of,
+    spec_of,
+)
+from groundwire_ingest.tree.languages.go.values import VALUED, go_bindings, made_type
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+
+_MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+_VERSION = re.compile(r"v\d+")
+_DECLARATIONS = frozenset({"type_declaration", "var_declaration", "const_declaration"})
+
+
+class GoSyntax(Syntax):
+    """Go with type parameters."""
+
+    kind = "go"
+    language = "go"
+    grammar = Language(tree_sitter_go.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        "function_declaration": "callable",
+        "method_declaration": "callable",
+        "method_elem": "callable",
+        "type_spec": "type",
+        "type_alias": "type",
+        "var_spec": "value",
+        "const_spec": "value",
+    }
+    transparent = frozenset({*_DECLARATIONS, "var_spec_list"})
+    wrappers = _DECLARATIONS
+    leading = frozenset({"comment"})
+    headers = frozenset({"package_clause", "import_declaration"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "selector_expression": ("operand", "field"),
+        "qualified_type": ("package", "name"),
+    }
+    words = frozenset({"identifier", "type_identifier", "package_identifier"})
+    unwrapped = frozenset({"parenthesized_expression", "unary_expression", "slice_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"index_expression": "operand"}
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "call_expression": CallForm("function", "arguments"),
+        "composite_literal": CallForm("type", "", constructs=True),
+    }
+    strings = frozenset({"interpreted_string_literal", "raw_string_literal"})
+    facts = frozenset({"import_spec", *VALUED, *REFERENCING})
+
+    def shape(self, node: Node) -> Shape | None:
+        """Functions, methods with the type of their receiver, types, variables; groups one by one."""
+        if node.type in _DECLARATIONS:
+            specs = [child for child in node.named_children if child.type in SPECS]
+            return self.shape(specs[0]) if len(specs) == 1 else None
+        shape = super().shape(node)
+        if shape is None or shape.name == "_":
+            return None
+        if node.type == "method_declaration":
+            return Shape(shape.name, "callable", shape.body, owner=_receiver_type(node))
+        if node.type not in ("type_spec", "type_alias"):
+            return shape
+        declared = node.child_by_field_name("type")
+        if declared is None or declared.type not in ("struct_type", "interface_type"):
+            return Shape(shape.name, "type", None)
+        return Shape(shape.name, "type", next(iter(declared.children[1:2]), None), declared)
+
+    def generated_names(self, node: Node) -> tuple[str, ...]:
+        """The further names of `var a, b = 1, 2`."""
+        names = spec_of(node).children_by_field_name("name") if _is_of_values(node) else []
+        return tuple(text_of(name) for name in names[1:] if name.is_named and text_of(name) != "_")
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The types that a struct or an interface embeds, or the one that a type is defined as."""
+        return tuple(filter(None, embedded(spec_of(node).child_by_field_name("type"))))
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a function takes, each name by itself."""
+        listed = node.child_by_field_name("parameters")
+        return tuple(go_parameters(listed)) if listed is not None else None
+
+    def result(self, node: Node) -> str:
+        """The first result that is no error; of a variable its type, as stated or as its value is made."""
+        if not _is_of_values(node):
+            return result_of(node.child_by_field_name("result"))
+        spec = spec_of(node)
+        return go_type(spec.child_by_field_name("type")) or made_type(first_child(spec.child_by_field_name("value")))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = spec_of(node).child_by_field_name("type_parameters")
+        named = listed.named_children if listed is not None else []
+        return tuple(text_of(name) for child in named for name in child.children_by_field_name("name") if name.is_named)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """An interface is satisfied without being named."""
+        spec = spec_of(node)
+        declared = spec.child_by_field_name("type") if spec.type in SPECS else None
+        if declared is not None and declared.type == "interface_type":
+            return frozenset({"interface", "structural"})
+        return frozenset({"variadic"}) if is_variadic(node.child_by_field_name("parameters")) else frozenset()
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Of `new(T)` the type."""
+        found = super().callee(node)
+        if found != ("", "new") or node.type != "call_expression":
+            return found
+        receiver, _, name = made_type(node).partition("<")[0].rpartition(".")
+        return (receiver, name) if name else None
+
+    def value_path(self, node: Node | None) -> str:
+        """An expression whose type it states is as good as a construction of that type."""
+        made = made_type(node).partition("<")[0]
+        return f"{made}()" if made and made not in ("Array", "Map") else super().value_path(node)
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings in backquotes."""
+        return quote == "`"
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Packages by path; a dot import brings everything in."""
+        for node in nodes["import_spec"]:
+            module = text_of(node.child_by_field_name("path")).strip('"`')
+            alias = text_of(node.child_by_field_name("name")) or _package_name(module)
+            line = node.start_point.row + 1
+            if alias == ".":
+                yield Import(module, "*", "", line)
+            else:
+                yield Import(module, "", "" if alias == "_" else alias, line)
+
+    bindings = go_bindings
+    references = go_references
+    routes = go_routes
+    mappings = go_mappings
+
+
+def _is_of_values(node: Node) -> bool:
+    """Whether a declaration is one of variables or constants."""
+    return spec_of(node).type in ("var_spec", "const_spec")
+
+
+def module_path(text: str) -> str:
+    """The path that a go.mod file gives its module; empty when it gives none."""
+    match = _MODULE_LINE.search(text)
+    return match[1] if match else ""
+
+
+def _receiver_type(node: Node) -> str:
+    receiver = node.child_by_field_name("receiver")
+    parameter = first_child(receiver)
+    return type_name(parameter.child_by_field_name("type")) if parameter else ""
+
+
+def _package_name(module: str) -> str:
+    """What a package is called where it is imported without a name: by convention the last part of its path,
+    a major version left out."""
+    parts = [part for part in module.split("/") if not _VERSION.fullmatch(part)]
+    return parts[-1] if parts else module

@@ -1,0 +1,116 @@
+"""What Go code names without calling it."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Reference
+from groundwire_ingest.tree.languages.go.types import go_type
+from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.types import names_in
+
+_TYPED = {
+    "parameter_declaration": "type",
+    "variadic_parameter_declaration": "type",
+    "field_declaration": "type",
+    "var_spec": "type",
+    "const_spec": "type",
+    "type_spec": "type",
+    "type_alias": "type",
+    "type_assertion_expression": "type",
+    "type_conversion_expression": "type",
+    "type_case": "type",
+    "composite_literal": "type",
+    "function_declaration": "result",
+    "method_declaration": "result",
+    "method_elem": "result",
+    "func_literal": "result",
+    "function_type": "result",
+}
+_LISTS = ("argument_list", "type_arguments")
+# Where values are used: by kind the fields that hold them; none for all that is in it.
+_VALUED: dict[str, tuple[str, ...]] = {
+    "argument_list": (),
+    "return_statement": (),
+    "binary_expression": (),
+    "unary_expression": (),
+    "expression_case": (),
+    "keyed_element": ("value",),
+    "literal_value": (),
+    "index_expression": ("operand", "index"),
+    "short_var_declaration": ("right",),
+    "assignment_statement": ("right",),
+    "var_spec": ("value",),
+    "const_spec": ("value",),
+    "range_clause": ("right",),
+    "send_statement": ("value",),
+}
+REFERENCING = frozenset({*_TYPED, *_LISTS, *_VALUED, "selector_expression", "call_expression"})
+
+_PREDECLARED = frozenset(
+    """any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint
+    uint8 uint16 uint32 uint64 uintptr Array Map""".split()
+)
+_TYPES = frozenset({"type_identifier", "qualified_type", "pointer_type", "slice_type", "map_type", "channel_type"})
+_WRAPPERS = frozenset({"expression_list", "literal_element"})
+
+
+def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Types by name, then constants, variables and functions that are used as values, then fields and members."""
+    yield from _named_types(nodes, places)
+    for kind, fields in _VALUED.items():
+        for node in nodes[kind]:
+            for child in _valued(node, fields):
+                yield Reference(places.key(child), places.scope(child), text_of(child), _line(child), "value")
+    called = frozenset(_place(node.child_by_field_name("function")) for node in nodes["call_expression"])
+    for node in nodes["selector_expression"]:
+        path = ".".join(syntax.path(node)) if _place(node) not in called else ""
+        if path:
+            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+
+
+def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """The types that are stated, those of receivers aside, and of literals those that `Call` does not have."""
+    receivers = frozenset(
+        child.start_byte
+        for method in nodes["method_declaration"]
+        for child in _children(method.child_by_field_name("receiver"))
+    )
+    for kind, field in _TYPED.items():
+        for node in nodes[kind]:
+            for written in node.children_by_field_name(field) if node.start_byte not in receivers else ():
+                is_made = kind == "composite_literal" and written.type in ("type_identifier", "qualified_type")
+                yield from () if is_made else _types(written, places)
+    for node in (node for kind in _LISTS for node in nodes[kind]):
+        for child in node.named_children:
+            yield from _types(child, places) if child.type in _TYPES or child.type == "type_elem" else ()
+
+
+def _types(written: Node, places: Places) -> Iterator[Reference]:
+    for name in names_in(go_type(written)):
+        if name not in _PREDECLARED:
+            yield Reference(places.key(written), places.scope(written), name, _line(written), "type")
+
+
+def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
+    """The plain names among the values in a node."""
+    listed = [child for field in fields for child in node.children_by_field_name(field)] or (
+        [] if fields else node.named_children
+    )
+    for child in listed:
+        for value in child.named_children if child.type in _WRAPPERS else (child,):
+            if value.type == "identifier":
+                yield value
+
+
+def _children(node: Node | None) -> list[Node]:
+    return node.named_children if node is not None else []
+
+
+def _place(node: Node | None) -> tuple[int, int]:
+    return (node.start_byte, node.end_byte) if node is not None else (-1, -1)
+
+
+def _line(node: Node) -> int:
+    return node.start_point.row + 1

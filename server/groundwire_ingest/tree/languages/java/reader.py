@@ -1,0 +1,153 @@
+"""Java: packages, types with their members, and the tables that JPA maps."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_java
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Construct,
+    Import,
+    Parameter,
+    Trait,
+)
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.java.annotations import annotations
+from groundwire_ingest.tree.languages.java.references import REFERENCING, java_references
+from groundwire_ingest.tree.languages.java.routes import java_routes
+from groundwire_ingest.tree.languages.java.tables import java_mappings
+from groundwire_ingest.tree.languages.java.values import VALUED, java_bindings
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Syntax
+
+_TYPES = (
+    "class_declaration",
+    "interface_declaration",
+    "enum_declaration",
+    "record_declaration",
+    "annotation_type_declaration",
+)
+
+_TRAITS: tuple[Trait, ...] = ("abstract", "static")
+_PARAMETERS = frozenset({"formal_parameter", "spread_parameter"})
+
+
+class JavaSyntax(Syntax):
+    """Java up to version 21, as far as the grammar goes."""
+
+    kind = "java"
+    language = "java"
+    grammar = Language(tree_sitter_java.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        **dict.fromkeys(_TYPES, "type"),
+        "method_declaration": "callable",
+        "constructor_declaration": "callable",
+        "compact_constructor_declaration": "callable",
+    }
+    transparent = frozenset({"enum_body_declarations"})
+    leading = frozenset({"line_comment", "block_comment"})
+    adornments = frozenset({"annotation", "marker_annotation"})
+    headers = frozenset({"package_declaration", "import_declaration"})
+    constructors = frozenset({"constructor_declaration", "compact_constructor_declaration"})
+    assignments = frozenset({"expression_statement"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "field_access": ("object", "field"),
+        "method_invocation": ("object", "name"),
+    }
+    words = frozenset({"identifier", "type_identifier", "this", "super"})
+    unwrapped = frozenset({"parenthesized_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"array_access": "array"}
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "method_invocation": CallForm("", "arguments"),
+        "object_creation_expression": CallForm("type", "arguments", constructs=True),
+    }
+    strings = frozenset({"string_literal"})
+    facts = frozenset({*_TYPES, "import_declaration", *VALUED, *REFERENCING})
+
+    def namespace(self, node: Node) -> str | None:
+        """The package, for the rest of the file."""
+        return text_of(last_child(node)) if node.type == "package_declaration" else None
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The superclass and the interfaces."""
+        names: list[str] = []
+        for clause in node.named_children:
+            if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
+                listed = first_child(clause)
+                bases = listed.named_children if listed and listed.type == "type_list" else (listed,)
+                names.extend(type_of(base) for base in bases)
+        return tuple(name for name in names if name)
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a method or constructor, or the components of a record."""
+        listed = node.child_by_field_name("parameters")
+        if listed is None:
+            return None
+        return tuple(self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS)
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; one that takes any number of arguments is optional and a collection."""
+        if node.type == "formal_parameter":
+            return super().parameter(node)
+        parts = [child for child in node.named_children if child.type != "modifiers"]
+        name = text_of(parts[-1].child_by_field_name("name") or parts[-1])
+        return Parameter(name, f"Array<{type_of(parts[0])}>", True)
+
+    def result(self, node: Node) -> str:
+        """The type that a method returns."""
+        return type_of(node.child_by_field_name("type"))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = node.child_by_field_name("type_parameters")
+        named = listed.named_children if listed is not None else []
+        return tuple(text_of(first_child(child)) for child in named)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers and the kind of type."""
+        words = {child.type for part in node.children if part.type == "modifiers" for child in part.children}
+        found: set[Trait] = {trait for trait in _TRAITS if trait in words}
+        if node.type == "interface_declaration":
+            found.add("interface")
+        if any(name == "Override" for name, _ in annotations(node)):
+            found.add("override")
+        listed = node.child_by_field_name("parameters")
+        if listed is not None and any(child.type == "spread_parameter" for child in listed.named_children):
+            found.add("variadic")
+        return frozenset(found)
+
+    def value_path(self, node: Node | None) -> str:
+        """Of a cast the type that it states, of a class literal the class."""
+        if node is not None and node.type == "cast_expression":
+            stated = type_of(node.child_by_field_name("type")).partition("<")[0]
+            return f"{stated}()" if stated else ""
+        if node is not None and node.type == "class_literal":
+            return type_of(first_child(node)).partition("<")[0]
+        return super().value_path(node)
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `x.<A, B>f()`, and of a binding `bind(A.class).to(B.class)`."""
+        listed = node.child_by_field_name("type_arguments")
+        if listed is not None:
+            return tuple(filter(None, map(type_of, listed.named_children)))
+        bound = node.child_by_field_name("object")
+        if bound is None or self.callee(node) != ("bind()", "to"):
+            return ()
+        return (*self.arguments(bound)[:1], *self.arguments(node)[:1])
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Types, static members, and everything of a package or type."""
+        for node in nodes["import_declaration"]:
+            name = text_of(first_child(node))
+            module, _, last = name.rpartition(".")
+            line = node.start_point.row + 1
+            if any(child.type == "asterisk" for child in node.named_children):
+                yield Import(name, "*", "", line)
+            elif module:
+                yield Import(module, last, last, line)
+
+    bindings = java_bindings
+    references = java_references
+    routes = java_routes
+    mappings = java_mappings

@@ -1,0 +1,186 @@
+"""Kotlin: packages, types with their members, functions and properties of files, and extension functions."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_kotlin
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.kotlin.references import REFERENCING, kotlin_references
+from groundwire_ingest.tree.languages.kotlin.values import VALUES, kotlin_bindings
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+
+_BODIES = frozenset({"class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate"})
+_TYPE_NODES = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type"})
+_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "sealed": "abstract", "override": "override"}
+
+
+class KotlinSyntax(Syntax):
+    """Kotlin up to version 2, as far as the grammar goes. What a companion object holds is a member of its class."""
+
+    kind = "kt"
+    language = "kotlin"
+    grammar = Language(tree_sitter_kotlin.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        "class_declaration": "type",
+        "object_declaration": "type",
+        "function_declaration": "callable",
+        "secondary_constructor": "callable",
+        "property_declaration": "value",
+    }
+    transparent = frozenset({"companion_object", "class_body"})
+    leading = frozenset({"line_comment", "block_comment"})
+    adornments = frozenset({"annotation"})
+    headers = frozenset({"package_header", "import", "file_annotation"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {"navigation_expression": (FIRST, LAST)}
+    words = frozenset({"identifier", "this_expression", "super_expression"})
+    unwrapped = frozenset({"parenthesized_expression", "value_argument", "annotated_lambda"})
+    subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "call_expression": CallForm(FIRST, "value_arguments"),
+        "constructor_invocation": CallForm(FIRST, "value_arguments", constructs=True),
+    }
+    strings = frozenset({"string_literal"})
+    facts = frozenset({"import", *VALUES, *REFERENCING})
+
+    def shape(self, node: Node) -> Shape | None:
+        """Types and members; a secondary constructor has the name of its class."""
+        construct = self.declarations.get(node.type)
+        if construct is None:
+            return None
+        name = text_of(node.child_by_field_name("name"))
+        if construct == "value":
+            name = text_of(first_child(_child(node, frozenset({"variable_declaration"}))))
+        if node.type == "secondary_constructor":
+            around = node.parent.parent if node.parent is not None else None
+            name = text_of(around.child_by_field_name("name")) if around is not None else ""
+        body = _child(node, _BODIES)
+        return Shape(name, construct, body, body if construct == "type" else None) if name else None
+
+    def namespace(self, node: Node) -> str | None:
+        """The package, for the rest of the file."""
+        return text_of(first_child(node)) if node.type == "package_header" else None
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The superclass and the interfaces, those that are delegated to included."""
+        listed = _child(node, frozenset({"delegation_specifiers"}))
+        found: list[str] = []
+        for specifier in listed.named_children if listed is not None else ():
+            base = first_child(specifier)
+            while base is not None and base.type in ("constructor_invocation", "explicit_delegation"):
+                base = first_child(base)
+            found.append(type_of(base))
+        return tuple(filter(None, found))
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a function, an extended type first, or of the primary constructor of a class."""
+        primary = _child(node, frozenset({"primary_constructor"}))
+        listed = first_child(primary) if primary is not None else _child(node, frozenset({"function_value_parameters"}))
+        if listed is None:
+            return None
+        receiver = _receiver(node)
+        found = [] if receiver is None else [Parameter("this", type_of(receiver))]
+        for child in listed.named_children:
+            if child.type in ("parameter", "class_parameter"):
+                name, stated = _child(child, frozenset({"identifier"})), _child(child, _TYPE_NODES)
+                after = child if child.type == "class_parameter" else child.next_sibling
+                has_default = after is not None and any(part.type == "=" for part in (after, *after.children))
+                found.append(Parameter(text_of(name), type_of(stated), has_default))
+        return tuple(found)
+
+    def result(self, node: Node) -> str:
+        """The type that a function returns or a property has."""
+        if node.type == "property_declaration":
+            return type_of(_child(_child(node, frozenset({"variable_declaration"})), _TYPE_NODES))
+        listed = _child(node, frozenset({"function_value_parameters"}))
+        after = [child for child in node.named_children if listed is not None and child.start_byte >= listed.end_byte]
+        return next((type_of(child) for child in after if child.type in _TYPE_NODES), "")
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers and the kind of type; what a companion object holds is static."""
+        modifiers = text_of(_child(node, frozenset({"modifiers"}))).split()
+        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        if any(child.type == "interface" for child in node.children):
+            found.add("interface")
+        if _receiver(node) is not None:
+            found.add("extension")
+        listed = _child(node, frozenset({"function_value_parameters"}))
+        modified = [child for child in listed.children if child.type == "parameter_modifiers"] if listed else []
+        if any(child.text == b"vararg" for child in modified):
+            found.add("variadic")
+        body = node.parent if self.declarations[node.type] != "type" else None
+        if body is not None and body.parent is not None and body.parent.type == "companion_object":
+            found.add("static")
+        return frozenset(found)
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Only what is written as one expression that hands out a field."""
+        is_expression = shape.body is not None and shape.body.type == "function_body"
+        body = first_child(shape.body) if is_expression else None
+        return body is not None and (body.type == "identifier" or (body.type == "block" and not body.named_children))
+
+    def is_wrapping(self, node: Node) -> bool:
+        """Also `x!!`, but no other operator."""
+        if node.type == "unary_expression":
+            return any(child.type == "!!" for child in node.children)
+        return super().is_wrapping(node)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """A call with a lambda behind its arguments is one call, and an annotation none."""
+        target = first_child(node)
+        is_annotation = node.parent is not None and node.parent.type == "annotation"
+        if target is None or is_annotation or (node.type == "call_expression" and target.type == "call_expression"):
+            return None
+        return super().callee(node)
+
+    def arguments(self, node: Node) -> tuple[str, ...]:
+        """The arguments of a call, a lambda behind them included."""
+        listed = _child(node, frozenset({"value_arguments"}))
+        found = [self.argument(child) for child in listed.named_children] if listed is not None else []
+        outer = node.parent if node.parent is not None and node.parent.type == "call_expression" else node
+        return (*found, "") if _child(outer, frozenset({"annotated_lambda"})) is not None else tuple(found)
+
+    def argument(self, node: Node) -> str:
+        """One argument; a name before it is left out."""
+        value = node.named_children[-1] if node.named_children else node
+        return '"' if value.type in self.strings else self.value_path(value)
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` of `get<A>()`."""
+        listed = _child(node, frozenset({"type_arguments"}))
+        return tuple(filter(None, map(type_of, listed.named_children))) if listed is not None else ()
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """The names of a type's own type parameters."""
+        listed = _child(node, frozenset({"type_parameters"}))
+        return tuple(text_of(first_child(child)) for child in listed.named_children) if listed is not None else ()
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """Types, functions and properties by name, under another one with `as`, and everything of a package."""
+        for node in nodes["import"]:
+            module, _, last = text_of(first_child(node)).rpartition(".")
+            line = node.start_point.row + 1
+            alias = text_of(node.named_children[1]) if len(node.named_children) > 1 else last
+            if any(child.type == "*" for child in node.children):
+                yield Import(f"{module}.{last}" if module else last, "*", "", line)
+            elif module:
+                yield Import(module, last, alias, line)
+
+    bindings = kotlin_bindings
+    references = kotlin_references
+
+
+def _receiver(node: Node) -> Node | None:
+    """The type that an extension function or property extends."""
+    name = node.child_by_field_name("name") or _child(node, frozenset({"variable_declaration"}))
+    if name is None or node.type not in ("function_declaration", "property_declaration"):
+        return None
+    before = [child for child in node.named_children if child.end_byte <= name.start_byte]
+    return next((child for child in before if child.type in _TYPE_NODES), None)
+
+
+def _child(node: Node | None, types: frozenset[str]) -> Node | None:
+    return next((child for child in node.named_children if child.type in types), None) if node is not None else None

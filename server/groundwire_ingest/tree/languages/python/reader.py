@@ -1,0 +1,203 @@
+"""Python: modules with their variables, classes, functions and what is declared inside of these."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+import tree_sitter_python
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Call,
+    Construct,
+    Import,
+    Parameter,
+    Trait,
+)
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.python.calls import implied_calls
+from groundwire_ingest.tree.languages.python.declarations import (
+    class_traits,
+    is_overload,
+    is_variable_of_module,
+    parameters_of,
+    result_of,
+    traits_of,
+    variable_name,
+)
+from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
+from groundwire_ingest.tree.languages.python.references import REFERENCING, python_references
+from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
+from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
+from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.types import arguments, head
+
+_GENERIC = frozenset({"Generic", "Protocol"})
+
+
+class PythonSyntax(Syntax):
+    """Python 3, and Python 2 as far as the grammar admits it."""
+
+    kind = "py"
+    language = "python"
+    grammar = Language(tree_sitter_python.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {"class_definition": "type", "function_definition": "callable"}
+    transparent = frozenset(
+        {
+            "decorated_definition",
+            "if_statement",
+            "elif_clause",
+            "else_clause",
+            "try_statement",
+            "except_clause",
+            "except_group_clause",
+            "finally_clause",
+            "with_statement",
+            "for_statement",
+            "while_statement",
+            "match_statement",
+            "case_clause",
+            "block",
+        }
+    )
+    wrappers = frozenset({"decorated_definition"})
+    leading = frozenset({"comment", "decorator"})
+    headers = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
+    elided = " ..."
+    constructors = frozenset({"__init__"})
+    assignments = frozenset({"expression_statement"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {"attribute": ("object", "attribute")}
+    words = frozenset({"identifier"})
+    unwrapped = frozenset({"parenthesized_expression", "await"})
+    subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
+    calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
+    strings = frozenset({"string"})
+    facts = frozenset(
+        {
+            "import_statement",
+            "import_from_statement",
+            "class_definition",
+            "function_definition",
+            "decorated_definition",
+            "expression_statement",
+            *VALUED,
+            *REFERENCING,
+            *ROUTING,
+        }
+    )
+
+    def shape(self, node: Node) -> Shape | None:
+        """Classes, functions, and the variables of the module; overloads that only state types are no declarations."""
+        if node.type == "expression_statement":
+            name = variable_name(node) if is_variable_of_module(node, self.transparent) else ""
+            return Shape(name, "value", None) if name else None
+        construct = self.declarations.get(node.type)
+        name = text_of(node.child_by_field_name("name"))
+        if construct is None or not name or is_overload(self, node):
+            return None
+        body = node.child_by_field_name("body")
+        return Shape(name, construct, body, body)
+
+    def module_symbol(self, path: str) -> str:
+        """The path with dots, a package being named by its folder."""
+        parts = PurePosixPath(path).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+    def documentation(self, nodes: Nodes) -> frozenset[int]:
+        """Strings that are statements of their own."""
+        statements = (first_child(node) for node in nodes["expression_statement"])
+        strings = [node for node in statements if node and node.type in ("string", "concatenated_string")]
+        return frozenset(part.start_byte for node in strings for part in (node, *node.children))
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings with the prefix `r`."""
+        return "r" in prefix.lower()
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The base classes; keywords such as `metaclass` are none."""
+        listed = node.child_by_field_name("superclasses")
+        named = listed.named_children if listed else []
+        return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """Those behind the name of a class, or of `Generic` among its bases."""
+        stated = super().type_parameters(node)
+        generic = (base for base in self.bases(node) if head(base).rpartition(".")[2] in _GENERIC)
+        return stated or next(map(arguments, generic), ())
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """Those of a function, `self` included; `*args` and `**kwargs` are none."""
+        return parameters_of(node) if node.type == "function_definition" else None
+
+    result = result_of
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By decorators, by bases, and by bodies that are there to be overridden."""
+        match node.type:
+            case "class_definition":
+                return class_traits(node)
+            case "function_definition":
+                return traits_of(self, node, parent)
+        return frozenset()
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Also a class that consists of assignments, such as `Meta` and `Config`."""
+        if shape.construct == "type" and shape.body is not None:
+            return all(
+                child.type == "expression_statement" for child in shape.body.named_children if not child.is_extra
+            )
+        return super().is_slight(node, shape)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """None for a decorator, which is a reference of its own kind."""
+        return None if node.parent is not None and node.parent.type == "decorator" else super().callee(node)
+
+    def argument(self, node: Node) -> str:
+        """One argument; the keyword before it is left out."""
+        value = node.child_by_field_name("value") if node.type == "keyword_argument" else node
+        return '"' if value is not None and value.type in self.strings else self.value_path(value)
+
+    value_path = value_of
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`import`, `from ... import` and wildcard imports, wherever in the file they stand."""
+        for node in nodes["import_statement"]:
+            for child in node.children_by_field_name("name"):
+                yield from _plain_import(child, node.start_point.row + 1)
+        for node in nodes["import_from_statement"]:
+            line = node.start_point.row + 1
+            module = text_of(node.child_by_field_name("module_name")).replace(" ", "")
+            for child in node.children_by_field_name("name"):
+                name = text_of(child.child_by_field_name("name")) or text_of(child)
+                yield Import(module, name, text_of(child.child_by_field_name("alias")) or name, line)
+            if any(child.type == "wildcard_import" for child in node.named_children):
+                yield Import(module, "*", "", line)
+        yield from imports_of_routes(self, nodes)
+
+    bindings = python_bindings
+
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """What sets an item, and what connects a function to a signal by decorating it."""
+        return implied_calls(self, nodes, places)
+
+    references = python_references
+    routes = python_routes
+
+    def table_of_model(self, key: str, model: str) -> str:
+        """As Django names it, after the application and the model."""
+        return f"{django_application(key)}_{model.lower()}"
+
+    mappings = python_mappings
+
+
+def _plain_import(node: Node, line: int) -> Iterator[Import]:
+    """`import a.b as c` binds c to a.b; `import a.b` imports a.b but binds a."""
+    alias = text_of(node.child_by_field_name("alias"))
+    module = text_of(node.child_by_field_name("name")) or text_of(node)
+    if alias or "." not in module:
+        yield Import(module, "", alias or module, line)
+    else:
+        yield Import(module, "", "", line)
+        first = module.partition(".")[0]
+        yield Import(first, "", first, line)

@@ -1,0 +1,143 @@
+"""Ruby: modules and classes, which may be opened again, with their methods."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_ruby
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import Call, Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.ruby.references import REFERENCING, ruby_calls, ruby_references
+from groundwire_ingest.tree.languages.ruby.values import VALUES, ruby_bindings
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.types import type_text
+
+_TYPES = frozenset({"class", "module"})
+_OPTIONAL = frozenset({"optional_parameter", "splat_parameter", "hash_splat_parameter", "block_parameter"})
+_TYPE_MAKERS = frozenset({"Struct.new()", "Class.new()", "Module.new()", "Data.define()"})
+_INCLUDING = frozenset({"include", "extend", "prepend"})
+
+
+class RubySyntax(Syntax):
+    """Ruby up to version 3, as far as the grammar goes. `class A::B` is a class `B` of `A`."""
+
+    kind = "rb"
+    language = "ruby"
+    grammar = Language(tree_sitter_ruby.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        "class": "type",
+        "module": "type",
+        "assignment": "type",
+        "method": "callable",
+        "singleton_method": "callable",
+    }
+    transparent = frozenset(
+        {
+            "singleton_class",
+            "body_statement",
+            "call",
+            "argument_list",
+            "do_block",
+            "block",
+            "block_body",
+            "if",
+            "unless",
+        }
+        | {"then", "else", "begin", "program"}
+    )
+    leading = frozenset({"comment"})
+    headers = frozenset[str]()
+    constructors = frozenset({"initialize"})
+    assignments = frozenset({"assignment"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "call": ("receiver", "method"),
+        "scope_resolution": ("scope", "name"),
+    }
+    words = frozenset({"identifier", "constant", "self", "super", "instance_variable", "class_variable"})
+    unwrapped = frozenset({"parenthesized_statements"})
+    subscripts: ClassVar[Mapping[str, str]] = {"element_reference": FIRST}
+    calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("", "arguments")}
+    strings = frozenset({"string"})
+    facts = frozenset({*VALUES, *REFERENCING})
+
+    def shape(self, node: Node) -> Shape | None:
+        """Types and methods; also `Name = Struct.new(...) do` and the like."""
+        construct = self.declarations.get(node.type)
+        if construct is None:
+            return None
+        if node.type == "assignment":
+            return self._made_type(node)
+        name = text_of(node.child_by_field_name("name")).replace("::", ".").lstrip(".")
+        body = node.child_by_field_name("body")
+        if construct == "callable":
+            return Shape(name, "callable", body or node) if name else None
+        owner, _, last = name.rpartition(".")
+        return Shape(last, "type", body, body, owner) if last else None
+
+    def _made_type(self, node: Node) -> Shape | None:
+        name, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if name is None or name.type != "constant" or ".".join(self.path(value)) not in _TYPE_MAKERS:
+            return None
+        block = value.child_by_field_name("block") if value is not None else None
+        return Shape(text_of(name), "type", block, block)
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The superclass, and the modules that are included or extended."""
+        superclass, body = first_child(node.child_by_field_name("superclass")), node.child_by_field_name("body")
+        found = [type_text(text_of(superclass))]
+        for child in body.named_children if body is not None else ():
+            if child.type == "call" and text_of(child.child_by_field_name("method")) in _INCLUDING:
+                listed = child.child_by_field_name("arguments")
+                named = listed.named_children if listed is not None else ()
+                found += [type_text(text_of(item)) for item in named if item.type in ("constant", "scope_resolution")]
+        return tuple(filter(None, found))
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a method takes; None for a type."""
+        if node.type not in ("method", "singleton_method"):
+            return None
+        listed = node.child_by_field_name("parameters")
+        return tuple(map(self.parameter, listed.named_children)) if listed is not None else ()
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter; what takes any number of arguments, or a block, is optional."""
+        name = text_of(node.child_by_field_name("name") or node)
+        return Parameter(name, "", node.type in _OPTIONAL or node.child_by_field_name("value") is not None)
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """Methods of the class itself are static; types may be opened again."""
+        if node.type in _TYPES:
+            return frozenset({"partial"})
+        around = node.parent.parent if node.parent is not None else None
+        is_static = node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
+        return frozenset({"static"}) if is_static else frozenset()
+
+    def is_slight(self, node: Node, shape: Shape) -> bool:
+        """Also a method without statements."""
+        return shape.body is not None and (shape.body == node or super().is_slight(node, shape))
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings in single quotes."""
+        return quote == "'"
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`require` by its name, `require_relative` as a path that starts with a dot."""
+        for node in nodes["call"]:
+            method = text_of(node.child_by_field_name("method"))
+            value = first_child(node.child_by_field_name("arguments"))
+            if method in ("require", "require_relative") and value is not None and value.type == "string":
+                path = string_value(self, value)
+                module = f"./{path}" if method == "require_relative" else path
+                if path and "#{" not in path:
+                    yield Import(module, "", "", node.start_point.row + 1)
+
+    bindings = ruby_bindings
+
+    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+        """Names by themselves, which are calls unless they are variables."""
+        return ruby_calls(nodes, places)
+
+    references = ruby_references

@@ -1,0 +1,152 @@
+"""Rust: modules, types with their `impl` blocks, traits and functions."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_rust
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_ingest.tree.languages.rust.imports import rust_imports
+from groundwire_ingest.tree.languages.rust.references import REFERENCING, rust_references
+from groundwire_ingest.tree.languages.rust.values import VALUES, rust_bindings, rust_type
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+
+_PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
+_MEMBERS = frozenset({"function_item", "function_signature_item"})
+
+
+class RustSyntax(Syntax):
+    """Rust up to the edition of 2024, as far as the grammar goes. Each `impl` block is a part of its type."""
+
+    kind = "rs"
+    language = "rust"
+    grammar = Language(tree_sitter_rust.language())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        **dict.fromkeys(("struct_item", "enum_item", "union_item", "trait_item", "impl_item"), "type"),
+        **dict.fromkeys((*_MEMBERS, "macro_definition"), "callable"),
+        "const_item": "value",
+        "static_item": "value",
+        "type_item": "value",
+    }
+    transparent = frozenset({"foreign_mod_item", "declaration_list"})
+    leading = frozenset({"line_comment", "block_comment", "attribute_item"})
+    headers = frozenset({"use_declaration", "mod_item", "inner_attribute_item", "extern_crate_declaration"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "scoped_identifier": ("path", "name"),
+        "scoped_type_identifier": ("path", "name"),
+        "field_expression": ("value", "field"),
+    }
+    words = frozenset({"identifier", "type_identifier", "self", "super", "crate"})
+    unwrapped = frozenset(
+        {
+            "parenthesized_expression",
+            "try_expression",
+            "await_expression",
+            "generic_function",
+            "generic_type",
+            "reference_expression",
+            "unary_expression",
+        }
+    )
+    subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "call_expression": CallForm("function", "arguments"),
+        "struct_expression": CallForm("name", "body", constructs=True),
+        "macro_invocation": CallForm("macro", ""),
+    }
+    strings = frozenset({"string_literal", "raw_string_literal"})
+    facts = frozenset({"use_declaration", "mod_item", *VALUES, *REFERENCING})
+
+    def shape(self, node: Node) -> Shape | None:
+        """Types and functions; an `impl` block has the name of its type."""
+        if node.type != "impl_item":
+            return super().shape(node)
+        name = rust_type(node.child_by_field_name("type")).partition("<")[0].rpartition(".")[2]
+        body = node.child_by_field_name("body")
+        return Shape(name, "type", body, body) if name else None
+
+    def namespace(self, node: Node) -> str | None:
+        """A module with braces."""
+        is_module = node.type == "mod_item" and node.child_by_field_name("body") is not None
+        return text_of(node.child_by_field_name("name")) if is_module else None
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """The trait that an `impl` block is of, or those that a trait asks for."""
+        if node.type == "impl_item":
+            trait = rust_type(node.child_by_field_name("trait"))
+            return (trait,) if trait else ()
+        bounds = node.child_by_field_name("bounds") if node.type == "trait_item" else None
+        return tuple(filter(None, map(rust_type, bounds.named_children))) if bounds is not None else ()
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """What a function takes beside `self`."""
+        listed = node.child_by_field_name("parameters")
+        if listed is None:
+            return None
+        return tuple(self.parameter(child) for child in listed.named_children if child.type == "parameter")
+
+    def parameter(self, node: Node) -> Parameter:
+        """One parameter."""
+        return Parameter(text_of(node.child_by_field_name("pattern")), rust_type(node.child_by_field_name("type")))
+
+    def result(self, node: Node) -> str:
+        """The type that a function returns or a constant has."""
+        return rust_type(node.child_by_field_name("return_type") or node.child_by_field_name("type"))
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """A trait is an interface; an `impl` block is a part of a type; a function without `self` is static."""
+        if node.type == "trait_item":
+            return frozenset({"interface"})
+        if node.type == "impl_item":
+            return frozenset({"partial"})
+        listed = node.child_by_field_name("parameters") if node.type in _MEMBERS else None
+        takes_self = listed is not None and any(child.type == "self_parameter" for child in listed.named_children)
+        is_static = parent is not None and parent.type == "impl_item" and not takes_self
+        in_trait = parent is not None and parent.child_by_field_name("trait") is not None
+        return frozenset({"static"}) if is_static and not in_trait else frozenset()
+
+    def is_wrapping(self, node: Node) -> bool:
+        """Also `*x`, but no other operator."""
+        if node.type == "unary_expression":
+            return any(child.type == "*" for child in node.children)
+        return super().is_wrapping(node)
+
+    def unwrap(self, node: Node) -> Node | None:
+        """Of `&mut x` the variable."""
+        return node.child_by_field_name("value") if node.type == "reference_expression" else super().unwrap(node)
+
+    def constructed(self, target: Node | None) -> str:
+        """The type before the braces."""
+        return rust_type(target).partition("<")[0]
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """A macro is called by its name; what a type makes of itself is no call."""
+        found = super().callee(node)
+        return None if found == ("", "Self") else found
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` of `get::<A>()`."""
+        target = node.child_by_field_name("function")
+        listed = target.child_by_field_name("type_arguments") if target is not None else None
+        return tuple(filter(None, map(rust_type, listed.named_children))) if listed is not None else ()
+
+    def is_raw(self, prefix: str, quote: str) -> bool:
+        """Strings with an `r` in front."""
+        return "r" in prefix
+
+    def imports(self, nodes: Nodes) -> Iterator[Import]:
+        """`use` one by one, and the modules that stand in files of their own."""
+        return rust_imports(nodes)
+
+    bindings = rust_bindings
+    references = rust_references
+
+
+def crate_name(text: str) -> str:
+    """The name of the crate that a Cargo.toml describes, as code writes it; empty when it describes none."""
+    match = _PACKAGE.search(text)
+    return match[1].replace("-", "_") if match else ""

@@ -1,0 +1,241 @@
+"""Every variable of a file of TypeScript or JavaScript."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import RETURNED, Binding
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.types import script_type
+from groundwire_ingest.tree.languages.typescript.values import (
+    NOTHING,
+    Known,
+    bound,
+    is_bound_elsewhere,
+    known_value,
+    stated,
+)
+
+_TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
+_FIELDS = {"public_field_definition": "name", "field_definition": "property", "property_signature": "name"}
+_DECLARED_FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration", "method_definition"})
+_NAMING = frozenset({"variable_declarator", "pair", *_FIELDS, "assignment_expression", "export_statement"})
+_MODIFIERS = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
+# Methods that hand each item of a collection to a function.
+_ITERATING = frozenset(
+    "map forEach filter find findIndex findLast some every flatMap sort toSorted partition groupBy each".split()
+)
+# What statements are made of that may hold a `return` of the same function.
+_STATEMENTS = frozenset(
+    """statement_block if_statement else_clause try_statement catch_clause finally_clause switch_statement switch_body
+    switch_case switch_default for_statement for_in_statement while_statement do_statement""".split()
+)
+# Methods that hand to a function what a promise gives, or the very thing that they are called on.
+_HANDING_ON = frozenset({"then", "$transaction"})
+BINDING = frozenset(
+    {
+        "required_parameter",
+        "optional_parameter",
+        "formal_parameters",
+        "variable_declarator",
+        "assignment_expression",
+        "for_in_statement",
+        "type_parameter",
+        *FUNCTIONS,
+        *_DECLARED_FUNCTIONS,
+        *_FIELDS,
+    }
+)
+
+
+def script_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Parameters first, then variables, fields, items and results; names of which nothing is known come last."""
+    unknown: list[Binding] = []
+    parameters: dict[tuple[int, str], Known] = {}
+    for binding in _all(syntax, nodes, places, parameters):
+        if binding.type_name or binding.value:
+            yield binding
+        else:
+            unknown.append(binding)
+    yield from unknown
+
+
+def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[int, str], Known]) -> Iterator[Binding]:
+    limits = _limits(nodes)
+    for kind in _TYPED_PARAMETERS:
+        for node in nodes[kind]:
+            yield from _parameter(syntax, node, places, parameters, limits)
+    for node in nodes["formal_parameters"]:
+        for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
+            yield from bound(syntax, places.scope(child), child, NOTHING)
+    yield from _variables(syntax, nodes, places, limits)
+    yield from _fields(syntax, nodes, places, parameters)
+    yield from _loops(syntax, nodes, places)
+    for kind in sorted(FUNCTIONS):
+        for node in nodes[kind]:
+            yield from _item_of_call(syntax, node, places)
+    for kind in sorted(FUNCTIONS | _DECLARED_FUNCTIONS):
+        for node in nodes[kind]:
+            yield from _result(syntax, node, places)
+
+
+def _variables(syntax: Syntax, nodes: Nodes, places: Places, limits: Mapping[str, str]) -> Iterator[Binding]:
+    """Variables that are declared."""
+    for node in nodes["variable_declarator"]:
+        value = node.child_by_field_name("value")
+        if not is_bound_elsewhere(value):
+            known = _known(syntax, node, limits)
+            yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
+
+
+def _loops(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """The variables of `for (const item of items)`."""
+    for node in nodes["for_in_statement"]:
+        known = known_value(syntax, node.child_by_field_name("right"))
+        is_of = text_of(node.child_by_field_name("operator")) == "of"
+        item = Known(known.type_name, known.path, is_item=True) if is_of and not known.is_item else NOTHING
+        yield from bound(syntax, places.scope(node), node.child_by_field_name("left"), item)
+
+
+def _limits(nodes: Nodes) -> dict[str, str]:
+    """What type parameters are bounded by; of two with one name the first counts."""
+    found: dict[str, str] = {}
+    for node in nodes["type_parameter"]:
+        bound_by = script_type(first_child(node.child_by_field_name("constraint")))
+        if bound_by:
+            found.setdefault(text_of(node.child_by_field_name("name")), bound_by)
+    return found
+
+
+def _known(syntax: Syntax, node: Node, limits: Mapping[str, str]) -> Known:
+    """What a variable or parameter is by its annotation, else by its value."""
+    annotation = node.child_by_field_name("type")
+    if annotation is None:
+        return known_value(syntax, node.child_by_field_name("value"))
+    known = stated(annotation)
+    return replace(known, type_name=limits.get(known.type_name, known.type_name))
+
+
+def _parameter(
+    syntax: Syntax,
+    node: Node,
+    places: Places,
+    parameters: dict[tuple[int, str], Known],
+    limits: Mapping[str, str],
+) -> Iterator[Binding]:
+    """A parameter, which is a field as well where it has a modifier of fields."""
+    target, known, scope = node.child_by_field_name("pattern"), _known(syntax, node, limits), places.scope(node)
+    if target is None:
+        return
+    if target.type == "identifier":
+        parameters.setdefault((scope, text_of(target)), known)
+    yield from bound(syntax, scope, target, known)
+    if any(child.type in _MODIFIERS for child in node.children):
+        yield from bound(syntax, places.type_scope(node), target, known)
+
+
+def _fields(
+    syntax: Syntax, nodes: Nodes, places: Places, parameters: Mapping[tuple[int, str], Known]
+) -> Iterator[Binding]:
+    """Fields that a type declares, and those that its methods set."""
+    for kind, field in _FIELDS.items():
+        for node in nodes[kind]:
+            value, name = node.child_by_field_name("value"), text_of(node.child_by_field_name(field))
+            known = _known(syntax, node, {})
+            if name and not is_bound_elsewhere(value) and (known.type_name or known.path):
+                scope = places.around(node)
+                yield Binding(scope, name, known.type_name, known.is_stated, known.path, known.is_item)
+    for node in nodes["assignment_expression"]:
+        path, value = syntax.path(node.child_by_field_name("left")), node.child_by_field_name("right")
+        if len(path) != 2 or path[0] != "this":
+            continue
+        known = parameters.get((places.scope(node), text_of(value))) or known_value(syntax, value)
+        # A path that starts with a variable of the method means nothing to the type.
+        if known.path and (places.scope(node), known.path.partition(".")[0]) in parameters:
+            continue
+        if known.type_name or known.path:
+            scope = places.type_scope(node) or places.scope(node)
+            yield Binding(scope, path[1], known.type_name, known.is_stated, known.path, known.is_item)
+
+
+def _item_of_call(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The first parameter of a function that a method calls with each item, or with what a promise gives."""
+    call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
+    path = syntax.path(call.child_by_field_name("function")) if call is not None else ()
+    listed = node.child_by_field_name("parameters")
+    target = node.child_by_field_name("parameter") or first_child(listed)
+    if target is None or len(path) < 2 or target.child_by_field_name("type") is not None:
+        return
+    target = target.child_by_field_name("pattern") or target
+    receiver = _piped(syntax, call) or ".".join(path[:-1])
+    if path[-1] in _ITERATING:
+        yield from bound(syntax, places.scope(node), target, Known(path=receiver, is_item=True))
+    elif path[-1] in _HANDING_ON:
+        yield from bound(syntax, places.scope(node), target, Known(path=receiver))
+
+
+def _piped(syntax: Syntax, call: Node | None) -> str:
+    """The first argument of `pipe(items, A.map(f))`, where the call is the second."""
+    listed = call.parent if call is not None else None
+    outer = listed.parent if listed is not None and listed.type == "arguments" else None
+    if outer is None or outer.type != "call_expression" or called_name(outer) not in ("pipe", "flow"):
+        return ""
+    given = arguments_of(outer)
+    return ".".join(syntax.path(given[0])) if len(given) > 1 and given[1] == call else ""
+
+
+def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """What a function that is declared returns, as far as its first telling `return` says."""
+    naming = next((one for one in _naming(node) if places.declared(one)), None)
+    declared = places.declared(naming) if naming is not None else 0
+    body = node.child_by_field_name("body")
+    if not declared or body is None or node.child_by_field_name("return_type") is not None:
+        return
+    for value in _returned(body):
+        if value.type == "object":
+            yield from _object_result(syntax, value, declared, naming)
+            return
+        known = known_value(syntax, value)
+        if known.type_name or known.path:
+            yield Binding(declared, RETURNED, known.type_name, False, known.path, known.is_item)
+            return
+
+
+def _naming(node: Node) -> Iterator[Node]:
+    """The nodes that may declare a function: itself, what it is the value of, and the statement around that."""
+    yield node
+    if node.type in FUNCTIONS and node.parent is not None and node.parent.type in _NAMING:
+        yield node.parent
+        if node.parent.type == "assignment_expression" and node.parent.parent is not None:
+            yield node.parent.parent
+
+
+def _returned(body: Node) -> Iterator[Node]:
+    """What a function's body gives back, nested functions aside."""
+    if body.type != "statement_block":
+        yield first_child(body) or body if body.type == "parenthesized_expression" else body
+        return
+    pending = [body]
+    while pending:
+        node = pending.pop()
+        if node.type == "return_statement":
+            value = first_child(node)
+            if value is not None:
+                yield value
+        elif node.type in _STATEMENTS:
+            pending.extend(reversed(node.named_children))
+
+
+def _object_result(syntax: Syntax, value: Node, declared: int, naming: Node | None) -> Iterator[Binding]:
+    """A function that returns an object written out stands for that object: its variables are the object's members."""
+    name = text_of(naming.child_by_field_name("name")) if naming is not None else ""
+    if name and naming is not None and naming.type != "method_definition":
+        yield Binding(declared, RETURNED, "", False, name)
+    for member in value.named_children:
+        known = known_value(syntax, member.child_by_field_name("value")) if member.type == "pair" else NOTHING
+        key = text_of(member.child_by_field_name("key"))
+        if key and (known.type_name or known.path) and known.path != key:
+            yield Binding(declared, key, known.type_name, False, known.path, known.is_item)

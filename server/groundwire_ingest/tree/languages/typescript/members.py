@@ -1,0 +1,125 @@
+"""What declarations of TypeScript and JavaScript are made of: base types, parameters, signatures."""
+
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Parameter, Trait
+from groundwire_ingest.tree.languages.nodes import first_child, text_of, type_name
+from groundwire_ingest.tree.languages.typescript.types import alternatives, object_types, script_type, with_arguments
+
+_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
+_CLAUSES = frozenset({"extends_clause", "implements_clause"})
+_SIGNATURES = frozenset({"method_signature", "call_signature", "construct_signature"})
+_MAX_MEMBERS = 64
+"""How many members of an interface tell what it is there for."""
+
+
+def script_bases(node: Node) -> Iterator[str]:
+    """The types that a class, an interface or a type alias is derived from, those of mixins as their arguments."""
+    if node.type == "type_alias_declaration":
+        value = node.child_by_field_name("value")
+        yield from map(script_type, alternatives(value) if value is not None and value.type != "union_type" else ())
+        return
+    for heritage in node.named_children:
+        if heritage.type not in ("class_heritage", "extends_type_clause"):
+            continue
+        for part in heritage.named_children:
+            if part.type == "extends_clause":
+                yield from _extended(part.child_by_field_name("value"), part.child_by_field_name("type_arguments"))
+            elif part.type in _CLAUSES:
+                yield from map(script_type, part.named_children)
+            elif heritage.type == "class_heritage":
+                yield from _extended(part, None)
+            else:
+                yield script_type(part)
+
+
+def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
+    if value is not None and value.type == "call_expression":
+        listed = value.child_by_field_name("arguments")
+        yield from map(type_name, listed.named_children if listed is not None else ())
+    elif value is not None:
+        yield with_arguments(type_name(value), arguments)
+
+
+def script_parameters(node: Node) -> tuple[Parameter, ...] | None:
+    """What a function takes, or a member of an interface that is a function; None for anything else."""
+    annotation = first_child(node.child_by_field_name("type"))
+    function = annotation if annotation is not None and annotation.type == "function_type" else node
+    listed = function.child_by_field_name("parameters")
+    if listed is None:
+        single = node.child_by_field_name("parameter")
+        return (Parameter(text_of(single)),) if single is not None else None
+    found = (_parameter(child) for child in listed.named_children if not child.is_extra)
+    return tuple(parameter for parameter in found if parameter.name != "this")
+
+
+def _parameter(node: Node) -> Parameter:
+    target = node.child_by_field_name("pattern") or node.child_by_field_name("left") or node
+    has_default = node.type == "assignment_pattern" or node.child_by_field_name("value") is not None
+    name = first_child(target) if target.type == "rest_pattern" else target
+    is_optional = has_default or node.type == "optional_parameter" or target.type == "rest_pattern"
+    plain = text_of(name) if name is not None and name.type in ("identifier", "this") else ""
+    return Parameter(plain, script_type(node.child_by_field_name("type")), is_optional)
+
+
+def script_result(node: Node, value: Node) -> str:
+    """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+    stated = script_type(value.child_by_field_name("return_type"))
+    if stated or value.child_by_field_name("parameters") is not None:
+        return stated
+    annotation = first_child(node.child_by_field_name("type"))
+    if annotation is not None and annotation.type == "function_type":
+        return script_type(annotation.child_by_field_name("return_type"))
+    return script_type(annotation)
+
+
+def script_traits(node: Node, value: Node) -> frozenset[Trait]:
+    """The traits of a declaration whose value, itself where it has none, is given as well."""
+    words = {child.type for child in node.children}
+    found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
+    if node.type == "interface_declaration" or (node.type == "type_alias_declaration" and has_methods(node)):
+        found.add("interface")
+    if node.type.startswith("abstract_"):
+        found.add("abstract")
+    listed = value.child_by_field_name("parameters")
+    for parameter in listed.named_children if listed is not None else ():
+        pattern = parameter.child_by_field_name("pattern") or parameter
+        if pattern.type == "rest_pattern":
+            found.add("variadic")
+    return frozenset(found)
+
+
+def is_overload(node: Node, name: str) -> bool:
+    """Whether a signature without a body is followed by another one, or by the body, of the same name."""
+    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
+    following = around.next_named_sibling
+    while following is not None and following.is_extra:
+        following = following.next_named_sibling
+    if following is not None and following.type == "export_statement":
+        following = following.child_by_field_name("declaration")
+    return following is not None and text_of(following.child_by_field_name("name")) == name
+
+
+def has_methods(node: Node) -> bool:
+    """Whether an interface or type alias has methods, or has nothing but functions."""
+    bodies = object_types(node.child_by_field_name("body") or node.child_by_field_name("value"))
+    members = [member for body in bodies for member in _first_members(body)]
+    is_behaviour = bool(members) and all(map(_is_function, members))
+    return is_behaviour or any(member.type in _SIGNATURES for member in members)
+
+
+def is_method(node: Node) -> bool:
+    """Whether a property of an interface is one of its methods: a function among functions only."""
+    return _is_function(node) and node.parent is not None and all(map(_is_function, _first_members(node.parent)))
+
+
+def _is_function(member: Node) -> bool:
+    annotation = first_child(member.child_by_field_name("type")) if member.type == "property_signature" else None
+    return (annotation is not None and annotation.type == "function_type") or member.type in _SIGNATURES
+
+
+def _first_members(body: Node) -> list[Node]:
+    members = (body.named_child(position) for position in range(min(body.named_child_count, _MAX_MEMBERS)))
+    return [member for member in members if member and not member.is_extra]

@@ -1,0 +1,127 @@
+"""Which URLs pages in TypeScript and JavaScript answer: routers in browsers, and routes by the names of files."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Route
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.imports import imported_path
+from groundwire_ingest.tree.languages.typescript.routes import route_pattern
+from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS
+from groundwire_ingest.tree.languages.urls import url_path
+
+# Next.js: `app/users/[id]/route.ts`, `app/users/page.tsx`, `pages/api/users.ts`; SvelteKit: `routes/users/+server.ts`.
+_FILE = re.compile(
+    r"(?:^|.*/)(?:app/(?:(?P<app>.*)/)?(?:route|page)|pages/(?P<api>api/.*)|routes/(?:(?P<kit>.*)/)?\+server)\.[jt]sx?"
+)
+_VARYING = re.compile(r"\[{1,2}(\.\.\.)?(\w+)(?:=\w+)?\]{1,2}")
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+_SHOWN = ("component", "Component", "element", "lazy", "loadComponent", "page")
+_MAX_STEPS = 8
+
+
+def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
+    """Routes that the file's own path makes, then `{ path, component }` and `<Route path element>`."""
+    match = _FILE.fullmatch(places.path)
+    if match is not None:
+        yield from _by_file(nodes, places, next(filter(None, match.groups()), ""))
+    for node in nodes["object"]:
+        pairs = (pair for pair in node.named_children if pair.type == "pair")
+        members = {text_of(pair.child_by_field_name("key")): pair for pair in pairs}
+        shown = next((members[name].child_by_field_name("value") for name in _SHOWN if name in members), None)
+        written = _string(syntax, members["path"].child_by_field_name("value")) if "path" in members else None
+        if shown is not None and written is not None:
+            yield from _page(syntax, node, "/".join((*_around(syntax, node), written)), shown, places)
+    for kind in ("jsx_self_closing_element", "jsx_opening_element"):
+        for node in nodes[kind]:
+            if text_of(node.child_by_field_name("name")).endswith("Route"):
+                yield from _element(syntax, node, places)
+
+
+def _by_file(nodes: Nodes, places: Places, folder: str) -> Iterator[Route]:
+    """The exports of a file that are named after methods of HTTP, and its default export."""
+    segments = (_segment(part) for part in folder.removesuffix("/index").split("/"))
+    pattern = url_path("/".join(segment for segment in segments if segment))
+    for node in nodes["export_statement"]:
+        line, key = node.start_point.row + 1, places.key(node)
+        if any(child.type == "default" for child in node.children):
+            yield Route(key, 0, pattern, "default", line)
+        declaration = node.child_by_field_name("declaration")
+        is_variable = declaration is not None and declaration.type == "lexical_declaration"
+        named = first_child(declaration) if is_variable else declaration
+        name = text_of(named.child_by_field_name("name")) if named is not None else ""
+        if name in _METHODS:
+            yield Route(key, 0, pattern, name, line, "", name)
+
+
+def _segment(part: str) -> str:
+    """A folder's name as a part of a pattern; empty for groups and slots, which URLs do not have."""
+    if part.startswith(("(", "@")):
+        return ""
+    return _VARYING.sub(lambda match: f"{{{match[2]}{'*' if match[1] else ''}}}", part)
+
+
+def _element(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
+    attributes = [child for child in node.named_children if child.type == "jsx_attribute"]
+    values = {text_of(first_child(attribute)): attribute.named_children[-1] for attribute in attributes}
+    shown = next((values[name] for name in _SHOWN if name in values), None)
+    written = _string(syntax, values["path"]) if "path" in values else None
+    if shown is not None and written is not None and written.startswith("/"):
+        yield from _page(syntax, node, written, shown, places)
+
+
+def _page(syntax: Syntax, node: Node, written: str, shown: Node, places: Places) -> Iterator[Route]:
+    handler = _shown(syntax, shown)
+    if handler:
+        line = node.start_point.row + 1
+        yield Route(places.key(node), places.scope(node), route_pattern(written), handler, line, "", "GET")
+
+
+def _shown(syntax: Syntax, value: Node | None) -> str:
+    """The path of the component that a value is: by its name, as an element, or as a module that is loaded for it."""
+    for _ in range(_MAX_STEPS):
+        if value is None:
+            return ""
+        path = imported_path(value)
+        if path:
+            return path
+        if value.type in ("jsx_self_closing_element", "jsx_opening_element"):
+            return ".".join(syntax.path(value.child_by_field_name("name")))
+        if value.type in ("jsx_expression", "jsx_element", "parenthesized_expression", "await_expression"):
+            value = first_child(value)
+        elif value.type in FUNCTIONS:
+            value = value.child_by_field_name("body")
+        elif value.type == "call_expression":
+            function = value.child_by_field_name("function")
+            arguments = value.child_by_field_name("arguments")
+            before = function.child_by_field_name("object") if function is not None else None
+            value = before or first_child(arguments)
+        else:
+            return ".".join(syntax.path(value))
+    return ""
+
+
+def _around(syntax: Syntax, node: Node) -> list[str]:
+    """The paths of the routes whose children a route is, the outermost first."""
+    found: list[str] = []
+    current = node.parent
+    for _ in range(_MAX_STEPS):
+        pair = current.parent if current is not None and current.type == "array" else None
+        current = pair.parent if pair is not None and pair.type == "pair" else None
+        if current is None or text_of(pair.child_by_field_name("key") if pair is not None else None) != "children":
+            break
+        members = (child for child in current.named_children if child.type == "pair")
+        path = next((one for one in members if text_of(one.child_by_field_name("key")) == "path"), None)
+        found.append((_string(syntax, path.child_by_field_name("value")) or "") if path is not None else "")
+        current = current.parent
+    return found[::-1]
+
+
+def _string(syntax: Syntax, value: Node | None) -> str | None:
+    if value is not None and value.type == "jsx_expression":
+        value = first_child(value)
+    return string_value(syntax, value) if value is not None and value.type in syntax.strings else None

@@ -1,0 +1,223 @@
+"""TypeScript and JavaScript, JSX included: ES modules, CommonJS, classes, functions and objects of functions."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import tree_sitter_javascript
+import tree_sitter_typescript
+from tree_sitter import Language, Node
+
+from groundwire_ingest.tree.facts import (
+    Construct,
+    Mount,
+    Parameter,
+    Route,
+    Trait,
+)
+from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.typescript.bindings import BINDING, script_bindings
+from groundwire_ingest.tree.languages.typescript.imports import script_imports
+from groundwire_ingest.tree.languages.typescript.members import (
+    has_methods,
+    is_method,
+    is_overload,
+    script_bases,
+    script_parameters,
+    script_result,
+    script_traits,
+)
+from groundwire_ingest.tree.languages.typescript.pages import script_pages
+from groundwire_ingest.tree.languages.typescript.references import REFERENCING, script_references
+from groundwire_ingest.tree.languages.typescript.routes import script_routes
+from groundwire_ingest.tree.languages.typescript.shapes import (
+    CLASS_NODES,
+    assigned_shape,
+    given_shape,
+    is_chained,
+    pattern_shape,
+    plain_name,
+    shape_of_value,
+    value_or_self,
+    variable_shape,
+)
+from groundwire_ingest.tree.languages.typescript.tables import script_tables
+from groundwire_ingest.tree.languages.typescript.types import object_types, script_type
+from groundwire_ingest.tree.languages.typescript.wiring import script_registrations
+
+_TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
+_PATTERNS = frozenset({"object_pattern", "array_pattern"})
+_SIGNATURES = frozenset({"function_signature", "method_signature"})
+
+
+class TypeScriptSyntax(Syntax):
+    """TypeScript without JSX; the base of its relatives.
+
+    A variable of a file is a function when its value is one, and a type when its value is a class or an object with
+    functions in it. A function that is given to a call with a string, such as the handler of a route or a test case, is
+    named by both.
+    """
+
+    kind = "ts"
+    language = "typescript"
+    grammar = Language(tree_sitter_typescript.language_typescript())
+    declarations: ClassVar[Mapping[str, Construct]] = {
+        **dict.fromkeys((*CLASS_NODES, *_TYPES), "type"),
+        "function_declaration": "callable",
+        "generator_function_declaration": "callable",
+        "function_signature": "callable",
+        "method_definition": "callable",
+        "method_signature": "callable",
+        "abstract_method_signature": "callable",
+    }
+    transparent = frozenset(
+        {
+            "export_statement",
+            "lexical_declaration",
+            "variable_declaration",
+            "variable_declarator",
+            "ambient_declaration",
+            "expression_statement",
+            "assignment_expression",
+            "await_expression",
+            "call_expression",
+            "member_expression",
+            "parenthesized_expression",
+            "unary_expression",
+            "function_expression",
+            "arrow_function",
+            "statement_block",
+            "if_statement",
+            "else_clause",
+            "try_statement",
+            "object",
+            *_PATTERNS,
+        }
+    )
+    wrappers = frozenset(
+        {
+            "export_statement",
+            "lexical_declaration",
+            "variable_declaration",
+            "ambient_declaration",
+            "expression_statement",
+            "await_expression",
+        }
+    )
+    leading = frozenset({"comment", "decorator"})
+    adornments = frozenset({"decorator"})
+    headers = frozenset({"import_statement"})
+    constructors = frozenset({"constructor"})
+    data_types = frozenset({"interface_declaration", "type_alias_declaration"})
+    given = frozenset({"call_expression", "arguments"})
+    assignments = frozenset({"expression_statement"})
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "member_expression": ("object", "property"),
+        "nested_type_identifier": ("module", "name"),
+        "nested_identifier": ("object", "property"),
+    }
+    words = frozenset({"identifier", "type_identifier", "this", "super"})
+    unwrapped = frozenset({"non_null_expression", "parenthesized_expression", "await_expression"})
+    calls: ClassVar[Mapping[str, CallForm]] = {
+        "call_expression": CallForm("function", "arguments"),
+        "new_expression": CallForm("constructor", "arguments", constructs=True),
+        "jsx_opening_element": CallForm("name", ""),
+        "jsx_self_closing_element": CallForm("name", ""),
+    }
+    strings = frozenset({"string", "template_string"})
+    facts = frozenset({"import_statement", "export_statement", "object", "class_heritage", *BINDING, *REFERENCING})
+
+    def shape(self, node: Node) -> Shape | None:
+        """Declarations, names given to values, and functions given to calls."""
+        match node.type:
+            case "variable_declarator":
+                return variable_shape(node)
+            case "shorthand_property_identifier_pattern" | "pair_pattern" | "object_assignment_pattern":
+                return pattern_shape(node)
+            case "identifier" if node.parent is not None and node.parent.type == "array_pattern":
+                return pattern_shape(node)
+            case "pair" | "public_field_definition" | "field_definition":
+                fields = ("key", "name", "property")
+                name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
+                return shape_of_value(plain_name(name), node.child_by_field_name("value"))
+            case "property_signature":
+                name = plain_name(text_of(node.child_by_field_name("name")))
+                return Shape(name, "callable", None) if name and is_method(node) else None
+            case "export_statement":
+                return shape_of_value("default", node.child_by_field_name("value"))
+            case "expression_statement":
+                return assigned_shape(self, first_child(node))
+            case "call_expression":
+                return None if is_chained(self, node) else given_shape(self, node)
+            case "arguments":
+                return given_shape(self, node.parent) if node.parent is not None else None
+        return self._declared(node)
+
+    def _declared(self, node: Node) -> Shape | None:
+        """A declaration by its node's type, less those that only add a signature to the one that follows."""
+        shape = super().shape(node)
+        name = plain_name(shape.name) if shape else ""
+        if shape is None or not name or (node.type in _SIGNATURES and is_overload(node, shape.name)):
+            return None
+        inside = shape.body
+        if node.type == "type_alias_declaration":
+            inside = next(object_types(node.child_by_field_name("value")), None)
+        return Shape(name, shape.construct, shape.body, inside)
+
+    def bases(self, node: Node) -> tuple[str, ...]:
+        """What a class or an interface extends and implements, and what a type alias is made of."""
+        return tuple(filter(None, script_bases(value_or_self(node))))
+
+    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+        """The parameters of a function, or of the function that a variable is set to."""
+        return script_parameters(value_or_self(node))
+
+    def result(self, node: Node) -> str:
+        """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+        return script_result(node, value_or_self(node))
+
+    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+        """By the modifiers; a type alias with methods is an interface."""
+        return script_traits(node, value_or_self(node))
+
+    def has_methods(self, node: Node) -> bool:
+        """Whether an interface or type alias has methods, or has nothing but functions."""
+        return has_methods(node)
+
+    def callee(self, node: Node) -> tuple[str, str] | None:
+        """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
+        found = super().callee(node)
+        is_element = node.type.startswith("jsx_")
+        return None if found and is_element and not found[0] and found[1][:1].islower() else found
+
+    def type_arguments(self, node: Node) -> tuple[str, ...]:
+        """`A` and `B` of `f<A, B>()`."""
+        listed = node.child_by_field_name("type_arguments")
+        return tuple(filter(None, map(script_type, listed.named_children))) if listed is not None else ()
+
+    imports = script_imports
+    bindings = script_bindings
+
+    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+        """Routes of servers and of pages."""
+        yield from script_routes(self, nodes, places)
+        yield from script_pages(self, nodes, places)
+
+    registrations = script_registrations
+    mappings = script_tables
+    references = script_references
+
+
+class TsxSyntax(TypeScriptSyntax):
+    """TypeScript with JSX."""
+
+    grammar = Language(tree_sitter_typescript.language_tsx())
+
+
+class JavaScriptSyntax(TypeScriptSyntax):
+    """JavaScript with JSX."""
+
+    kind = "js"
+    language = "javascript"
+    grammar = Language(tree_sitter_javascript.language())

@@ -1,0 +1,1 @@
+"""The rules of each language family for what a name means."""

@@ -1,0 +1,140 @@
+"""C and C++: names by their namespaces, seen through what a file includes, and bodies apart from declarations."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from groundwire_ingest.tree.facts import Definition, Import
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.families.includes import Includes
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+
+class CFamilyNames(NameRules):
+    """A function may be called wherever a header that declares it is included, a `static` one in its own file only."""
+
+    languages = frozenset({"c", "cpp"})
+    self_names = frozenset({"this"})
+    super_names = frozenset[str]()
+    implicit_members = True
+    common_methods = everyday.CPP
+
+    def __init__(self, table: SymbolTable) -> None:
+        super().__init__(table)
+        self._includes = Includes(table)
+        self._symbols: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
+        self._namespace_of = [""] * len(table.definitions)
+        for number, definition in enumerate(table.definitions):
+            parent = table.parent_of(number)
+            if parent < 0:
+                continue
+            inside_type = table.parent_of(parent) >= 0
+            own = f"{definition.owner}.{definition.name}" if definition.owner else definition.name
+            outside = definition.symbol.removesuffix(own).rstrip(".")
+            self._namespace_of[number] = self._namespace_of[parent] if inside_type else outside
+            if definition.construct == "type" or not inside_type:
+                self._symbols[definition.symbol] += (number,)
+        self._namespaces = {outer for one in self._namespace_of for outer in _with_outer(one)} - {""}
+        self._adopted = tuple(self._adopt())
+        self._bodies = dict(self._find_bodies())
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """A name of the namespaces around, one that `using` brings in, or a namespace."""
+        file = self.table.file_of(scope)
+        around = _with_outer(self._namespace_of[scope])
+        item = self.import_of(file, name)
+        used = [f"{item.module}.{item.name}"] if item is not None else []
+        used += [f"{wildcard.module}.{name}" for wildcard in self.wildcards_of(file)]
+        for symbol in (*(f"{outer}.{name}" if outer else name for outer in around), *used):
+            found = self._seen(file, self._symbols.get(symbol, ()))
+            if found is not None:
+                return found
+            if symbol in self._namespaces:
+                return Found((symbol,), EXACT)
+        return None
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """What a namespace holds."""
+        symbol = f"{container}.{name}"
+        if isinstance(container, str) and self._symbols.get(symbol):
+            return Found(self._symbols[symbol], WILDCARD)
+        return Found((symbol,), EXACT) if symbol in self._namespaces else None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """The files that a file includes."""
+        for item, other, confidence in self._includes.of(file):
+            yield item, Found((self.table.module_of(other),), confidence)
+
+    def sees(self, file: int, number: int) -> bool:
+        """Whether a file includes the one with a definition, or the one with the class that it is a member of."""
+        owner = self.table.owner_of(number)
+        seen = self._includes.all_of(file)
+        return self.table.file_of(number) in seen or (owner >= 0 and self.table.file_of(owner) in seen)
+
+    def adopted(self) -> Iterator[tuple[int, int]]:
+        """Classes and their members that are defined outside of them."""
+        return iter(self._adopted)
+
+    def bodies(self, number: int) -> tuple[int, ...]:
+        """The definitions of a declared function: those of the same owner, or of the tree, that take as many."""
+        return self._bodies.get(number, ())
+
+    def _seen(self, file: int, numbers: tuple[int, ...]) -> Found | None:
+        """Of the definitions of one name those that a file may mean, less sure where it includes none of them."""
+        own = tuple(number for number in numbers if self.table.file_of(number) == file)
+        if own:
+            return Found(own, EXACT)
+        included = self._includes.all_of(file)
+        seen = tuple(number for number in numbers if self.table.file_of(number) in included)
+        if seen:
+            return Found(seen, WILDCARD)
+        linked = tuple(number for number in numbers if "static" not in self.table.definitions[number].traits)
+        return Found(linked, GUESSED) if linked else None
+
+    def _adopt(self) -> Iterator[tuple[int, int]]:
+        for number, definition in enumerate(self.table.definitions):
+            if not definition.owner or definition.construct != "callable":
+                continue
+            for outer in _with_outer(self._namespace_of[number]):
+                symbol = f"{outer}.{definition.owner}" if outer else definition.owner
+                types = [one for one in self._symbols.get(symbol, ()) if self.table.is_type(one)]
+                owners = self.table.nearest(self.table.file_of(number), tuple(types))
+                if owners:
+                    self.table.add_member(owners[0], number)
+                    yield owners[0], number
+                    break
+
+    def _find_bodies(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        definitions = self.table.definitions
+        for number, definition in enumerate(definitions):
+            if "declared" not in definition.traits:
+                continue
+            owner = self.table.owner_of(number)
+            is_member = owner >= 0 and self.table.is_type(owner)
+            same = self.table.members(owner, definition.name) if is_member else self._symbols[definition.symbol]
+            bodies = [one for one in same if definitions[one].construct == "callable" and self._may_be(number, one)]
+            alike = [one for one in bodies if _types(definitions[one]) == _types(definition)]
+            if alike or bodies:
+                yield number, tuple(alike or bodies)
+
+    def _may_be(self, declared: int, body: int) -> bool:
+        """Whether a definition with a body is that of a declaration: as many parameters, and reachable."""
+        one, other = self.table.definitions[declared], self.table.definitions[body]
+        if "declared" in other.traits or "abstract" in other.traits or body == declared:
+            return False
+        is_static = "static" in other.traits and "static" not in one.traits
+        in_file = self.table.file_of(declared) == self.table.file_of(body)
+        return (in_file or not is_static) and len(one.parameters or ()) == len(other.parameters or ())
+
+
+def _types(definition: Definition) -> tuple[str, ...]:
+    return tuple(parameter.type_name for parameter in definition.parameters or ())
+
+
+def _with_outer(namespace: str) -> list[str]:
+    """The namespace and those around it, the innermost first, the global one (empty) last."""
+    names: list[str] = []
+    while namespace:
+        names.append(namespace)
+        namespace = namespace.rpartition(".")[0]
+    return [*names, ""]

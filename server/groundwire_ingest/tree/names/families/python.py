@@ -1,0 +1,167 @@
+"""Python: modules by dotted name, relative or from a folder that may stand on `sys.path`."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.families.python_fixtures import Fixtures
+from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+_MODULE_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
+
+
+class PythonNames(NameRules):
+    """Which folder stands on `sys.path` is not in the tree, so these are tried in turn: the folder around the
+    importing file's outermost package, the folders around that one, and any other folder that holds a
+    top-level module or package of the name, provided that there is one such.
+
+    A package whose `__init__.py` is blank has no node; like a folder without one it is known by its path.
+    """
+
+    languages = frozenset({"python"})
+    self_names = frozenset({"self", "cls"})
+    super_names = frozenset({"super()"})
+    implicit_members = False
+    has_overloads = False
+    call_name = "__call__"
+    deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
+    common_methods = everyday.PYTHON
+
+    def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
+        """`packages` are the paths of the folders that hold an `__init__.py`, blank or not."""
+        super().__init__(table)
+        self._packages = packages
+        self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
+        self._root_of = [self._outermost(facts.path) for facts in table.files]
+        self._roots_with: defaultdict[str, set[str]] = defaultdict(set)
+        for facts, root in zip(table.files, self._root_of, strict=True):
+            first = facts.path.removeprefix(root + "/").split("/")[0]
+            self._roots_with[first.partition(".")[0]].add(root)
+        self._modules: dict[tuple[int, str], Found | None] = {}
+        self._attributes: dict[tuple[int, str], Found | None] = {}
+        self._seen: dict[int, frozenset[int]] = {}
+        self._fixtures = Fixtures(table)
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """An attribute of the file's own module."""
+        return self.member(self.table.module_of(self.table.file_of(scope)), name)
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """An attribute of a module, or a module in a folder."""
+        return self._member(container, name, MAX_IMPORT_STEPS)
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Every import of a module of the tree; `from package import module` names the latter."""
+        for item in self.table.files[file].imports:
+            module = self._module(file, item.module)
+            if module is not None and item.name not in ("", "*"):
+                module = self._submodule(module.refs[0], item.name) or module
+            if module is not None:
+                yield item, module
+
+    def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file or in a module that it imports."""
+        if file not in self._seen:
+            modules = [number for _, found in self.imported(file) for number in found.numbers]
+            self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
+        return self.table.file_of(number) in self._seen[file]
+
+    def given(self, number: int, parameter: str) -> int | None:
+        """The fixture that pytest gives to a parameter."""
+        return self._fixtures.given(number, parameter)
+
+    def constructor_name(self, type_number: int) -> str:
+        """`__init__`."""
+        return "__init__"
+
+    def _member(self, container: Ref, name: str, steps: int) -> Found | None:
+        """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
+        if isinstance(container, str):
+            return self._located(container, (name,))
+        key = (container, name)
+        if key not in self._attributes:
+            self._attributes[key] = None  # what an import cycle finds on its way round
+            self._attributes[key] = self._attribute(container, name, steps) if steps else None
+        return self._attributes[key]
+
+    def _attribute(self, module: int, name: str, steps: int) -> Found | None:
+        defined = self.table.members(module, name)
+        file = self.table.file_of(module)
+        item = self.import_of(file, name)
+        imported = self._named_by(file, item, steps) if item else None
+        if defined:
+            # What is defined below an import of its name is there for when the import fails.
+            is_fallback = item is not None and item.line < self.table.definitions[defined[0]].line
+            return imported.at_most(INFERRED) if imported and is_fallback else Found(defined, EXACT)
+        found = imported or self._submodule(module, name)
+        if found is not None or item is not None:
+            return found
+        for wildcard in self.wildcards_of(file):
+            source = self._module(file, wildcard.module)
+            found = self._member(source.refs[0], name, steps - 1) if source else None
+            if found is not None:
+                return found.at_most(WILDCARD)
+        return None
+
+    def _named_by(self, file: int, item: Import, steps: int) -> Found | None:
+        """What an import names, when it is of the tree."""
+        source = self._module(file, item.module)
+        if source is None:
+            return None
+        found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
+        found = found or self._submodule(source.refs[0], item.name)
+        return found and found.at_most(source.confidence)
+
+    def _submodule(self, module: Ref, name: str) -> Found | None:
+        if isinstance(module, str):
+            return self._located(module, (name,))
+        folder, _, file_name = self.table.path_of(module).rpartition("/")
+        return self._located(folder, (name,)) if file_name.startswith("__init__.") else None
+
+    def _module(self, file: int, dotted: str) -> Found | None:
+        """The one module, or folder of modules, that a dotted name stands for in a file."""
+        key = (file, dotted)
+        if key not in self._modules:
+            relative = dotted.startswith(".")
+            self._modules[key] = self._relative(file, dotted) if relative else self._absolute(file, dotted)
+        return self._modules[key]
+
+    def _relative(self, file: int, dotted: str) -> Found | None:
+        name = dotted.lstrip(".")
+        folders, dots = self.table.files[file].path.split("/"), len(dotted) - len(name)
+        parts = name.split(".") if name else ()
+        return self._located("/".join(folders[:-dots]), parts) if dots <= len(folders) else None
+
+    def _absolute(self, file: int, dotted: str) -> Found | None:
+        parts = dotted.split(".")
+        root = self._root_of[file]
+        near = [self._located(folder, parts) for folder in (root, *folders_above(root))]
+        found = [item for item in near if item is not None]
+        modules = [item for item in found if item.numbers]
+        if modules:
+            return modules[0]
+        elsewhere = (self._located(folder, parts) for folder in sorted(self._roots_with.get(parts[0], ())))
+        numbers = tuple(number for item in elsewhere if item for number in item.numbers)
+        nearest = self.table.nearest(file, numbers)
+        if len(nearest) == 1:
+            return Found(nearest, WILDCARD)
+        return found[0] if found else None
+
+    def _located(self, folder: str, parts: Sequence[str]) -> Found | None:
+        path = "/".join(filter(None, (folder, *parts)))
+        for suffix in _MODULE_SUFFIXES:
+            candidate = (path + suffix).removeprefix("/")
+            if candidate in self._number_at:
+                return Found((self._number_at[candidate],), EXACT)
+        return Found((path,), EXACT) if path in self._folders else None
+
+    def _outermost(self, path: str) -> str:
+        """The folder around the outermost package that holds a file: what `sys.path` would have to name.
+
+        The tree's root when that is a package itself, since what is around it is unknown.
+        """
+        return next((folder for folder in folders_above(path) if folder not in self._packages), "")

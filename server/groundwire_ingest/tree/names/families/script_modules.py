@@ -1,0 +1,177 @@
+"""Which file the path of a module stands for."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage, ScriptProject
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
+from groundwire_ingest.tree.names.table import Found
+
+_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")
+_COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+_MAX_EXTENDED = 10
+_FIRST_CONFIGS = ("tsconfig.json", "jsconfig.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Aliases:
+    """What a folder's configuration says: where paths that are not relative start, and what patterns stand for."""
+
+    base: str | None
+    targets: Mapping[str, tuple[str, ...]]
+
+
+class ScriptModules:
+    """Finds modules as Node, the TypeScript compiler and workspaces of packages do.
+
+    A path that no configuration explains may start at any folder around the importing file, `@/` standing for that
+    folder's `src`.
+    """
+
+    def __init__(self, number_at: Mapping[str, int], projects: Mapping[str, ScriptProject]) -> None:
+        """`number_at` are the modules by the paths of their files, `projects` what is configured by file."""
+        self._number_at = number_at
+        self._projects = projects
+        self._configs: defaultdict[str, list[_Aliases]] = defaultdict(list)
+        self._packages: defaultdict[str, list[tuple[str, ScriptPackage]]] = defaultdict(list)
+        for path in sorted(projects, key=_config_order):
+            project = projects[path]
+            if isinstance(project, ScriptPackage):
+                self._packages[project.name].append((posixpath.dirname(path), project))
+            else:
+                aliases = self._aliases(path, _MAX_EXTENDED)
+                if aliases.targets or aliases.base is not None:
+                    self._configs[posixpath.dirname(path)].append(aliases)
+
+    def find(self, importing: str, specifier: str) -> Found | None:
+        """The module that a file at a path means by a specifier; None for one that is not of the tree."""
+        folder = posixpath.dirname(importing)
+        if specifier.startswith("."):
+            return self._found((posixpath.join(folder, specifier),), EXACT)
+        for around in _upwards(folder):
+            for aliases in self._configs.get(around, ()):
+                found = self._found(_candidates(aliases, specifier), EXACT)
+                if found is not None:
+                    return found
+        return self._in_package(folder, specifier) or self._anywhere(folder, specifier)
+
+    def _in_package(self, folder: str, specifier: str) -> Found | None:
+        """A module of a package that the tree holds itself."""
+        parts = specifier.split("/")
+        length = 2 if specifier.startswith("@") else 1
+        name, below = "/".join(parts[:length]), "/".join(parts[length:])
+        nearest = sorted(self._packages.get(name, ()), key=lambda item: -len(posixpath.commonprefix((item[0], folder))))
+        for root, package in nearest:
+            stated = _exported(package, below)
+            found = self._found((posixpath.join(root, target) for target in stated), EXACT)
+            if found is not None:
+                return found
+            # What is exported is often what a build makes of the folder `src`.
+            built = [target.removeprefix("./").partition("/")[2] for target in stated]
+            sources = [posixpath.join(root, "src", target) for target in (*filter(None, built), below or "index")]
+            found = self._found((*map(_stem, sources), posixpath.join(root, below or "index")), WILDCARD)
+            if found is not None:
+                return found
+        return None
+
+    def _anywhere(self, folder: str, specifier: str) -> Found | None:
+        inside = f"src/{specifier[2:]}" if specifier.startswith("@/") else specifier
+        if "/" not in inside:
+            return None
+        return self._found((posixpath.join(around, inside) for around in _upwards(folder)), WILDCARD)
+
+    def _found(self, paths: Sequence[str] | Iterator[str], confidence: float) -> Found | None:
+        for path in paths:
+            number = self._at(posixpath.normpath(path))
+            if number is not None:
+                return Found((number,), confidence)
+        return None
+
+    def _at(self, path: str) -> int | None:
+        """The module at a path, with the ending that is written, that a compiler puts, or none."""
+        stem, suffix = posixpath.splitext(path)
+        candidates = [path, *(stem + source for source in _COMPILED.get(suffix, ()))]
+        candidates += [path + ending for ending in _SUFFIXES] + [f"{path}/index{ending}" for ending in _SUFFIXES]
+        found = (self._number_at.get(candidate.removeprefix("./")) for candidate in candidates)
+        return next((number for number in found if number is not None), None)
+
+    def _aliases(self, path: str, steps: int) -> _Aliases:
+        """What a configuration says, with what it takes from those that it extends; its own comes first."""
+        config, folder = self._projects.get(path), posixpath.dirname(path)
+        if not isinstance(config, ScriptConfig) or not steps:
+            return _Aliases(None, {})
+        base = None if config.base_url is None else posixpath.normpath(posixpath.join(folder, config.base_url))
+        root = folder if base is None else base
+        targets = {
+            pattern: tuple(posixpath.join(root, target) for target in listed)
+            for pattern, listed in config.paths.items()
+        }
+        for extended in reversed(config.extends):
+            taken = self._aliases(self._extended(folder, extended), steps - 1)
+            base = taken.base if base is None else base
+            targets = targets or dict(taken.targets)
+        return _Aliases(base, targets)
+
+    def _extended(self, folder: str, written: str) -> str:
+        """The path of a configuration that another extends: a file, or one of a package of the tree."""
+        name, _, below = written.rpartition("/") if written.count("/") > 1 else (written, "", "tsconfig.json")
+        roots = [posixpath.join(folder, written)] if written.startswith(".") else []
+        roots += [posixpath.join(root, below) for root, _ in self._packages_named(name)]
+        for root in map(posixpath.normpath, roots):
+            for path in (root, f"{root}.json", f"{root}/tsconfig.json"):
+                if path in self._projects:
+                    return path
+        return ""
+
+    def _packages_named(self, name: str) -> Iterator[tuple[str, ScriptPackage]]:
+        for path in sorted(self._projects):
+            project = self._projects[path]
+            if isinstance(project, ScriptPackage) and project.name == name:
+                yield posixpath.dirname(path), project
+
+
+def _config_order(path: str) -> tuple[str, bool, str]:
+    """By folder, the configuration that editors use first."""
+    folder, name = posixpath.split(path)
+    return folder, name not in _FIRST_CONFIGS, name
+
+
+def _candidates(aliases: _Aliases, specifier: str) -> Iterator[str]:
+    """The paths that a specifier may stand for: of the patterns that fit, those of the longest first."""
+    for pattern in sorted(aliases.targets, key=lambda pattern: (-len(pattern.partition("*")[0]), pattern)):
+        before, star, after = pattern.partition("*")
+        fits = specifier.startswith(before) and specifier.endswith(after) if star else specifier == pattern
+        if fits:
+            varying = specifier[len(before) : len(specifier) - len(after)] if star else ""
+            yield from (target.replace("*", varying) for target in aliases.targets[pattern])
+    if aliases.base is not None:
+        yield posixpath.join(aliases.base, specifier)
+
+
+def _exported(package: ScriptPackage, below: str) -> list[str]:
+    """The files that a package states for its own name, or for a path below it."""
+    if not below:
+        return list(package.entries)
+    found: list[str] = []
+    for pattern, targets in package.exports.items():
+        before, star, after = pattern.partition("*")
+        if star and below.startswith(before) and below.endswith(after):
+            varying = below[len(before) : len(below) - len(after)]
+            found.extend(target.replace("*", varying) for target in targets)
+        elif pattern == below:
+            found.extend(targets)
+    return found
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(path)[0].removesuffix(".d")
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and those around it, the tree's root, which is empty, last."""
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
+    yield ""

@@ -1,0 +1,101 @@
+"""TypeScript and JavaScript: modules by path."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
+from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.families.script_modules import ScriptModules
+from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+
+class ScriptNames(NameRules):
+    """The exports and imports of modules."""
+
+    languages = frozenset({"typescript", "javascript", "prisma"})
+    self_names = frozenset({"this"})
+    super_names = frozenset({"super"})
+    implicit_members = False
+    common_methods = everyday.SCRIPT
+
+    def __init__(self, table: SymbolTable, projects: Mapping[str, ScriptProject]) -> None:
+        """`projects` are the files that say where modules are, by path."""
+        super().__init__(table)
+        number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        self._generated: defaultdict[str, list[int]] = defaultdict(list)
+        for file, facts in enumerate(table.files):
+            for name in facts.imported_as:
+                if name.endswith(".ts"):
+                    number_at.setdefault(name, table.module_of(file))
+                else:
+                    self._generated[name].append(table.module_of(file))
+        self._locations = ScriptModules(number_at, projects)
+        self._modules: dict[tuple[int, str], Found | None] = {}
+        self._exports: dict[tuple[int, str], Found | None] = {}
+
+    def visible(self, scope: int, name: str) -> Found | None:
+        """What the file's module declares or imports."""
+        return self._export(self.table.module_of(self.table.file_of(scope)), name, MAX_IMPORT_STEPS)
+
+    def member(self, container: Ref, name: str) -> Found | None:
+        """What a module exports; what it keeps to itself is not told apart."""
+        return self._export(container, name, MAX_IMPORT_STEPS) if isinstance(container, int) else None
+
+    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
+        """Every import of a module of the tree."""
+        for item in self.table.files[file].imports:
+            found = self._module(file, item.module) if item.module else None
+            if found is not None:
+                yield item, found
+
+    def sees(self, file: int, number: int) -> bool:
+        """Whether a definition is in the file or in a module that it imports."""
+        other = self.table.module_of(self.table.file_of(number))
+        return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
+
+    def constructor_name(self, type_number: int) -> str:
+        """`constructor`."""
+        return "constructor"
+
+    def _export(self, module: int, name: str, steps: int) -> Found | None:
+        key = (module, name)
+        if key not in self._exports:
+            self._exports[key] = None  # what an import cycle finds on its way round
+            self._exports[key] = self._find_export(module, name, steps) if steps else None
+        return self._exports[key]
+
+    def _find_export(self, module: int, name: str, steps: int) -> Found | None:
+        """A name at the top of a module: declared there, imported, or exported from elsewhere."""
+        defined = self.table.members(module, name)
+        if defined:
+            return Found(defined, EXACT)
+        file = self.table.file_of(module)
+        item = self.import_of(file, name)
+        if item is not None:
+            return self._imported(file, item, steps)
+        for wildcard in self.wildcards_of(file):
+            source = self._module(file, wildcard.module)
+            found = self._export(source.numbers[0], name, steps - 1) if source else None
+            if found is not None:
+                return found.at_most(WILDCARD)
+        return None
+
+    def _imported(self, file: int, item: Import, steps: int) -> Found | None:
+        """What an import brings; a default import of a module without one is the module, as with CommonJS."""
+        source = self._module(file, item.module) if item.module else Found((self.table.module_of(file),), EXACT)
+        if source is None or not item.name:
+            return source
+        found = self._export(source.numbers[0], item.name, steps - 1)
+        if found is None and item.name == "default":
+            return source
+        return found and found.at_most(source.confidence)
+
+    def _module(self, file: int, specifier: str) -> Found | None:
+        key = (file, specifier)
+        if key not in self._modules:
+            nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
+            found = self._locations.find(self.table.files[file].path, specifier)
+            self._modules[key] = found or (Found(nearest, EXACT) if len(nearest) == 1 else None)
+        return self._modules[key]

@@ -1,0 +1,155 @@
+"""From URLs that code asks for to what answers them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.edges import FileEdges
+from groundwire_ingest.tree.facts import CodeFacts, Request
+from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
+from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
+from groundwire_ingest.tree.names.runtime.routes import Served
+from groundwire_ingest.tree.nearness import nearest
+
+REQUESTS = "Requests"
+MAX_SEGMENTS = 12
+"""Patterns and URLs of more segments than this are not matched."""
+MAX_ALIKE = 500
+"""A URL that more nodes answer than this is taken to ask for none of them."""
+
+_HOLE, _REST = "{}", "{*}"
+_API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
+
+
+class RequestMatching:
+    """Matches URLs against all that a tree serves, in whatever language."""
+
+    def __init__(self, served: Iterable[Served]) -> None:
+        self._served: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
+        self._own: defaultdict[tuple[str, tuple[str, ...]], list[Served]] = defaultdict(list)
+        self._beginnings: set[tuple[str, ...]] = {()}
+        self._endings: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
+        for item in served:
+            pattern = tuple(map(_pattern_segment, _segments(item.pattern)))
+            if len(pattern) <= MAX_SEGMENTS:
+                self._served[pattern].append(item)
+                self._own[item.from_key, pattern].append(item)
+                self._beginnings.update(pattern[:length] for length in range(len(pattern) + 1))
+                for start in range(1, len(pattern)):
+                    self._endings[pattern[start:]].append(item)
+
+    def edges(self, facts: CodeFacts) -> Iterator[SourceEdge]:
+        """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL stands by itself.
+
+        Where several handlers are equally likely, MAX_FAN_OUT at most, each is told of at .5.
+        """
+        edges = FileEdges(facts.path)
+        for request in facts.requests:
+            found, confidence = self._answering(facts, request)
+            likely = _likely(facts, request, found)
+            keys = {item.handler_key for item in likely}
+            if len(keys) <= MAX_FAN_OUT:
+                sure = confidence if len(keys) == 1 else GUESSED
+                for item in likely:
+                    at_most = min(sure, item.confidence)
+                    edges.note(request.from_key, item.handler_key, REQUESTS, request.line, at_most)
+        yield from edges.sorted()
+
+    def _answering(self, facts: CodeFacts, request: Request) -> tuple[list[Served], float]:
+        """What answers a request, by the most specific pattern that fits, and how sure that is.
+
+        What the node itself serves comes before all else. A pattern that says nothing fits too much to be sure of,
+        unless a file beside the request's or below it has it.
+        """
+        segments = tuple(_HOLE if "{" in segment else segment for segment in _segments(request.url))
+        is_telling = any(segment != _HOLE for segment in segments)
+        if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
+            return [], GUESSED
+        for start in range(_prefix_length(segments) + 1 if request.is_sent else 1):
+            found, sure = self._by_pattern(facts, request, segments[start:])
+            if found:
+                return found, sure if not start else min(sure, INFERRED)
+        endings = self._endings.get(segments, []) if request.is_sent and segments else []
+        return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
+
+    def _by_pattern(self, facts: CodeFacts, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
+        """What has a pattern that the segments fit, and how sure that is."""
+        patterns = self._fitting(segments)
+        own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
+        told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
+        if own:
+            return own, told
+        for pattern in patterns:
+            fitting = _asked(facts, request, self._served[pattern])
+            is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or _is_near(facts, fitting)
+            if fitting:
+                return fitting, told if is_sure else GUESSED
+        return [], GUESSED
+
+    def _fitting(self, segments: Sequence[str]) -> list[tuple[str, ...]]:
+        """The patterns that a URL fits, those first that say more of it from the left; none that every URL fits."""
+        open_ends: list[tuple[str, ...]] = [()]
+        found: list[tuple[str, ...]] = []
+        for segment in segments:
+            found.extend((*known, _REST) for known in open_ends if known)
+            longer = [(*known, part) for known in open_ends for part in dict.fromkeys((segment, _HOLE))]
+            open_ends = [pattern for pattern in longer if pattern in self._beginnings]
+        found.extend((*known, _REST) for known in open_ends if known)
+        return sorted(
+            (pattern for pattern in (*open_ends, *found) if pattern in self._served),
+            key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
+        )
+
+
+def _segments(url: str) -> list[str]:
+    return [segment for segment in url.split("/") if segment]
+
+
+def _prefix_length(segments: Sequence[str]) -> int:
+    """How many segments at the start of a URL say no more than that it is one of an API: `/api/v1`.
+
+    Servers often get such a prefix at a place of its own, or from a proxy before them.
+    """
+    return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
+
+
+def _pattern_segment(segment: str) -> str:
+    if "{" not in segment:
+        return segment
+    return _REST if segment.endswith("*}") else _HOLE
+
+
+def _asked(facts: CodeFacts, request: Request, served: Sequence[Served]) -> list[Served]:
+    """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
+
+    What tests serve is for tests alone: what a test serves inside of itself for that test, and what one of their
+    helpers does for the same file.
+    """
+    if len(served) > MAX_ALIKE:
+        return []
+    of_method = [item for item in served if not request.method or item.method in ("", request.method)]
+    seen = [item for item in of_method if facts.is_test or not item.is_test]
+    return [item for item in seen if not item.within or _is_within(request.from_key, item.within)]
+
+
+def _is_near(facts: CodeFacts, served: Sequence[Served]) -> bool:
+    """Whether a file and those that serve something share a folder other than the tree's root."""
+    top, _, rest = facts.path.partition("/")
+    return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
+
+
+def _is_within(key: str, outer: str) -> bool:
+    """Whether a node is in a file, or is a declaration or inside of it."""
+    return key == outer or key.startswith((f"{outer}.", f"{outer}#", f"{outer}@"))
+
+
+def _likely(facts: CodeFacts, request: Request, found: Sequence[Served]) -> list[Served]:
+    """Of several that would answer those nearest to the file, and those that state the method."""
+    near = list(nearest(facts.path, sorted(found, key=_path_of), _path_of))
+    stating = [item for item in near if item.method and item.method == request.method]
+    return stating or near
+
+
+def _path_of(served: Served) -> str:
+    return served.path

@@ -1,0 +1,248 @@
+"""What is put together at run time: registrations of implementations, and messages with those who handle them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from groundwire_ingest.tree.facts import Call, Registration, Topic
+from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
+from groundwire_ingest.tree.names.runtime.topics import handlers_of
+from groundwire_ingest.tree.names.table import Found
+from groundwire_ingest.tree.names.uses import Uses
+
+SENT_BESIDE = 0.8
+"""A message is made in a node that sends something."""
+SAME_NAME = 0.8
+"""A message of another service has the same name, by which buses tell them apart."""
+MADE = 0.6
+"""A message is made, and perhaps sent elsewhere."""
+
+_HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNORECASE)
+_LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
+_PROVIDES = frozenset({"Bean", "Provides", "Produces"})
+_SENDS = re.compile(
+    r"^(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)\w*"
+    r"|(?:add|save|push|append|record|store)\w*event\w*|fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$",
+    re.IGNORECASE,
+)
+MAX_HANDLERS = 32
+"""A message with more handlers than this leads to none of them in particular."""
+
+
+class Registrations:
+    """Which types are registered for which interfaces, anywhere in the tree."""
+
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
+        self._lookup = lookup
+        self._uses = uses
+        self._bound: defaultdict[int, set[int]] = defaultdict(set)
+        self._by_name: defaultdict[str, set[int]] = defaultdict(set)
+        table = lookup.table
+        self._providers = {
+            table.module_of(file) + reference.scope
+            for file, facts in enumerate(table.files)
+            for reference in facts.references
+            if reference.role == "decorator" and reference.name in _PROVIDES
+        }
+        for file, facts in enumerate(table.files):
+            for call in facts.calls if not facts.is_test else ():
+                pair = self.pair(table.module_of(file) + call.scope, call)
+                if pair is not None:
+                    self._bound[pair[0]].add(pair[1])
+            for registration in facts.registrations if not facts.is_test else ():
+                self._add(table.module_of(file) + registration.scope, registration)
+
+    @property
+    def bound(self) -> Mapping[int, frozenset[int]]:
+        """The types registered for each interface or base class."""
+        return {number: frozenset(types) for number, types in self._bound.items()}
+
+    def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
+        """What a registration hands out, or what those get who ask for its name."""
+        if not registration.asks:
+            found = self._uses.value(scope, registration.given) if registration.given else Found((scope,), EXACT)
+            return found.numbers if found is not None else ()
+        name, asked = self._asked(scope, registration)
+        named = self._by_name.get(name, set()) if name else set[int]()
+        return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
+
+    def _add(self, scope: int, registration: Registration) -> None:
+        """Notes what is handed out for a name; what is not a type stands for the base types of what is handed out."""
+        given = () if registration.asks else self.given(scope, registration)
+        name, asked = self._asked(scope, registration)
+        if name:
+            self._by_name[name].update(given)
+        for number in asked:
+            self._bound[number].update(other for other in given if other != number)
+        is_type = self._lookup.table.is_type
+        for number in given if not any(map(is_type, asked)) else ():
+            for base, _ in self._lookup.lineage(number) if is_type(number) else ():
+                if base != number:
+                    self._bound[base].add(number)
+
+    def _asked(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
+        """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
+        if registration.name:
+            return registration.name, ()
+        found = self._uses.value(scope, registration.path)
+        if found is not None:
+            return "", found.numbers
+        first, _, rest = registration.path.partition(".")
+        constant = self._uses.value(scope, first) if rest else None
+        return (f"{constant.numbers[0]}.{rest}" if constant is not None and len(constant.numbers) == 1 else ""), ()
+
+    def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
+        """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
+
+        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`, or those of what a
+        callable provides and of what it makes, as in `@Bean I i() { return new T(); }`.
+        """
+        if call.constructs and scope in self._providers:
+            return self._derived(scope, self._lookup.table.definitions[scope].result, f"{call.receiver}.{call.name}")
+        given = call.type_arguments if len(call.type_arguments) == 2 else call.arguments[:2]
+        return self._derived(scope, *given) if len(given) == 2 else None
+
+    def _derived(self, scope: int, *given: str) -> tuple[int, int] | None:
+        """Two types of which the second derives from the first."""
+        found = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
+        if found[0] is None or found[1] is None:
+            return None
+        interface, implementation = found[0].numbers[0], found[1].numbers[0]
+        lineage = {number for number, _ in self._lookup.lineage(implementation)}
+        return (interface, implementation) if interface in lineage and interface != implementation else None
+
+
+class Messages:
+    """The handlers of each type that is sent about: commands, requests, notifications, events."""
+
+    def __init__(self, lookup: Lookup, uses: Uses) -> None:
+        self._lookup = lookup
+        self._uses = uses
+        self._table = lookup.table
+        self._handlers: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        for number, definition in enumerate(self._table.definitions):
+            for base in definition.bases if definition.construct == "type" else ():
+                if _HANDLES.search(head(base)):
+                    for written in arguments(base):
+                        self._add_handlers(number, number, written)
+        for file, facts in enumerate(self._table.files):
+            for reference in facts.references:
+                if reference.role == "decorator" and _LISTENS.search(reference.name):
+                    self._add_listener(self._table.module_of(file) + reference.scope)
+            for topic in facts.topics:
+                if topic.handles and topic.path:
+                    self._add_topic(self._table.module_of(file) + topic.scope, topic)
+        self._add_same_named()
+
+    def handlers(self, message: int) -> Mapping[int, float]:
+        """The members that handle a type of message, with the confidence of each."""
+        found = self._handlers.get(message, {})
+        return found if len(found) <= MAX_HANDLERS else {}
+
+    def sent(self, scope: int, call: Call, *, sends_beside: bool) -> Iterator[tuple[int, float]]:
+        """The types of messages that a call sends or makes; `sends_beside` when its node sends something as well."""
+        if call.constructs:
+            for message in self._messages_named(scope, call.receiver, call.name):
+                yield message, SENT_BESIDE if sends_beside else MADE
+        elif is_sending(call):
+            for argument in call.arguments:
+                value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
+                for number in value.found.numbers if value else ():
+                    if number in self._handlers:
+                        yield number, WILDCARD
+        for name in call.type_arguments if is_sending(call) or call.constructs else ():
+            for message in self._messages_named(scope, "", name):
+                yield message, INFERRED
+
+    def _messages_named(self, scope: int, receiver: str, name: str) -> tuple[int, ...]:
+        found = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
+        return tuple(number for number in found.numbers if number in self._handlers) if found else ()
+
+    def _add_handlers(self, number: int, scope: int, written: str) -> None:
+        """The members of a type that take a message, whose type is as it is written in a scope."""
+        message = self._lookup.type_named(scope, value_type(written))
+        if message is None:
+            return
+        for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
+            definition = self._table.definitions[member]
+            takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
+            is_method = definition.construct == "callable" and definition.name != self._name(number)
+            if is_method and head(value_type(written)) in takes:
+                self._handlers[message.numbers[0]][member] = message.confidence
+
+    def _add_topic(self, scope: int, topic: Topic) -> None:
+        """What handles a message that is told by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
+        written = topic.path.removesuffix(".name")
+        message = self._lookup.type_named(scope, written)
+        for number in handlers_of(self._uses, scope, topic) if message is not None else ():
+            if self._table.definitions[number].construct == "type":
+                self._add_handlers(number, scope, written)
+            elif message is not None:
+                self._handlers[message.numbers[0]][number] = message.confidence
+
+    def _add_listener(self, number: int) -> None:
+        """A callable that is marked as one that handles what it takes."""
+        definition = self._table.definitions[number]
+        for parameter in definition.parameters or () if definition.construct == "callable" else ():
+            written = item_type(parameter.type_name) or value_type(parameter.type_name)
+            message = self._lookup.type_named(number, written) if written else None
+            for taken in message.numbers if message is not None else ():
+                self._handlers[taken][number] = WILDCARD
+
+    def _add_same_named(self) -> None:
+        """What handles a message of one name handles those of other services that are called the same.
+
+        A type within another is told apart by that one: many features have a `Command` or `Query` of their own.
+        """
+        by_name: defaultdict[str, list[int]] = defaultdict(list)
+        for number, definition in enumerate(self._table.definitions):
+            if definition.construct == "type" and not self._is_nested(number):
+                by_name[definition.name].append(number)
+        for message, handlers in list(self._handlers.items()):
+            definition = self._table.definitions[message]
+            bases = {head(base).rpartition(".")[2] for base in definition.bases}
+            same = [] if self._is_nested(message) else by_name[definition.name]
+            for other in same if len(same) <= MAX_HANDLERS else ():
+                alike = bases & {head(base).rpartition(".")[2] for base in self._table.definitions[other].bases}
+                if other != message and (alike or not bases):
+                    for member, confidence in handlers.items():
+                        known = self._handlers[other].get(member, 0.0)
+                        self._handlers[other][member] = max(known, min(confidence, SAME_NAME if alike else GUESSED))
+
+    def _is_nested(self, number: int) -> bool:
+        return self._table.enclosing_type(self._table.owner_of(number)) is not None
+
+    def _name(self, number: int) -> str:
+        return self._lookup.rules.constructor_name(number)
+
+
+def is_sending(call: Call) -> bool:
+    """Whether a call's name says that it passes a message on."""
+    return not call.constructs and _SENDS.match(call.name) is not None
+
+
+def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
+    """For each type those that derive from a generic type with it as an argument, and their members that take it.
+
+    That is how configurations, validators, repositories, serializers and comparers of a type name it.
+    """
+    found: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    table = lookup.table
+    for number, definition in enumerate(table.definitions):
+        for written in (name for base in definition.bases for name in arguments(base)):
+            about = lookup.type_named(number, value_type(written))
+            if about is None:
+                continue
+            argument, *others = about.numbers
+            if others or argument == number:
+                continue
+            found[argument][number] = about.confidence
+            for member in table.members_of(number):
+                takes = (
+                    name for item in table.definitions[member].parameters or () for name in names_in(item.type_name)
+                )
+                if head(written) in takes:
+                    found[argument][member] = about.confidence
+    return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}

@@ -1,0 +1,92 @@
+"""The YAML files that an operator writes: settings, access mapping, routing rules, corpus boosts. One strict reader."""
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
+
+STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
+"""No unknown key, no value of another type, no change afterwards."""
+
+MAX_BYTES = 1_000_000
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_RULES = {
+    "extra_forbidden": "is no key here; remove it or correct its name",
+    "missing": "is required; give it",
+}
+
+
+class YamlFileError(ValueError):
+    """A file cannot be used; `problems` are all reasons, each as `place: rule`, and the message joins them."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+def read_yaml(path: Path) -> object:
+    """The value of the one document of a file, None when it is empty.
+
+    Raises OSError when the file cannot be read, and YamlFileError, with the line, when it is larger than MAX_BYTES, is
+    no YAML, gives a key twice in one mapping, or uses an alias (`*name`), which can multiply without end.
+    """
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise YamlFileError(f"is larger than {MAX_BYTES:,} bytes; shorten it")
+    try:
+        return yaml.load(content, _StrictLoader)
+    except RecursionError:
+        raise YamlFileError("is not YAML: nested too deeply") from None
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, OverflowError) as error:
+        # The last two are what PyYAML raises for dates, numbers and escapes out of range.
+        raise YamlFileError(f"is not YAML: {' '.join(str(error).split())}") from None
+
+
+def read_model(path: Path, form: type[Model], example: str) -> Model:
+    """The content of a file as the model `form`; `example` names what shows the form.
+
+    Raises OSError and YamlFileError as `read_yaml` does, and YamlFileError naming every place that is not of the form.
+    """
+    value = read_yaml(path)
+    try:
+        return form.model_validate(value)
+    except ValidationError as error:
+        raise YamlFileError(*(_problem(details, example) for details in error.errors())) from None
+
+
+class _StrictLoader(yaml.SafeLoader):
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            raise ComposerError(None, None, "an alias is not allowed; write it out", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """YAML lets the last of two equal keys win without a word; who is granted what must not hang on that."""
+        keys: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in keys:
+                problem = f"the key {key.value!r} stands twice in one mapping"
+                raise ConstructorError(None, None, problem, key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _problem(details: ErrorDetails, example: str) -> str:
+    """One problem as `place: rule`."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in details["loc"]).removeprefix(".")
+    rule = _RULES.get(details["type"])
+    if details["type"] == "model_type":
+        rule = f"must be a mapping of keys to values; see {example}"
+    message = details["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    told = rule or f"is {details['input']!r}; {message}"
+    return f"{place or 'the file'}: {told}"

@@ -1,0 +1,202 @@
+"""Which sources a query asks, and what is refused when the index or the server lacks one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.node import Node
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.writer import IndexContent, Lexicon, write_index
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.checkpoint import Checkpoint, never_stop
+from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.query import QueryRequest, Source
+from groundwire_server.domain.query_result import QueryResult
+from groundwire_server.domain.search import SearchRequest, SearchType
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
+from support.chunks import SCOPE, MakeNode
+from support.engines import engine_over
+
+PUBLIC = AccessContext()
+QUERY = QueryRequest(SCOPE, PUBLIC, "getUser", datetime(2026, 1, 1, tzinfo=UTC))
+WITH_VECTOR = replace(QUERY, query_vector=(1.0, 0.0, 0.0))
+LEXICAL = {Source.BM25_CODE, Source.BM25_NLP}
+
+IndexContentOf = Callable[..., IndexContent]
+Put = Callable[..., RetrievalEngine]
+
+
+class FirstAxis:
+    """An embedder that puts every text on the first axis."""
+
+    name, fingerprint, dimension = "flat", "flat-1", 3
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.asarray([1.0, 0.0, 0.0], dtype=np.float32)
+
+    def embed_texts(self, texts: object) -> NDArray[np.float32]:
+        raise AssertionError("a query embeds only itself")
+
+
+@pytest.fixture
+def put(tmp_path: Path, index_content: IndexContentOf, make_node: MakeNode) -> Put:
+    """`put(change, vectors=...)`: an engine over one node, whose content `change` has had a hand in."""
+
+    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> RetrievalEngine:
+        nodes: list[Node] = [make_node("A", "getUser", symbol="getUser")]
+        content = index_content(nodes, vectors=[(1, 0, 0)] if vectors else None)
+        with patch("os.fsync"), IndexStore(tmp_path).build(SCOPE) as directory:
+            write_index(directory, change(content))
+        return engine_over(EmbeddedBackend(tmp_path), [FirstAxis()])
+
+    return put_version
+
+
+def whole(content: IndexContent) -> IndexContent:
+    return content
+
+
+def without_words(content: IndexContent) -> IndexContent:
+    return replace(content, lexicon=Lexicon())
+
+
+def without_prose(content: IndexContent) -> IndexContent:
+    return replace(content, lexicon=Lexicon(code=content.lexicon.code))
+
+
+def embedded_by(fingerprint: str) -> Callable[[IndexContent], IndexContent]:
+    def change(content: IndexContent) -> IndexContent:
+        assert content.vectors is not None
+        return replace(content, vectors=replace(content.vectors, space=VectorSpace("flat", fingerprint, 3)))
+
+    return change
+
+
+def asked_of(found: QueryResult) -> list[Source]:
+    return [source for source, _ in found.meta.list_lengths]
+
+
+def refusal(engine: RetrievalEngine, query: QueryRequest) -> tuple[Reason, str]:
+    with pytest.raises(PreconditionError) as caught:
+        engine.query(query, never_stop)
+    assert caught.value.metadata["active_index"] == "v1"
+    return caught.value.reason, caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "vectors", "query", "asked"),
+    [
+        (whole, True, WITH_VECTOR, set(Source)),
+        (whole, False, QUERY, set(Source) - {Source.DENSE}),
+        (without_prose, False, QUERY, {Source.BM25_CODE, Source.TRIGRAM}),
+        (without_words, True, WITH_VECTOR, {Source.DENSE, Source.TRIGRAM}),
+        (without_words, False, QUERY, {Source.TRIGRAM}),
+    ],
+)
+def test_who_names_no_source_asks_all_that_the_index_has(
+    put: Put,
+    change: Callable[[IndexContent], IndexContent],
+    vectors: bool,
+    query: QueryRequest,
+    asked: set[Source],
+) -> None:
+    found = put(change, vectors=vectors).query(query, never_stop)
+    assert asked_of(found) == [source for source in Source if source in asked]
+    assert [match.node.id for match in found.matches] == ["shop::main::cs::A"]
+
+
+@pytest.mark.parametrize("source", Source)
+def test_a_named_source_is_the_only_one_that_is_asked(put: Put, source: Source) -> None:
+    query = replace(WITH_VECTOR if source is Source.DENSE else QUERY, sources=(source,))
+    found = put(whole).query(query, never_stop)
+    assert found.meta.list_lengths == ((source, 1),)
+    scores = found.matches[0].scores
+    assert scores is not None
+    assert [other for other in Source if getattr(scores, other.value) is not None] == [source]
+
+
+@pytest.mark.parametrize(
+    ("change", "source", "reason"),
+    [
+        (whole, Source.DENSE, Reason.VECTORS_MISSING),
+        (without_words, Source.BM25_CODE, Reason.LEXICAL_MISSING),
+        (without_prose, Source.BM25_NLP, Reason.LEXICAL_MISSING),
+    ],
+)
+def test_a_named_source_that_the_index_lacks_is_refused(
+    put: Put, change: Callable[[IndexContent], IndexContent], source: Source, reason: Reason
+) -> None:
+    told = refusal(put(change, vectors=False), replace(QUERY, sources=(source, Source.TRIGRAM)))
+    assert told[0] is reason
+    assert "ask other sources" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "source"),
+    [("TOKENIZER_FINGERPRINT", Source.BM25_CODE), ("PROSE_TOKENIZER_FINGERPRINT", Source.BM25_NLP)],
+)
+def test_words_of_another_tokeniser_are_refused_named_or_not(
+    put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, source: Source
+) -> None:
+    engine = put(whole, vectors=False)
+    monkeypatch.setattr(f"groundwire_server.backends.embedded.artifacts.{fingerprint}", "newer rules")
+    for sources in ((source,), ()):
+        told = refusal(engine, replace(QUERY, sources=sources))
+        assert told[0] is Reason.LEXICAL_MISSING
+        assert "was tokenised by other rules than this server's; build it anew" in told[1]
+    (other,) = LEXICAL - {source}
+    assert engine.query(replace(QUERY, sources=(other,)), never_stop).matches
+
+
+def test_vectors_without_their_embedder_are_never_left_out_silently(put: Put) -> None:
+    engine = put(embedded_by("flat-2"))
+    assert refusal(engine, QUERY)[0] is Reason.EMBEDDER_MISMATCH
+    assert engine.query(replace(QUERY, sources=(Source.TRIGRAM,)), never_stop).meta.routing.embedder == ""
+
+
+def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> None:
+    engine = put(embedded_by("flat-1"))
+    found = engine.query(QUERY, never_stop)
+    assert (found.meta.routing.embedder, found.meta.routing.vector_space_id) == ("flat", "flat-1")
+    assert found.matches[0].scores is not None
+    assert found.matches[0].scores.dense == 1.0
+    others = engine.query(replace(QUERY, sources=tuple(LEXICAL)), never_stop).meta.routing
+    assert (others.embedder, others.vector_space_id) == ("", "")
+
+
+def test_a_query_vector_is_never_ignored(put: Put) -> None:
+    reason, message = refusal(put(whole, vectors=False), WITH_VECTOR)
+    assert reason is Reason.VECTORS_MISSING
+    assert "send no query_vector" in message
+
+
+def test_a_query_vector_of_another_dimension_is_refused(put: Put) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        put(whole).query(replace(QUERY, query_vector=(1.0, 0.0)), never_stop)
+    (violation,) = caught.value.violations
+    assert (violation.field, violation.reason) == ("query_vector", Reason.VALUE_MALFORMED)
+
+
+def test_a_query_that_waits_to_be_embedded_asks_whether_anybody_still_waits(put: Put) -> None:
+    def waits(_: str, checkpoint: Checkpoint) -> NDArray[np.float32]:
+        checkpoint()
+        raise AssertionError("it went on for nobody")
+
+    def stop() -> None:
+        raise CancelledError
+
+    engine = put(embedded_by("flat-1"))
+    with patch.object(QueryEncoders, "find", return_value=waits):
+        with pytest.raises(CancelledError):
+            engine.query(QUERY, stop)
+        with pytest.raises(CancelledError):
+            engine.search(SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "getUser", 10), stop)

@@ -1,0 +1,79 @@
+"""The vector of a query: the caller's own, remembered, or embedded by what the index names."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.query_embedding.deferred import DeferredEmbedder
+from support.builds import HashEmbedder
+from support.engines import query_vectors_of
+
+SPACE = VectorSpace("hash", "hash-1", 4)
+
+
+class Counting(HashEmbedder):
+    """Notes what it embeds."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.asked.append(text)
+        return super().embed_query(text)
+
+
+PUBLIC = AccessContext()
+
+
+def test_a_query_is_embedded_once() -> None:
+    embedder = Counting()
+    vectors = query_vectors_of([embedder])
+    first = vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
+    assert vectors.vector("user", (), PUBLIC, SPACE, "v2", never_stop).tobytes() == first.tobytes()
+    assert (
+        query_vectors_of([HashEmbedder()]).vector("user", (), PUBLIC, SPACE, "v1", never_stop).tobytes()
+        == first.tobytes()
+    )
+    assert first.dtype == np.float64
+    assert np.linalg.norm(first) == pytest.approx(1)
+    assert embedder.asked == ["user"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        AccessContext(tenant_id="umbrella"),
+        AccessContext(tenant_id="acme", acl_tags_any=frozenset({"fin"})),
+        AccessContext(tenant_id="acme", classification_labels_all=frozenset({"pii"})),
+        AccessContext(tenant_id="acme", clearance_level=1),
+    ],
+)
+def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(other: AccessContext) -> None:
+    embedder = Counting()
+    vectors = query_vectors_of([embedder])
+    for access in (AccessContext(tenant_id="acme"), other, AccessContext(tenant_id="acme")):
+        vectors.vector("user", (), access, SPACE, "v1", never_stop)
+    assert embedder.asked == ["user", "user"]
+
+
+def test_a_vector_of_the_callers_own_is_not_looked_up() -> None:
+    embedder = Counting()
+    vectors = query_vectors_of([embedder])
+    assert vectors.vector("user", (0, 3, 0, 4), PUBLIC, SPACE, "v1", never_stop).tolist() == [0, 0.6, 0, 0.8]
+    assert embedder.asked == []
+
+
+def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: str) -> Embedder:
+        raise EmbedderError("no such model")
+
+    vectors = query_vectors_of([DeferredEmbedder("hash", "hash-1", 4, fail)])
+    with pytest.raises(PreconditionError) as caught:
+        vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
+    assert caught.value.reason is Reason.EMBEDDER_MISMATCH
+    assert "no such model" in caplog.text

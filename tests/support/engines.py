@@ -1,0 +1,39 @@
+"""Engines over a backend, as the server puts them together but for models."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from groundwire_index.embedding.embedder import Embedder
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.domain.limits import Limits
+from groundwire_server.engine.corpus_boost import CorpusBoosts
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.engine.indexes import Indexes
+from groundwire_server.engine.query import QuerySettings
+from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+from groundwire_server.query_embedding.query_encoders import QueryEncoders
+from groundwire_server.query_embedding.query_vectors import QueryVectors
+
+KEYWORD_ONLY = Rerankers(KeywordReranker())
+
+
+def engine_over(
+    backend: EmbeddedBackend,
+    embedders: Sequence[Embedder] = (),
+    rerankers: Rerankers = KEYWORD_ONLY,
+    override_tags: frozenset[str] = frozenset(),
+) -> RetrievalEngine:
+    """An engine without boosts, in its default settings."""
+    return RetrievalEngine(
+        indexes=Indexes(backend, backend, override_tags),
+        query_vectors=query_vectors_of(embedders),
+        rerankers=rerankers,
+        query_settings=QuerySettings(rerankers.codebert, CorpusBoosts(())),
+        limits=Limits(),
+    )
+
+
+def query_vectors_of(embedders: Sequence[Embedder]) -> QueryVectors:
+    """Embeds by the models themselves."""
+    return QueryVectors(QueryEncoders(embedders, EncoderStore(Path("no such folder"))))
