@@ -75,6 +75,7 @@ format: $(INSTALLED)
 # protoc finds its plugins for type stubs on the PATH.
 stubs: $(INSTALLED)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python protos/generate.py
+	$(BIN)/python client/generate_client.py
 	$(BIN)/python deploy/descriptors.py
 
 clean:

@@ -11,7 +11,7 @@ from groundwire.v1.retrieval_pb2 import SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
 
 if TYPE_CHECKING:  # generic to type checkers alone
-    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper  # pyright: ignore[reportPrivateUsage]
 
 _Value = TypeVar("_Value", bound=int)
 

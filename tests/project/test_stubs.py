@@ -1,4 +1,4 @@
-"""The committed stubs are what the protos generate."""
+"""The committed stubs are what the protos generate, and the synchronous client what the asynchronous one does."""
 
 from pathlib import Path
 
@@ -17,6 +17,13 @@ def test_stubs_are_generated_from_the_protos_as_they_are(tmp_path: Path) -> None
     assert committed.keys() == generated.keys()
     drifted = [name for name, content in generated.items() if committed[name] != content]
     assert not drifted, "run `make stubs`"
+
+
+def test_the_synchronous_client_is_generated_of_the_asynchronous_one(tmp_path: Path) -> None:
+    generated = tmp_path / "_client.py"
+    run_tool("python", "client/generate_client.py", str(generated))
+    committed = ROOT / "client" / "groundwire_client" / "_client.py"
+    assert committed.read_bytes() == generated.read_bytes(), "run `make stubs`"
 
 
 def _stubs(root: Path) -> dict[str, bytes]:

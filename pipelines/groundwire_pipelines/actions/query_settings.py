@@ -84,7 +84,7 @@ class HybridSettings(StepSettings):
         """The parameters of a request for that many matches; a pipeline's `top_k` gives way to `max_candidates`."""
         if self.top_k is None and self.max_candidates is not None:
             top_k = min(top_k, self.max_candidates)
-        given = {name: getattr(self, name) for name in HybridSettings.model_fields}
+        given = {field.name: getattr(self, field.name) for field in HybridParameters.DESCRIPTOR.fields}
         return HybridParameters(**{**given, "top_k": top_k})
 
 

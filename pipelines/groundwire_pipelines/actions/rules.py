@@ -11,7 +11,9 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from groundwire_client import choices
 
 if TYPE_CHECKING:  # generic to type checkers alone
-    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper
+    from google.protobuf.internal.enum_type_wrapper import (
+        _EnumTypeWrapper as EnumTypeWrapper,  # pyright: ignore[reportPrivateUsage]
+    )
 
 _MAX_RRF_K = 1_000_000
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -40,7 +42,8 @@ class NameIn:
     """The value must be the short name of a value of an enum of the contract, such as `bm25` for SEARCH_TYPE_BM25."""
 
     def __init__(self, enum: "EnumTypeWrapper[_Value]", rule: LiteralString) -> None:
-        self._names, self._rule = list(choices(enum)), rule
+        self._names = list(choices(enum))
+        self._rule: LiteralString = rule
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._checked, handler(source))

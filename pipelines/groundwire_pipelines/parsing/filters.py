@@ -101,7 +101,10 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
         if len(given) > 1:
             return None
         flags.update(dict.fromkeys([name] if given else [], any(given)))
-    return node_filter({**narrowed, **flags, "metadata": metadata})
+    narrowing = node_filter({**flags, "metadata": metadata})
+    for name, texts in narrowed.items():
+        getattr(narrowing, name).extend(texts)
+    return narrowing
 
 
 def plain(narrowing: NodeFilter) -> dict[str, object]:

@@ -47,7 +47,7 @@ def test_fetches_the_seeds_and_the_graph_around_them() -> None:
         "nodes": tuple(WALK[2:]),
         "budget_tokens": 100,
         "max_chars": None,
-        "mode": PrioritizationMode.PRIORITIZATION_MODE_BALANCED,
+        "prioritization_mode": PrioritizationMode.PRIORITIZATION_MODE_BALANCED,
         "filter": NodeFilter(is_test=False),
         "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
@@ -201,7 +201,7 @@ def test_chosen_nodes_are_fetched_in_their_order_and_keep_their_place_in_the_wal
     run_action(ACTION, {"prioritization_mode": "graph_first"}, state, make_runtime(retrieval))
     (call,) = retrieval.calls
     assert (call.arguments["seed_ids"], call.arguments["nodes"]) == (("c", "a"), ())
-    assert call.arguments["mode"] is PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST
+    assert call.arguments["prioritization_mode"] == PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST
     places = [(one.id, one.is_seed, one.depth, one.parent_id) for one in state.node_texts]
     assert places == [("c", False, 1, "a"), ("a", True, 0, "")]
 

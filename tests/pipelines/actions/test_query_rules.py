@@ -24,7 +24,7 @@ pipeline:
       action: query
       alpha: 1.5
       fusion: rff
-      sources: [dense, vector]
+      retrievers: [dense, vector]
       vec_limit: 0
       topk: 3
       next: end
@@ -81,9 +81,9 @@ def test_fails_fast(rule: str, raw: dict[str, JsonValue], fields: dict[str, str]
         ("max-candidates-too-few", {"max_candidates": 9, "vec_limit": 10}),
         ("max-candidates-too-few", {"max_candidates": 9, "lex_limit": 10}),
         ("diversify-strength-malformed", {"diversify_strength": 1.5}),
-        ("source-unknown", {"retrievers": ["vector"]}),
-        ("source-repeated", {"retrievers": ["dense", "dense"]}),
-        ("sources-malformed", {"sources": "dense"}),
+        ("retriever-unknown", {"retrievers": ["vector"]}),
+        ("retriever-repeated", {"retrievers": ["dense", "dense"]}),
+        ("retrievers-malformed", {"retrievers": "dense"}),
         ("fusion-unknown", {"fusion": "sum"}),
         ("rrf-k-not-positive", {"fusion": "rrf", "rrf_k": 0}),
         ("rrf-k-too-great", {"fusion": "rrf", "rrf_k": 1_000_001}),
@@ -154,8 +154,8 @@ def test_a_file_with_a_wrong_step_is_refused_with_every_problem_at_its_line(tmp_
         (8, "steps.ask.fusion", "'rff' is unknown: use one of adaptive, rrf, weighted"),
         (
             9,
-            "steps.ask.sources.1",
-            "'vector' is unknown: use one of dense, bm25_code, bm25_nlp, trigram",
+            "steps.ask.retrievers.1",
+            "'vector' is unknown: use one of dense, bm25_code, bm25_prose, trigram",
         ),
         (10, "steps.ask.vec_limit", "must be greater than or equal to 1, not 0"),
         (11, "steps.ask.topk", "unknown key; did you mean 'top_k'?"),
@@ -168,7 +168,7 @@ def test_a_file_with_a_wrong_step_is_refused_with_every_problem_at_its_line(tmp_
 def test_a_file_must_give_the_settings_that_a_step_needs(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     lines = [line for line in WRONG.splitlines() if line.strip().split(":")[0] not in ("alpha", "fusion", "topk")]
-    path.write_text("\n".join(line for line in lines if "sources" not in line and "vec_limit" not in line))
+    path.write_text("\n".join(line for line in lines if "retrievers" not in line and "vec_limit" not in line))
     with pytest.raises(DefinitionError) as caught:
         load_pipeline(str(path))
     keys = [problem.key for problem in caught.value.problems if problem.key.startswith("settings.")]

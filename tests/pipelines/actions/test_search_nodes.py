@@ -123,7 +123,7 @@ def test_query_can_be_what_a_model_step_wrote(
     raw: dict[str, JsonValue] = {"search_type": "bm25", "query_from": source}
     run_action(ACTION, raw | ({"query_parser": parser} if parser else {}), state, make_runtime(retrieval))
     arguments = retrieval.calls[0].arguments
-    assert (arguments["query"], arguments["filter"].languages) == (query, languages)
+    assert (arguments["query"], tuple(arguments["filter"].languages)) == (query, languages)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("top-k-malformed", {"top_k": "many"}, {}, {}),
         ("rerank-unknown", {"rerank": "bert"}, {}, {}),
         ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword"}, {}, {}),
-        ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert_rerank"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert"}, {}, {}),
         ("rrf-k-not-positive", {"search_type": "hybrid", "rrf_k": 0}, {}, {}),
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),

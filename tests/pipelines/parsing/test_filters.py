@@ -3,7 +3,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_client import NodeFilter, node_filter
+from groundwire_client import NodeFilter, metadata_of, node_filter
 from groundwire_pipelines.parsing.filters import FILTER_NAMES, merged
 
 PATHS = ["", "s", "src", "src/", "src/a", "src/b/c", "lib/"]
@@ -17,8 +17,15 @@ def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(st.sampled_from(PATHS if field == "path_prefixes" else WORDS), max_size=3).map(tuple)
 
 
+def made(metadata: dict[str, Any], **fields: Any) -> NodeFilter:
+    """A filter of these fields, empty strings among them."""
+    narrowing = node_filter({"metadata": metadata})
+    narrowing.MergeFrom(NodeFilter(**fields))
+    return narrowing
+
+
 FILTERS = st.builds(
-    NodeFilter,
+    made,
     is_latest=st.sampled_from([None, True, False]),
     is_test=st.sampled_from([None, True, False]),
     is_generated=st.sampled_from([None, True, False]),
@@ -46,10 +53,11 @@ def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
     )
     metadata = all(
         any(node[key] == one and isinstance(node[key], bool) == isinstance(one, bool) for one in alternatives)
-        for key, value in narrowing.metadata.items()
+        for key, value in metadata_of(narrowing).items()
         for alternatives in [value if isinstance(value, tuple) else (value,)]
     )
-    return lists and metadata and all(getattr(narrowing, flag) in (None, node[flag]) for flag in FLAGS)
+    given = {field.name: value for field, value in narrowing.ListFields()}
+    return lists and metadata and all(given.get(flag, node[flag]) == node[flag] for flag in FLAGS)
 
 
 @given(FILTERS, FILTERS, NODES)
