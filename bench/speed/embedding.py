@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.quality.sets import Document, JudgedQuery
-from bench.speed.report import Grid
+from bench.shared.results import Grid
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.names import PACKAGED_MODELS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import GroundwireClient, Scope, SearchType
+from groundwire_client import GroundwireClient, IndexScope, SearchType
 from support.program import Server, run_ok, write_jsonl
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,12 @@ def test_a_text_query_is_served_without_what_builds(
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("GROUNDWIRE_EXECUTABLE", str(environment / "groundwire"))
     with Server(data) as server, GroundwireClient(server.address, timeout=60) as client:
-        found = client.search(Scope("shop", "main"), "who pays bills", search_type=SearchType.SEMANTIC, top_k=1)
+        found = client.search(
+            IndexScope(repository="shop", branch="main"),
+            "who pays bills",
+            search_type=SearchType.SEARCH_TYPE_SEMANTIC,
+            top_k=1,
+        )
     assert [hit.id for hit in found.hits] == ["shop::main::md::T1"]
     absent = f"import importlib.util as u; print([n for n in {BUILDING!r} if u.find_spec(n)])"
     found_there = subprocess.run(

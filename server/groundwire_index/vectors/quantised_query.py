@@ -1,0 +1,105 @@
+"""A query held against the codes of vectors: which rows are likely near it, and which certainly are not.
+
+Either answer is a function of the query and of the rows that are asked about. `likely` is RaBitQ's first stage (Gao &
+Long 2024) with integer weights: the rotated query's inner product with a row's signs, each worth 1, which estimates
+their cosine but for a factor that hardly differs between rows. `bounded` is certain: an inner product with a row's
+bytes is off by no more than the lengths of what the bytes of both leave out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.vectors.quantised_scan import most_agreeing, similarity_bounds
+from groundwire_index.vectors.rotation import rotated
+from groundwire_index.vectors.vector_codes import LARGEST_BYTE, VectorCodes, codes_of, packed
+
+_LARGEST_WEIGHT = 3
+_SPREAD = 2.0
+"""The largest weight stands for components of this many root mean squares; 1.8 to 2.6 find the same rows."""
+_LARGEST_COMPONENT = 2**15 - 1
+_LARGEST_PRODUCT = 2**31 - 1
+_ROWS_TO_COMPILE_WITH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class QuantisedQuery:
+    """A rotated unit query as the codes need it.
+
+    `opposite`, `low` and `high` are [words]: the signs it has not, and the bits of its components' weights.
+    `components` [dimension] times `scale` are its components, but for a difference of length `error`.
+    """
+
+    opposite: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    components: NDArray[np.int16]
+    scale: float
+    error: float
+
+    def likely(
+        self, codes: VectorCodes, mask: NDArray[np.bool_], visible: int, width: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The `width` rows of a mask [n] that agree most, and all that tie with the last; ascending, with agreements.
+
+        `visible` is how many rows the mask has.
+        """
+        return most_agreeing(codes.signs, self.opposite, self.low, self.high, mask, visible, width)
+
+    def bounded(self, codes: VectorCodes, rows: NDArray[np.int64]) -> "BoundedRows":
+        """Rows [m] with bounds of their similarities."""
+        # No row's bytes are longer than the largest byte in every place.
+        error_of_scale = LARGEST_BYTE * np.sqrt(len(self.components)) * self.error
+        least, most = similarity_bounds(codes.bytes, codes.bounds, rows, self.components, self.scale, error_of_scale)
+        return BoundedRows(rows, least, most)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRows:
+    """Rows [m] whose similarities are at least and at most so much [m]."""
+
+    rows: NDArray[np.int64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+    def among(self, chosen: NDArray[np.bool_]) -> "BoundedRows":
+        """Some of them, by a mask [m]."""
+        return BoundedRows(self.rows[chosen], self.least[chosen], self.most[chosen])
+
+    def possible(self, count: int, ceiling: float) -> NDArray[np.int64]:
+        """All rows that can be among the `count` most similar of those that are at most `ceiling` similar."""
+        threshold = _largest(self.least[self.most < ceiling], count)
+        return self.rows[(self.most >= threshold) & (self.least <= ceiling)]
+
+
+def quantised(query: NDArray[np.float64]) -> QuantisedQuery:
+    """Codes of a unit query [dimension]."""
+    components = rotated(query[np.newaxis, :])
+    magnitudes = np.abs(components)
+    step = _SPREAD / (_LARGEST_WEIGHT * np.sqrt(len(query)))
+    weights = np.minimum(np.rint(magnitudes / step), _LARGEST_WEIGHT).astype(np.uint8)
+    # The sum of products with bytes must fit, whatever the bytes are.
+    room = _LARGEST_PRODUCT / LARGEST_BYTE - len(query)
+    scale = max(float(magnitudes.max()) / _LARGEST_COMPONENT, float(magnitudes.sum()) / room)
+    whole = np.rint(components[0] / scale)
+    opposite, low, high = packed(np.concatenate([components < 0, weights % 2 == 1, weights >= 2]))
+    error = float(np.sqrt(np.square(components[0] - whole * scale).sum()))
+    return QuantisedQuery(opposite, low, high, whole.astype(np.int16), scale, error)
+
+
+def compile_ahead() -> None:
+    """Compiles what a search over codes needs, or loads it from the cache, so that no caller waits for it."""
+    rows = np.eye(_ROWS_TO_COMPILE_WITH, dtype=np.float32)
+    codes = codes_of(rows)
+    for values in (codes.signs, codes.bytes, codes.bounds):
+        values.setflags(write=False)  # as those of an index are: what is compiled depends on it
+    everyone = np.ones(len(rows), dtype=np.bool_)
+    query = quantised(rows[0].astype(np.float64))
+    likely, _ = query.likely(codes, everyone, len(rows), 1)
+    query.bounded(codes, likely)
+
+
+def _largest(values: NDArray[np.float64], count: int) -> float:
+    """The `count`th largest value; below all if there are fewer."""
+    return float(np.partition(values, len(values) - count)[len(values) - count]) if len(values) >= count else -np.inf
