@@ -52,7 +52,8 @@ def write_adapter(path: Path, adapter: Mapping[str, Factors]) -> None:
 
 def merged(weights: Mapping[str, Floats], adapter: Mapping[str, Factors]) -> dict[str, Floats]:
     """The weights with half of each product added to that of its layer. Raises KeyError when there is no such layer."""
-    changed = {
-        f"{name}.weight": weights[f"{name}.weight"] + STRENGTH * factors.product() for name, factors in adapter.items()
+    changed: dict[str, Floats] = {
+        f"{name}.weight": np.add(weights[f"{name}.weight"], STRENGTH * factors.product(), dtype=np.float32)
+        for name, factors in adapter.items()
     }
     return {**weights, **changed}
