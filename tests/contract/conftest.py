@@ -129,7 +129,7 @@ def platform_server(platform_data: Path) -> Iterator[Server]:
     """A server without models, at which auditors may query deleted nodes; it routes by `ROUTING`."""
     routing = platform_data.with_name("routing.yaml")
     routing.write_text(ROUTING)
-    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": AUDITOR_TAG, "GROUNDWIRE_ROUTING": str(routing)}
+    environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": AUDITOR_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with Server(platform_data, "--embedder", "none", environment=environment) as server:
         yield server
 

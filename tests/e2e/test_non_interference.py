@@ -140,7 +140,7 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: st
 def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over each folder."""
     whole, trimmed = folders
-    environment = {"GROUNDWIRE_VISIBILITY_OVERRIDE_ACL_TAGS": "sec"}
+    environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": "sec"}
     with (
         Server(whole, "--embedder", "none", environment=environment) as first,
         Server(trimmed, "--embedder", "none", environment=environment) as second,

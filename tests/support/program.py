@@ -11,12 +11,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from support.forked_program import ForkedProgram
+
 START_SECONDS = 120
 STOP_SECONDS = 60
+END_SECONDS = 600
 
 
 def executable() -> str:
@@ -24,12 +28,33 @@ def executable() -> str:
     return os.environ.get("GROUNDWIRE_EXECUTABLE") or str(Path(sys.executable).with_name("groundwire"))
 
 
+def start(
+    *arguments: str | Path, environment: Mapping[str, str] | None = None
+) -> "subprocess.Popen[str] | ForkedProgram":
+    """Starts `groundwire ARGUMENTS`: from nothing, if it is another installation or if libraries or Python are told
+    something by `environment`, which they read when they are loaded.
+    """
+    own = all(name.startswith("GROUNDWIRE_") for name in environment or {})
+    if own and "GROUNDWIRE_EXECUTABLE" not in os.environ:
+        return ForkedProgram(list(map(str, arguments)), _environment(environment))
+    return subprocess.Popen(
+        [executable(), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=_environment(environment),
+    )
+
+
 def run(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Runs `groundwire ARGUMENTS` to its end."""
-    command = [executable(), *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=_environment(environment), timeout=600, check=False
-    )
+    process = start(*arguments, environment=environment)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr, ThreadPoolExecutor(1) as pool:
+        errors = pool.submit(process.stderr.read)
+        output = process.stdout.read()
+        return subprocess.CompletedProcess(arguments, process.wait(END_SECONDS), output, errors.result())
 
 
 def run_ok(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> str:
@@ -43,20 +68,12 @@ class Server:
     """A `groundwire serve` process on a free port; a context manager that drains it."""
 
     def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
-        command = [
-            executable(),
-            "serve",
-            "--data",
-            str(data),
-            "--listen",
-            "127.0.0.1:0",
-            "--log-format",
-            "json",
-            *flags,
-        ]
+        command = ("serve", "--data", str(data), "--listen", "127.0.0.1:0", "--log-format", "json", *flags)
         defaults = {"GROUNDWIRE_DRAIN_PAUSE_SECONDS": "0", **(environment or {})}
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environment(defaults))
+        self.process = start(*command, environment=defaults)
+        assert self.process.stdout is not None
         assert self.process.stderr is not None
+        self.process.stdout.close()  # all that it tells is in its log
         self.log: list[str] = []
         self.log_ended = threading.Event()
         self._listening: queue.Queue[str] = queue.Queue()

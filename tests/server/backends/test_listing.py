@@ -1,5 +1,6 @@
 """What a caller may not see is not opened for it: not in a listing, and not when it names it."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,16 +39,19 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Scope]:
     return scopes
 
 
-@pytest.fixture
-def data(tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]) -> Path:
+@pytest.fixture(scope="module")
+def data(
+    tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> Path:
     """A public version of `shop main`, and many of `shop hidden` for finance and of `vault open` for everybody."""
+    data = tmp_path_factory.mktemp("listed")
     public = Scope("shop", "main", "v1")
-    publish(tmp_path, [make_node("A", scope=public)], scope=public)
+    publish(data, [make_node("A", scope=public)], scope=public)
     for number in range(VERSIONS):
         hidden, other = Scope("shop", "hidden", f"v{number}"), Scope("vault", "open", f"v{number}")
-        publish(tmp_path, [make_node("A", scope=hidden, access=HIDDEN)], scope=hidden)
-        publish(tmp_path, [make_node("A", scope=other)], scope=other)
-    return tmp_path
+        publish(data, [make_node("A", scope=hidden, access=HIDDEN)], scope=hidden)
+        publish(data, [make_node("A", scope=other)], scope=other)
+    return data
 
 
 def listed(backend: EmbeddedBackend, access: AccessContext, scopes: Scopes) -> list[str]:
@@ -137,10 +141,8 @@ def test_who_sees_nothing_of_a_version_never_has_it_opened(data: Path, opened: l
         assert len(opened) == 1
 
 
-def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = IndexStore(data)
+def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(data: Path, tmp_path: Path) -> None:
+    store = IndexStore(shutil.copytree(data, tmp_path, dirs_exist_ok=True))
     one, other = (store.directory(Scope("shop", "hidden", version)) for version in ("v1", "v2"))
     policies = KnownPolicies(most_classes=3)
     for directory in (one, other, one):

@@ -13,7 +13,6 @@ from groundwire_server.rpc.identity.json_web_keys import KeySetError, KeyTable, 
 from groundwire_server.rpc.identity.key_sources import KeySource
 
 MAX_WAITING = 256
-"""How many calls may wait for a refresh at a time; a call with an unknown key beyond that is refused at once."""
 
 
 class KeyRing:
@@ -25,8 +24,18 @@ class KeyRing:
     whoever invents key ids cannot make this server ask more often than that.
     """
 
-    def __init__(self, source: KeySource, algorithms: Sequence[str], changed: Callable[[], None]) -> None:
-        """`changed` is called when keys have come or gone, before any of them is used."""
+    def __init__(
+        self,
+        source: KeySource,
+        algorithms: Sequence[str],
+        changed: Callable[[], None],
+        max_waiting: int = MAX_WAITING,
+    ) -> None:
+        """`changed` is called when keys have come or gone, before any of them is used.
+
+        At most `max_waiting` calls wait for a refresh at a time; a call with an unknown key beyond that is refused.
+        """
+        self._max_waiting = max_waiting
         self._source = source
         self._algorithms = algorithms
         self._changed = changed
@@ -67,7 +76,7 @@ class KeyRing:
 
     def _may_wait(self) -> bool:
         if self._reading is not None and not self._reading.done():
-            return self._waiting < MAX_WAITING
+            return self._waiting < self._max_waiting
         return time.monotonic() - self._began >= self._source.pause_seconds
 
     def _refreshed(self) -> asyncio.Task[None]:

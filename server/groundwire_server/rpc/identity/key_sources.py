@@ -21,7 +21,6 @@ from groundwire_server.rpc.identity.json_web_keys import KeySetError
 
 MAX_SET_BYTES = 1_048_576
 READ_SECONDS = 5.0
-"""How long one read of a socket may take, and how long all of an answer may."""
 _CHUNK_BYTES = 65_536
 
 
@@ -42,17 +41,18 @@ class KeyFile:
     period_seconds = 2.0
     pause_seconds = 1.0
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, max_bytes: int = MAX_SET_BYTES) -> None:
         self._path = path
+        self._max_bytes = max_bytes
 
     def read(self) -> bytes:
         """The file's content. Raises KeySetError."""
         try:
             with self._path.open("rb") as file:
-                content = file.read(MAX_SET_BYTES + 1)
+                content = file.read(self._max_bytes + 1)
         except OSError as error:
             raise KeySetError(f"{error.strerror}; give a readable JSON Web Key Set") from None
-        return _bounded(content)
+        return _bounded(content, self._max_bytes)
 
 
 class KeyUrl:
@@ -60,27 +60,36 @@ class KeyUrl:
 
     pause_seconds = 10.0
 
-    def __init__(self, url: str, period_seconds: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        period_seconds: float,
+        max_bytes: int = MAX_SET_BYTES,
+        read_seconds: float = READ_SECONDS,
+    ) -> None:
+        """One read of a socket may take `read_seconds`, and so may all of an answer."""
         self.period_seconds = period_seconds
+        self._max_bytes = max_bytes
+        self._read_seconds = read_seconds
         self._url = url
         self._opener = _opener()
 
     def read(self) -> bytes:
         """The resource's content. Raises KeySetError."""
-        end = time.monotonic() + READ_SECONDS
+        end = time.monotonic() + self._read_seconds
         request = Request(self._url, headers={"Accept": "application/jwk-set+json, application/json"})
         content = bytearray()
         try:
-            with self._opener.open(request, timeout=READ_SECONDS) as answer:
-                while len(content) <= MAX_SET_BYTES and (chunk := answer.read1(_CHUNK_BYTES)):
+            with self._opener.open(request, timeout=self._read_seconds) as answer:
+                while len(content) <= self._max_bytes and (chunk := answer.read1(_CHUNK_BYTES)):
                     content += chunk
                     if time.monotonic() > end:
-                        raise KeySetError(f"takes longer than {READ_SECONDS:g} s to answer")
+                        raise KeySetError(f"takes longer than {self._read_seconds:g} s to answer")
         except HTTPError as error:
             raise KeySetError(f"answers with HTTP status {error.code}") from None
         except (OSError, HTTPException) as error:
             raise KeySetError(f"cannot be read: {' '.join(str(error).split())}") from None
-        return _bounded(bytes(content))
+        return _bounded(bytes(content), self._max_bytes)
 
 
 def _opener() -> OpenerDirector:
@@ -98,7 +107,7 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _bounded(content: bytes) -> bytes:
-    if len(content) > MAX_SET_BYTES:
-        raise KeySetError(f"is longer than {MAX_SET_BYTES} bytes")
+def _bounded(content: bytes, max_bytes: int) -> bytes:
+    if len(content) > max_bytes:
+        raise KeySetError(f"is longer than {max_bytes} bytes")
     return content

@@ -23,7 +23,9 @@ class VerifiedTokens:
     get in: those that are refused cannot push others out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_TOKENS) -> None:
+        """Remembers at most `most` tokens."""
+        self._most = most
         self._tokens: OrderedDict[bytes, _Verified] = OrderedDict()
 
     def find(self, token: str) -> Caller | None:
@@ -41,7 +43,7 @@ class VerifiedTokens:
     def add(self, token: str, caller: Caller, until: float) -> None:
         """Remembers a token until it expires, at `until` in seconds since 1970."""
         self._tokens[_digest(token)] = _Verified(caller, until)
-        if len(self._tokens) > MAX_TOKENS:
+        if len(self._tokens) > self._most:
             self._tokens.popitem(last=False)
 
     def clear(self) -> None:

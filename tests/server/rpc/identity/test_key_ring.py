@@ -10,9 +10,8 @@ import pytest
 import structlog
 
 from groundwire_server.domain.errors import IdentityUnavailableError
-from groundwire_server.rpc.identity import key_ring
 from groundwire_server.rpc.identity.json_web_keys import KeySetError
-from groundwire_server.rpc.identity.key_ring import KeyRing
+from groundwire_server.rpc.identity.key_ring import MAX_WAITING, KeyRing
 from support.token_issuer import SigningKey, key_set
 
 pytestmark = pytest.mark.asyncio
@@ -42,8 +41,10 @@ class Source:
 
 
 @asynccontextmanager
-async def keeping(source: Source, changes: list[None] | None = None) -> AsyncIterator[KeyRing]:
-    ring = KeyRing(source, ("ES256",), lambda: None if changes is None else changes.append(None))
+async def keeping(
+    source: Source, changes: list[None] | None = None, max_waiting: int = MAX_WAITING
+) -> AsyncIterator[KeyRing]:
+    ring = KeyRing(source, ("ES256",), lambda: None if changes is None else changes.append(None), max_waiting)
     await ring.start()
     try:
         yield ring
@@ -83,10 +84,9 @@ async def test_calls_that_need_the_same_reading_share_it_and_known_keys_do_not_w
     assert source.reads == 2
 
 
-async def test_no_more_calls_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_ring, "MAX_WAITING", 3)
+async def test_no_more_calls_wait_than_may() -> None:
     source = Source()
-    async with keeping(source) as ring:
+    async with keeping(source, max_waiting=3) as ring:
         source.pause_seconds = 0.0
         source.open.clear()
         waiting = [asyncio.create_task(knows(ring, NEW)) for _ in range(3)]

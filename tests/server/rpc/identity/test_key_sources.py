@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.rpc.identity import key_sources
 from groundwire_server.rpc.identity.json_web_keys import KeySetError
 from groundwire_server.rpc.identity.key_sources import KeyFile, KeyUrl
 from support.http_site import HttpSite, http_site
@@ -48,22 +47,19 @@ def test_a_host_that_is_not_there_is_told(site: HttpSite) -> None:
         KeyUrl("http://127.0.0.1:1/keys", 60).read()
 
 
-def test_an_answer_that_never_ends_is_given_up(site: HttpSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_sources, "READ_SECONDS", 0.2)
+def test_an_answer_that_never_ends_is_given_up(site: HttpSite) -> None:
     site.drips = True
     with pytest.raises(KeySetError, match=r"takes longer than 0\.2 s to answer"):
-        KeyUrl(site.url, 60).read()
+        KeyUrl(site.url, 60, read_seconds=0.2).read()
 
 
 @pytest.mark.parametrize("kind", ["file", "url"])
-def test_a_set_that_is_too_long_is_told(
-    site: HttpSite, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_sources, "MAX_SET_BYTES", 100)
+def test_a_set_that_is_too_long_is_told(site: HttpSite, tmp_path: Path, kind: str) -> None:
     site.body = b" " * 101
     (tmp_path / "keys").write_bytes(site.body)
+    file, url = KeyFile(tmp_path / "keys", max_bytes=100), KeyUrl(site.url, 60, max_bytes=100)
     with pytest.raises(KeySetError, match="is longer than 100 bytes"):
-        (KeyFile(tmp_path / "keys") if kind == "file" else KeyUrl(site.url, 60)).read()
+        (file if kind == "file" else url).read()
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from groundwire_server.domain.grants import Caller, Grant
-from groundwire_server.rpc.identity import verified_tokens
 from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
 
 CALLER = Caller("alice", Grant(clearance_level=2))
@@ -26,9 +25,8 @@ def test_all_are_forgotten_at_once() -> None:
     assert tokens.find("token") is None
 
 
-def test_the_one_not_used_for_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verified_tokens, "MAX_TOKENS", 2)
-    tokens = VerifiedTokens()
+def test_the_one_not_used_for_longest_makes_room() -> None:
+    tokens = VerifiedTokens(most=2)
     for name in ("a", "b"):
         tokens.add(name, CALLER, time.time() + 60)
     tokens.find("a")

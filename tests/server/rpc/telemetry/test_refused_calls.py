@@ -9,9 +9,8 @@ from groundwire_server.rpc.telemetry.refused_calls import RefusedCalls
 
 
 @pytest.mark.asyncio
-async def test_refusals_are_told_once_in_a_while_by_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundwire_server.rpc.telemetry.refused_calls.PERIOD_SECONDS", 0.05)
-    refused = RefusedCalls()
+async def test_refusals_are_told_once_in_a_while_by_method() -> None:
+    refused = RefusedCalls(period_seconds=0.05)
     with structlog.testing.capture_logs() as lines:
         for _ in range(3):
             refused.note("a.A/Search")

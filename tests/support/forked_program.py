@@ -1,0 +1,73 @@
+"""A process of `groundwire` that is forked from one which has loaded the libraries.
+
+Loading them takes several times as long as what most tests ask of the program. So each test process has one more that
+loads them once and forks for each start. What it forks is a process of its own, with arguments, environment, streams,
+signals and an exit code; the workers that a server starts load everything themselves.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import IO
+
+_CONTEXT = get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["support.loaded_libraries"])
+_STDOUT, _STDERR = 1, 2
+
+
+class ForkedProgram:
+    """Runs `groundwire ARGUMENTS`. Has what tests use of `subprocess.Popen`."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        readers, writers = zip(*(_CONTEXT.Pipe(duplex=False) for _ in (_STDOUT, _STDERR)), strict=True)
+        self._process = _CONTEXT.Process(target=_begin, args=(list(arguments), dict(environment), *writers))
+        self._process.start()
+        for writer in writers:
+            writer.close()
+        self.stdout, self.stderr = map(_text, readers)
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    def poll(self) -> int | None:
+        """The exit code, minus the number of the signal that ended it; None while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for the end; raises `subprocess.TimeoutExpired` after `timeout` seconds."""
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("groundwire", timeout or 0)
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Asks it to end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self._process.kill()
+
+
+def _text(reader: Connection) -> IO[str]:
+    with reader:
+        return os.fdopen(os.dup(reader.fileno()), encoding="utf-8")
+
+
+def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection, stderr: Connection) -> None:
+    for stream, descriptor in ((stdout, _STDOUT), (stderr, _STDERR)):
+        os.dup2(stream.fileno(), descriptor)
+        stream.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["groundwire", *arguments]
+    from groundwire_server.cli import main
+
+    main()

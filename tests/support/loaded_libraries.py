@@ -1,0 +1,19 @@
+"""Loads what the program needs to build and to serve an index, and starts no thread, so that it can be forked then."""
+
+import gc
+from importlib import import_module
+
+from groundwire_server.rpc.threads import bound_native_threads
+
+bound_native_threads()  # before the numeric libraries are loaded, as `groundwire serve` does
+for module in (
+    "groundwire_ingest.build.build",
+    "groundwire_ingest.recognise",
+    "groundwire_server.cli",
+    "groundwire_server.rpc.compose",
+    "groundwire_server.rpc.serve",
+):
+    import_module(module)
+import_module("groundwire.tokens").TokenCounter()  # its vocabulary
+import_module("groundwire_server.backends.embedded.coded_query").compile_ahead()
+gc.freeze()  # otherwise the collector of each fork goes through all of it, and so copies it
