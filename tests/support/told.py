@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,8 @@ def texts_of(snapshot: Snapshot, ids: Sequence[str]) -> list[StoredText]:
 
 def microseconds(time: datetime | None) -> int | None:
     """A time as candidates tell it."""
-    return None if time is None else int(np.datetime64(time.replace(tzinfo=None), "us").astype(np.int64))
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return None if time is None else (time - epoch) // timedelta(microseconds=1)
 
 
 def _place(found: Candidates, retriever: Retriever, position: int) -> Place | None:

@@ -67,6 +67,7 @@ def search_nodes(
     reranker = _reranker(request.rerank, rerankers)
     check_held(snapshot, retrievers, _ADVICE)
     vector = vector_of(request, snapshot, query_vectors, checkpoint) if Retriever.DENSE in retrievers else None
+    checkpoint()
     depth = request.top_k * (reranker.widen_factor if reranker else 1)
     with stage("retrieve"):
         found = snapshot.retrieve(Retrieval(request.query, vector, dict.fromkeys(retrievers, depth)), checkpoint)

@@ -103,7 +103,8 @@ def fuse(
     """One list of all retrievers' candidates, at most `max_candidates` long."""
     if mode is FusionMode.RRF:
         ranks = [found.ranks for found in candidates.by_retriever.values()]
-        positions, fused = np.arange(len(candidates)), reciprocal_rank_fusion(ranks, parameters.rrf_k)
+        fused = reciprocal_rank_fusion(ranks, parameters.rrf_k)
+        positions = np.flatnonzero(fused)
         final = fused / highest_fused(len(ranks), parameters.rrf_k)
     else:
         positions, shares = weighted_fusion(candidates, dict(weights))

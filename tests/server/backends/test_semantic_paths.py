@@ -187,7 +187,8 @@ COMPILED_AHEAD = """
 import sys
 from pathlib import Path
 import numpy as np
-from groundwire_index.vectors import quantised_scan, quantised_query, semantic
+from groundwire_index.vectors import quantised_scan, quantised_query
+from groundwire_server.backends.embedded import semantic
 from groundwire_index.vectors.vectors import VectorTable, write_vectors
 
 quantised_query.compile_ahead()

@@ -67,7 +67,7 @@ def hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
         process=names,
         doc_class=names,
         workflow_id=names,
-        sources=st.lists(st.sampled_from(Retriever), max_size=4).map(tuple),
+        retrievers=st.lists(st.sampled_from(Retriever), max_size=4).map(tuple),
         fusion=st.none() | st.sampled_from(FusionMode),
         rrf_k=int32,
         rerank=st.booleans(),
