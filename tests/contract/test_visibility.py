@@ -89,7 +89,7 @@ def test_only_those_who_may_ask_for_deleted_nodes(
     channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Visibility
 ) -> None:
     service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
-    row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle")
+    row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle")
     check_refused(row, getattr(service(channel), method))
 
 
