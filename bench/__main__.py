@@ -9,33 +9,29 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Scenario
-from bench.quality.sets import read_corpus, read_queries
+from bench.peers.environments import PEERS, InstallError, install, installed
+from bench.quality.sets import SetError, read_corpus, read_queries
+from bench.shared.results import console, explained, write_results
 from bench.speed import throughput as loads
 from bench.speed.comparison import Plan, compare
+from bench.speed.corpus import Corpus
 from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
 from bench.speed.ingest import measure_ingest, write_source
-from bench.speed.output import console, explained, write_latency, write_scale, write_tables
-from bench.speed.peers import PEERS, InstallError, install, installed
 from bench.speed.plot import plot_throughput
-from bench.speed.report import (
-    ENGINE,
-    GROUNDWIRE,
-    TRANSPORT,
-    show,
-    write_json,
-)
+from bench.speed.protocol import Scenario, UnsupportedError
+from bench.speed.report import ENGINE, GROUNDWIRE, TRANSPORT, write_latency, write_scale
 from bench.speed.scenarios import SCENARIOS
 from bench.speed.semantic_paths import measure_paths
 from bench.speed.synthesis import Shape, write_corpus
-from bench.speed.systems import System, own_system
+from bench.speed.systems import AdapterError, System, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
 from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_ingest.errors import IngestError
 
+_ERRORS = (AdapterError, IngestError, SetError, UnsupportedError)
 SIZES = (20_000, 200_000, 1_000_000)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -63,14 +59,13 @@ def latency(
     only: Only = None,
 ) -> None:
     """Median, p95 and p99 of every call, beside its floors and the peers, and recall@10."""
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         scenarios = _chosen(only, SCENARIOS)
         corpus = _corpus(out, nodes, policy_classes, progress)
         systems = _systems(floors, peers)
         plan = Plan(scenarios, clients or (1, 8), rounds, calls)
         comparison = compare(systems, corpus, plan, out / f"run-{nodes}", progress)
         progress.stop()
-        show(console, comparison)
         write_latency(out, f"latency-{nodes}", comparison, plan)
 
 
@@ -85,7 +80,7 @@ def throughput(
     only: Only = None,
 ) -> None:
     """Calls a second of closed loops, with the CPU time that server and clients take a call."""
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         scenarios = _chosen(only, loads.KINDS)
         corpus = _corpus(out, nodes, policy_classes, progress)
         measured = loads.measure_throughput(
@@ -99,10 +94,8 @@ def throughput(
         )
         progress.stop()
         name = f"throughput-{nodes}"
-        tables = loads.grids(measured, nodes)
-        write_tables(out / f"{name}.md", tables)
         content = {"loads": [{**asdict(load), "capacity": load.capacity} for load in measured], "corpus": corpus.shape}
-        write_json(out / f"{name}.json", content)
+        write_results(out, name, loads.grids(measured, nodes), content)
         plot_throughput(out / f"{name}.png", f"Closed loops over the wire, {nodes:,} nodes", measured)
 
 
@@ -117,7 +110,7 @@ def scale(
     only: Only = None,
 ) -> None:
     """How the median of every call, the start and the memory of a server follow the number of nodes."""
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         plan = Plan(_chosen(only, SCENARIOS), (1,), rounds, calls)
         comparisons, footprints = [], []
         for size in nodes or SIZES:
@@ -144,7 +137,7 @@ def text(
     # The other commands must not pay seconds for loading torch.
     from bench.speed.embedding import measure_embedding
 
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         corpus = read_corpus(corpus_file)
         asked = read_queries(queries_file, corpus)[:queries]
         embedding = measure_embedding(corpus, asked, embedder)
@@ -152,8 +145,8 @@ def text(
         work = out / "run-text"
         loads = measure_text_queries(corpus, texts, embedder, clients or (1, 32), rounds, work, progress)
         progress.stop()
-        write_tables(out / "text.md", [text_grid(loads, len(corpus)), *embedding])
-        write_json(out / "text.json", {"loads": [asdict(one) for one in loads]})
+        tables = [text_grid(loads, len(corpus)), *embedding]
+        write_results(out, "text", tables, {"loads": [asdict(one) for one in loads]})
 
 
 @app.command()
@@ -169,22 +162,22 @@ def ingest(
     rounds: Annotated[int, typer.Option(min=1, help="How often each tree builds; figures are medians.")] = 1,
 ) -> None:
     """Time, memory and disk of a first build and of one of an unchanged source."""
-    with explained(), TemporaryDirectory() as folder:
+    with explained(*_ERRORS), TemporaryDirectory() as folder:
         made = Path(folder, "source.jsonl")
         what = write_source(made, nodes, words) if source is None else source.name
         costs = measure_ingest(source or made, embedder, rounds, tree)
         name = f"ingest-{nodes if source is None else source.name}-{Path(embedder).name}"
-        write_tables(out / f"{name}.md", [ingest_grid(costs, f"Building {what}, embedder {embedder}")])
-        write_json(out / f"{name}.json", {build: asdict(cost) for build, cost in costs.items()})
+        table = ingest_grid(costs, f"Building {what}, embedder {embedder}")
+        write_results(out, name, [table], {build: asdict(cost) for build, cost in costs.items()})
 
 
 @app.command()
 def paths(out: Out, nodes: Nodes = SIZES[-1], policy_classes: Classes = 1_000, queries: Calls = 50) -> None:
     """The cost of each path of a semantic search, in process, by how many rows are visible."""
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         table = measure_paths(_corpus(out, nodes, policy_classes, progress), queries)
         progress.stop()
-        write_tables(out / f"paths-{nodes}.md", [table])
+        write_results(out, f"paths-{nodes}", [table], {"rows": table.rows})
 
 
 @peers_app.command("install")

@@ -1,6 +1,6 @@
 """Evidence about real code, end to end: index a part of Python's standard library, serve it, and ask.
 
-Indexes the packages json, http, urllib, email and logging of the interpreter that runs it, starts a server on a free
+Indexes the packages json, http, urllib and logging of the interpreter that runs it, starts a server on a free
 port, and answers a question with the pipeline `evidence`: search -> expand -> fetch -> render, without a language
 model. Everything it writes lies in `.demo/`. On the command line the last part is
 
@@ -24,7 +24,7 @@ from rich.table import Table
 from groundwire_pipelines import Pipeline
 from groundwire_pipelines.state import PipelineState
 
-PACKAGES = ("json", "http", "urllib", "email", "logging")
+PACKAGES = ("json", "http", "urllib", "logging")
 QUESTION = "how does the HTTP client follow chunked transfer encoding when it reads a response?"
 EDGES_SHOWN = 12
 FOLDER = Path(".demo")

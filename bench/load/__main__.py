@@ -1,6 +1,6 @@
 """`python -m bench.load`: latency against offered load. See `bench/README.md`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -12,16 +12,14 @@ from rich.progress import Progress
 from bench.load.ceiling import Ceiling, measure_ceiling
 from bench.load.generator import Plan, offer
 from bench.load.mix import MIX, offered_calls
-from bench.load.mixed import agents_grid, install_locust, run_agents
 from bench.load.offered import write_offered
 from bench.load.report import Point, ceiling_grid, closed_grid, open_grid, plot_latency, point
 from bench.load.routes import DIRECT, ROUTES, Route, running_routes
+from bench.shared.programs import running, serve_command
+from bench.shared.results import console, explained, write_results
 from bench.speed.index import ensure_index
-from bench.speed.output import console, explained
-from bench.speed.peers import InstallError
-from bench.speed.programs import running, serve_command
-from bench.speed.report import Grid, markdown, print_grid, write_json
 from bench.speed.synthesis import Shape, write_corpus
+from groundwire_ingest.errors import IngestError
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.1)
 CALLERS = (1, 8, 32)
@@ -50,7 +48,7 @@ def latency(
     ] = None,
 ) -> None:
     """Closed loops find each route's peak; open loops then offer every route shares of the lowest one."""
-    with explained(), Progress(console=console, transient=True) as progress:
+    with explained(IngestError), Progress(console=console, transient=True) as progress:
         corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
         data, calls = ensure_index(corpus), out / "calls.jsonl"
         write_offered(calls, offered_calls(corpus))
@@ -63,7 +61,7 @@ def latency(
         where = f"{nodes:,} nodes"
         tables = [closed_grid(closed, f"Closed loops: {where}"), open_grid(opened, f"Open loops: {where}")]
         content = {"closed": list(map(asdict, closed)), "open": list(map(asdict, opened)), "mix": MIX}
-        _write(out, "load", tables, content)
+        write_results(out, "load", tables, content)
         plot_latency(out / "load.png", f"Latency against offered load, {where}", opened)
 
 
@@ -74,7 +72,7 @@ def ceiling(
     seconds: Annotated[int, typer.Option(min=1, help="How long each call is asked.")] = 5,
 ) -> None:
     """What a server in the clear answers at most, asked one call again and again by h2load."""
-    with explained():
+    with explained(IngestError):
         corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
         data, work = ensure_index(corpus), _folder(out)
         found: list[Ceiling] = []
@@ -83,38 +81,7 @@ def ceiling(
                 call = offered_calls(corpus, (kind,))[0]
                 found.append(measure_ceiling(kind, call, server.address, server.process, streams, seconds, work))
         grid = ceiling_grid(found, f"Ceiling, {DIRECT}: {nodes:,} nodes")
-        _write(out, "ceiling", [grid], {"ceilings": list(map(asdict, found))})
-
-
-@app.command()
-def agents(
-    out: Out,
-    environments: Annotated[Path, typer.Option(help="Where `install` put Locust.")],
-    nodes: Nodes = 20_000,
-    seconds: Seconds = 10.0,
-    route: RouteNames = None,
-    count: Annotated[int, typer.Option(min=1, help="How many agents there are.")] = 50,
-) -> None:
-    """Agents of Locust, each of whose questions is a search, a walk from what it found and a fetch of the texts."""
-    with explained():
-        corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
-        data, work, calls = ensure_index(corpus), _folder(out), out / "calls.jsonl"
-        write_offered(calls, offered_calls(corpus))
-        with running_routes(_chosen(route), data, work) as routes:
-            rows = [row for each in routes for row in run_agents(environments, each, calls, count, seconds, work)]
-        _write(out, "agents", [agents_grid(rows, f"Agents: {nodes:,} nodes")], {"rows": list(map(asdict, rows))})
-
-
-@app.command()
-def install(
-    folder: Annotated[Path, typer.Argument(help="Where Locust gets an environment of its own.")],
-) -> None:
-    """Install Locust, by exact version."""
-    try:
-        install_locust(folder)
-    except InstallError as error:
-        console.print(str(error), style="red", markup=False)
-        raise typer.Exit(1) from None
+        write_results(out, "ceiling", [grid], {"ceilings": list(map(asdict, found))})
 
 
 def _closed_loops(
@@ -148,13 +115,6 @@ def _folder(out: Path) -> Path:
     work = out / "run"
     work.mkdir(parents=True, exist_ok=True)
     return work
-
-
-def _write(out: Path, name: str, tables: Sequence[Grid], content: Mapping[str, object]) -> None:
-    for table in tables:
-        print_grid(console, table)
-    (out / f"{name}.md").write_text(markdown(tables), encoding="utf-8")
-    write_json(out / f"{name}.json", content)
 
 
 if __name__ == "__main__":

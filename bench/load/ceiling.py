@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.load.offered import OfferedCall
-from bench.speed.programs import cpu_seconds, process_tree
-from bench.speed.statistics import Times, times
+from bench.shared.programs import cpu_seconds, process_tree
+from bench.shared.statistics import Times, times
 
 CONNECTIONS = 4
 _WARMING_SECONDS = 1

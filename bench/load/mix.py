@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Scenario
 from bench.load.offered import OfferedCall
 from bench.speed.calls import Calls
+from bench.speed.corpus import Corpus
+from bench.speed.protocol import Scenario
 
 SEED = 11
 MIX: Mapping[str, int] = {"semantic": 2, "bm25": 3, "hybrid": 2, "expand": 4, "fetch": 4, "query": 1}
-"""How many of each kind stand among sixteen: agents search, walk from what they found, and fetch what they need."""
+"""How many of each kind stand among sixteen: search, walk from what was found, and fetch what is needed."""
 _METHODS = {
     "expand": "/groundwire.v1.RetrievalService/ExpandDependencyTree",
     "fetch": "/groundwire.v1.RetrievalService/FetchNodeTexts",

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from bench.load.ceiling import Ceiling
 from bench.load.generator import Offered
-from bench.speed.report import ABSENT, Grid
+from bench.shared.results import ABSENT, Grid
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 _HEADINGS = ("p50 ms", "p90", "p99", "p99.9", "max")

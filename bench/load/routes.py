@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from bench.load.certificates import Identity, issue_identities
-from bench.speed.programs import running, serve_command
+from bench.shared.programs import running, serve_command
 
 DIRECT, TLS, ENVOY = "direct", "mTLS", "Envoy, mTLS"
 ROUTES = (DIRECT, TLS, ENVOY)

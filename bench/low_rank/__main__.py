@@ -10,9 +10,9 @@ from bench.low_rank.collect import TRAINING_FILE, collect, read_pairs
 from bench.low_rank.sources import SourceError
 from bench.low_rank.train import train
 from bench.quality.sets import SetError
-from groundwire_index.embedding.adapter import write_adapter
-from groundwire_index.embedding.names import PLAIN_MODEL
 from groundwire_index.embedding.sentence_transformer import load_model
+from groundwire_ingest.embedding.adapter import write_adapter
+from groundwire_ingest.embedding.packaged_model import packaged_folder
 
 STEPS = 110
 _STEPS_A_REPORT = 10
@@ -52,7 +52,7 @@ def train_factors(
         if step % _STEPS_A_REPORT == 0 or step == steps:
             console.print(f"step {step} of {steps}, loss {loss:.3f}")
 
-    write_adapter(out, train(load_model(PLAIN_MODEL), read_pairs(folder / TRAINING_FILE), steps, report))
+    write_adapter(out, train(load_model(str(packaged_folder())), read_pairs(folder / TRAINING_FILE), steps, report))
 
 
 if __name__ == "__main__":

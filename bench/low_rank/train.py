@@ -19,8 +19,8 @@ from torch.nn import functional
 from transformers import BertModel, PreTrainedTokenizerBase
 
 from bench.low_rank.pairs import Pair
-from groundwire_index.embedding.adapter import Factors
 from groundwire_ingest.build.vectors import embedded_text
+from groundwire_ingest.embedding.adapter import Factors
 
 RANK = 16
 BATCH = 64

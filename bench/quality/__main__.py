@@ -1,14 +1,10 @@
 """`python -m bench.quality`: measures how well an index is searched. See `bench/README.md`."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
 from bench.quality.look_ups import draw_look_ups, with_typos
@@ -16,14 +12,13 @@ from bench.quality.measurement import QuestionSet, Setup, UnknownModeError, chos
 from bench.quality.report import MEASURES
 from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
+from bench.shared.results import explained
 from groundwire_client import GroundwireError
 from groundwire_index.embedding.names import DEFAULT_MODEL
 
-LEAST_WIDTH = 100
+_ERRORS = (GroundwireError, PackageNotFoundError, SetError, UnknownModeError)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-# Tables keep their columns where the output is no terminal or a narrow one.
-console = Console(width=max(LEAST_WIDTH, Console().width))
 
 Corpus = Annotated[Path, typer.Argument(help="corpus.jsonl: one {id, text, ...} a line.", exists=True, dir_okay=False)]
 Queries = Annotated[
@@ -55,12 +50,12 @@ def run(
     """Index a corpus, ask its queries in every mode, and write what came of it as a table, JSON and a plot."""
     if measure not in MEASURES:
         raise typer.BadParameter(f"{measure!r} is none of {', '.join(MEASURES)}", param_hint="--measure")
-    with explained():
+    with explained(*_ERRORS):
         setup = Setup(chosen_modes(mode, baseline, reranker), baseline, embedder, reranker)
         documents = read_corpus(corpus)
         asked = QuestionSet(queries.stem, read_queries(queries, documents), measure)
         with serving(queries.stem, documents, setup, out) as served:
-            measure_sets(served, [asked], setup, out, console)
+            measure_sets(served, [asked], setup, out)
 
 
 @app.command("look-ups")
@@ -70,7 +65,7 @@ def draw(
     count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = LOOK_UPS,
 ) -> None:
     """Draw names from a corpus whose documents have symbols: queries for `run`, typed right and with a slip."""
-    with explained():
+    with explained(*_ERRORS):
         drawn = draw_look_ups(read_corpus(corpus), count)
     write_queries(folder / "names.jsonl", drawn)
     write_queries(folder / "typos.jsonl", with_typos(drawn))
@@ -84,7 +79,7 @@ def docstring_set(
     queries: Annotated[int, typer.Option(min=1, help="The most queries.")] = QUERIES,
 ) -> None:
     """Build a docstring -> function set from the sources of installed packages."""
-    with explained():
+    with explained(*_ERRORS):
         build_docstring_set(package or DISTRIBUTIONS, documents, queries, folder)
 
 
@@ -97,19 +92,9 @@ def reproduce(
     reranker: Reranker = "",
 ) -> None:
     """Measure everything that docs/quality.md states."""
-    with explained():
+    with explained(*_ERRORS):
         setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_MODEL, reranker)
-        reproduce_figures(cosqa, setup, out, console)
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Ends with a message where there is nothing to correct in the program."""
-    try:
-        yield
-    except (GroundwireError, PackageNotFoundError, RuntimeError, SetError, UnknownModeError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
+        reproduce_figures(cosqa, setup, out)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from rich.progress import track
 from bench.quality.metrics import Measures, measure
 from bench.quality.modes import Mode
 from bench.quality.sets import Document, JudgedQuery
-from groundwire_client import GroundwireClient, Scope
+from groundwire_client import GroundwireClient, IndexScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Evaluation:
     runs: tuple[ModeRun, ...]
 
 
-def canonical_ids(scope: Scope, corpus: Sequence[Document]) -> dict[str, str]:
+def canonical_ids(scope: IndexScope, corpus: Sequence[Document]) -> dict[str, str]:
     """The documents' ids in an index, by their own."""
     return {one.id: f"{scope.repository}::{scope.branch}::{one.kind}::{one.id}" for one in corpus}
 
 
 def evaluate(
     client: GroundwireClient,
-    scope: Scope,
+    scope: IndexScope,
     name: str,
     corpus: Sequence[Document],
     queries: Sequence[JudgedQuery],

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-
-from bench.quality.environment import environment
 from bench.quality.evaluation import evaluate
 from bench.quality.modes import MODES, NEEDS_RERANKER, Mode
 from bench.quality.plot import write_plot
-from bench.quality.report import Summary, markdown, show, summarise, write_json
-from bench.quality.service import build_index, running_server
+from bench.quality.report import grids, summarise
 from bench.quality.sets import Document, JudgedQuery, write_nodes
-from groundwire_client import GroundwireClient, Scope
+from bench.shared.programs import build_index, running, serve_command
+from bench.shared.results import write_results
+from bench.shared.statistics import RESAMPLES, SEED
+from groundwire_client import GroundwireClient, IndexScope
 
 CALL_SECONDS = 60.0
 
@@ -62,7 +61,7 @@ class Served:
     """An index of documents and a client of the server that answers over it."""
 
     client: GroundwireClient
-    scope: Scope
+    scope: IndexScope
     documents: Sequence[Document]
 
 
@@ -72,25 +71,20 @@ def serving(repository: str, documents: Sequence[Document], setup: Setup, out: P
     nodes, data = out / repository / "nodes.jsonl", out / "data"
     write_nodes(nodes, documents)
     scope = build_index(nodes, repository, data, setup.embedder)
+    reranker = ("--reranker", setup.reranker) if setup.reranker else ()
     with (
-        running_server(data, setup.embedder, setup.reranker) as address,
-        GroundwireClient(address, timeout=CALL_SECONDS) as client,
+        running(serve_command(data, reranker, setup.embedder), out / f"{repository}.log") as server,
+        GroundwireClient(server.address, timeout=CALL_SECONDS) as client,
     ):
         yield Served(client, scope, documents)
 
 
-def measure_sets(served: Served, sets: Sequence[QuestionSet], setup: Setup, out: Path, console: Console) -> None:
-    """Asks every set over the wire, prints and writes the results. Raises GroundwireError."""
+def measure_sets(served: Served, sets: Sequence[QuestionSet], setup: Setup, out: Path) -> None:
+    """Asks every set over the wire; writes `NAME.md`, `NAME.json` and `NAME.png`. Raises GroundwireError."""
+    parameters = {"embedder": setup.embedder, "reranker": setup.reranker, "resamples": RESAMPLES, "seed": SEED}
     for asked in sets:
         evaluation = evaluate(served.client, served.scope, asked.name, served.documents, asked.queries, setup.modes)
         summary = summarise(evaluation, setup.baseline)
-        show(console, summary, asked.measure)
-        write_results(out, summary, asked.measure, setup)
-
-
-def write_results(out: Path, summary: Summary, measure: str, setup: Setup) -> None:
-    """`<name>.json`, `<name>.md` and `<name>.png` in the folder."""
-    parameters = {"embedder": setup.embedder, "reranker": setup.reranker}
-    write_json(out / f"{summary.name}.json", summary, environment(), parameters)
-    (out / f"{summary.name}.md").write_text(markdown(summary, measure), encoding="utf-8")
-    write_plot(out / f"{summary.name}.png", summary, measure)
+        content = {**asdict(summary), "parameters": parameters}
+        write_results(out, summary.name, grids(summary, asked.measure), content)
+        write_plot(out / f"{summary.name}.png", summary, asked.measure)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bench.quality.metrics import DEPTH
 from bench.quality.sets import JudgedQuery
-from groundwire_client import FusionMode, GroundwireClient, HybridParameters, Scope, SearchType, Source
+from groundwire_client import FusionMode, GroundwireClient, HybridParameters, IndexScope, Retriever, SearchType
 
 LIST_LIMIT = 100
 """The default for every `top_k` up to 33, so that the first ten of a ranking are what `top_k` 10 gives."""
@@ -15,23 +15,23 @@ LIST_LIMIT = 100
 class Mode(Protocol):
     """A way to search."""
 
-    def ids(self, client: GroundwireClient, scope: Scope, query: JudgedQuery) -> Sequence[str]:
+    def ids(self, client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
         """The canonical ids of the first hundred, best first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class QueryMode:
-    """QueryService.Query over some of its sources; none named means all."""
+    """QueryService.Query over some of its retrievers; none named means all."""
 
-    sources: tuple[Source, ...] = ()
-    fusion: FusionMode = FusionMode.ADAPTIVE
+    retrievers: tuple[Retriever.ValueType, ...] = ()
+    fusion: FusionMode.ValueType = FusionMode.FUSION_MODE_ADAPTIVE
     rerank: bool = False
     diversify_strength: float = 0.0
 
-    def ids(self, client: GroundwireClient, scope: Scope, query: JudgedQuery) -> Sequence[str]:
+    def ids(self, client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
         """The canonical ids of the first hundred, best first."""
-        asks_dense = not self.sources or Source.DENSE in self.sources
+        asks_dense = not self.retrievers or Retriever.RETRIEVER_DENSE in self.retrievers
         result = client.query(
             scope,
             query.query,
@@ -41,7 +41,7 @@ class QueryMode:
                 lex_limit=LIST_LIMIT,
                 diversify_strength=self.diversify_strength,
             ),
-            sources=self.sources,
+            retrievers=self.retrievers,
             fusion=self.fusion,
             rerank=self.rerank,
             query_vector=query.vector if asks_dense else (),
@@ -53,28 +53,28 @@ class QueryMode:
 class SearchMode:
     """RetrievalService.SearchNodes."""
 
-    search_type: SearchType
+    search_type: SearchType.ValueType
 
-    def ids(self, client: GroundwireClient, scope: Scope, query: JudgedQuery) -> Sequence[str]:
+    def ids(self, client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
         """The canonical ids of the first hundred, best first."""
-        vector = () if self.search_type is SearchType.BM25 else query.vector
+        vector = () if self.search_type == SearchType.SEARCH_TYPE_BM25 else query.vector
         result = client.search(scope, query.query, search_type=self.search_type, top_k=DEPTH, query_vector=vector)
         return [hit.id for hit in result.hits]
 
 
 MODES: dict[str, Mode] = {
-    "dense": QueryMode(sources=(Source.DENSE,)),
-    "bm25_code": QueryMode(sources=(Source.BM25_CODE,)),
-    "bm25_nlp": QueryMode(sources=(Source.BM25_NLP,)),
-    "trigram": QueryMode(sources=(Source.TRIGRAM,)),
-    "rrf": QueryMode(fusion=FusionMode.RRF),
-    "weighted": QueryMode(fusion=FusionMode.WEIGHTED),
+    "dense": QueryMode(retrievers=(Retriever.RETRIEVER_DENSE,)),
+    "bm25_code": QueryMode(retrievers=(Retriever.RETRIEVER_BM25_CODE,)),
+    "bm25_prose": QueryMode(retrievers=(Retriever.RETRIEVER_BM25_PROSE,)),
+    "trigram": QueryMode(retrievers=(Retriever.RETRIEVER_TRIGRAM,)),
+    "rrf": QueryMode(fusion=FusionMode.FUSION_MODE_RRF),
+    "weighted": QueryMode(fusion=FusionMode.FUSION_MODE_WEIGHTED),
     "adaptive": QueryMode(),
     "adaptive+mmr": QueryMode(diversify_strength=0.3),
     "adaptive+rerank": QueryMode(rerank=True),
-    "search_semantic": SearchMode(SearchType.SEMANTIC),
-    "search_bm25": SearchMode(SearchType.BM25),
-    "search_hybrid": SearchMode(SearchType.HYBRID),
+    "search_semantic": SearchMode(SearchType.SEARCH_TYPE_SEMANTIC),
+    "search_bm25": SearchMode(SearchType.SEARCH_TYPE_BM25),
+    "search_hybrid": SearchMode(SearchType.SEARCH_TYPE_HYBRID),
 }
 """By the name that tables show."""
 

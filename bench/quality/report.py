@@ -1,21 +1,15 @@
-"""An evaluation as figures: means, differences to a baseline with intervals, as a table, as Markdown and as JSON."""
+"""An evaluation as figures: means, differences to a baseline with intervals, as tables."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass, fields
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
-from bench.quality.bootstrap import RESAMPLES, SEED, Difference, paired_difference
-from bench.quality.environment import Environment
 from bench.quality.evaluation import Evaluation, ModeRun
 from bench.quality.metrics import Measures
+from bench.shared.results import Grid
+from bench.shared.statistics import Difference, paired_difference
 
 ALL = "all"
 MEASURES = tuple(field.name for field in fields(Measures))
@@ -65,35 +59,10 @@ def summarise(evaluation: Evaluation, baseline: str) -> Summary:
     )
 
 
-def show(console: Console, summary: Summary, measure: str) -> None:
-    """Prints a table a part, with the differences of one measure."""
-    for part in summary.parts:
-        table = Table(title=_title(summary, part), box=SIMPLE_HEAD)
-        for position, heading in enumerate(_headings(summary, measure)):
-            table.add_column(heading, justify="right" if position else "left", no_wrap=True)
-        for row in _rows(part, measure):
-            table.add_row(*row)
-        console.print(table)
-
-
-def markdown(summary: Summary, measure: str) -> str:
-    """The same tables in Markdown."""
-    lines = []
-    for part in summary.parts:
-        headings = _headings(summary, measure)
-        lines += [f"**{_title(summary, part)}**", "", _line(headings), _line(["---", *["---:"] * (len(headings) - 1)])]
-        lines += [*(_line(row) for row in _rows(part, measure)), ""]
-    return "\n".join(lines)
-
-
-def write_json(path: Path, summary: Summary, environment: Environment, parameters: dict[str, str]) -> None:
-    """Everything, with what it was measured with."""
-    content = {
-        **asdict(summary),
-        "parameters": {**parameters, "resamples": RESAMPLES, "seed": SEED},
-        "environment": asdict(environment),
-    }
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+def grids(summary: Summary, measure: str) -> list[Grid]:
+    """A table a part, with the differences of one measure."""
+    headings = ["mode", *TITLES.values(), f"{TITLES[measure]} - {summary.baseline}", "ms"]
+    return [Grid(_title(summary, part), headings, _rows(part, measure)) for part in summary.parts]
 
 
 def _part(evaluation: Evaluation, baseline: str, part: str) -> PartSummary:
@@ -117,24 +86,10 @@ def _title(summary: Summary, part: PartSummary) -> str:
     return f"{summary.name}{where}: {part.queries:,} queries, {summary.documents:,} documents"
 
 
-def _headings(summary: Summary, measure: str) -> list[str]:
-    return ["mode", *TITLES.values(), f"{TITLES[measure]} - {summary.baseline}", "ms"]
-
-
 def _rows(part: PartSummary, measure: str) -> list[list[str]]:
     rows = []
     for mode in part.modes:
         means = [f"{getattr(mode.means, name):.3f}" for name in MEASURES]
-        rows.append([mode.mode, *means, _difference(mode.differences, measure), f"{mode.median_ms:.1f}"])
+        difference = "" if mode.differences is None else str(mode.differences[measure])
+        rows.append([mode.mode, *means, difference, f"{mode.median_ms:.1f}"])
     return rows
-
-
-def _difference(differences: dict[str, Difference] | None, measure: str) -> str:
-    if differences is None:
-        return ""
-    one = differences[measure]
-    return f"{one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

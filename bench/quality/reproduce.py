@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-
 from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
 from bench.quality.look_ups import draw_look_ups, with_typos
 from bench.quality.measurement import QuestionSet, Setup, measure_sets, serving
@@ -21,7 +19,7 @@ LOOK_UPS = 500
 _FUNCTION_NAME = re.compile(r"\bdef\s+(\w+)")
 
 
-def reproduce_figures(cosqa: Path, setup: Setup, out: Path, console: Console) -> None:
+def reproduce_figures(cosqa: Path, setup: Setup, out: Path) -> None:
     """Measures the three corpora, and writes how the weights were chosen on the first two.
 
     Raises GroundwireError, PackageNotFoundError, RuntimeError, SetError.
@@ -37,12 +35,12 @@ def reproduce_figures(cosqa: Path, setup: Setup, out: Path, console: Console) ->
         own = questions(name, folder, corpus)
         with serving(name, corpus, setup, out) as served:
             pools = gather(served.client, served.scope, corpus, own.queries)
-            measure_sets(served, [own, *look_ups(name, corpus)], setup, out, console)
+            measure_sets(served, [own, *look_ups(name, corpus)], setup, out)
         for part, is_held_out in (("tuning", False), (HELD_OUT, True)):
             curves[f"{name}, {part}"] = sweep([pool for pool in pools if pool.is_held_out == is_held_out])
     write_sweep(out, curves)
     with serving("stdlib", library, setup, out) as served:
-        measure_sets(served, look_ups("stdlib", library), setup, out, console)
+        measure_sets(served, look_ups("stdlib", library), setup, out)
 
 
 def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:

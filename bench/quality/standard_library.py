@@ -4,8 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from bench.quality.service import BRANCH, build_index, run_groundwire
 from bench.quality.sets import Document
+from bench.shared.programs import BRANCH, build_index, run_groundwire
 
 _LEFT_OUT = ("__pycache__", "ensurepip", "idlelib", "lib2to3", "site-packages", "test", "tests", "turtledemo")
 _REPOSITORY = "stdlib"

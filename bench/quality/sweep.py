@@ -15,17 +15,25 @@ from bench.quality.evaluation import canonical_ids
 from bench.quality.metrics import measure
 from bench.quality.modes import LIST_LIMIT
 from bench.quality.sets import HELD_OUT, Document, JudgedQuery
-from groundwire_client import FusionMode, GroundwireClient, HybridParameters, QueryClass, Scope, StageScores
-from groundwire_server.domain.query import Source
+from groundwire_client import (
+    FusionMode,
+    GroundwireClient,
+    HybridParameters,
+    IndexScope,
+    QueryClass,
+    Retriever,
+    StageScores,
+    choice,
+)
 from groundwire_server.domain.query_fusion import by_lead, by_range
 from groundwire_server.domain.query_parameters import QueryDefaults
 
 Normaliser = Callable[[Sequence[float | None]], list[float]]
 
-SOURCES = (Source.DENSE, Source.BM25_CODE, Source.BM25_NLP)
+RETRIEVERS = (Retriever.RETRIEVER_DENSE, Retriever.RETRIEVER_BM25_CODE, Retriever.RETRIEVER_BM25_PROSE)
 DENSE_WEIGHTS = tuple(step / 20 for step in range(8, 21))
 CODE_SHARE = 0.6
-"""Of what the dense source leaves; the rest is the prose source's."""
+"""Of what the dense retriever leaves; the rest is the prose retriever's."""
 
 
 def by_maximum(scores: Sequence[float | None]) -> list[float]:
@@ -40,7 +48,7 @@ LEXICAL: Mapping[str, Normaliser] = {"by lead": by_lead, "by maximum": by_maximu
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A query's candidates by id: a column of scores a source of SOURCES, and which of them are relevant."""
+    """A query's candidates by id: a column of scores for each of RETRIEVERS, and which of them are relevant."""
 
     is_held_out: bool
     ids: tuple[str, ...]
@@ -50,38 +58,40 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The mean nDCG@10 at each of DENSE_WEIGHTS, under one normalisation of the other sources."""
+    """The mean nDCG@10 at each of DENSE_WEIGHTS, under one normalisation of the other retrievers."""
 
     normalisation: str
     ndcg_10: tuple[float, ...]
 
 
 def gather(
-    client: GroundwireClient, scope: Scope, corpus: Sequence[Document], queries: Sequence[JudgedQuery]
+    client: GroundwireClient, scope: IndexScope, corpus: Sequence[Document], queries: Sequence[JudgedQuery]
 ) -> list[Pool]:
     """The candidates of the queries that are natural language. Raises GroundwireError."""
     node_ids = canonical_ids(scope, corpus)
     limits = HybridParameters(top_k=4 * LIST_LIMIT, vec_limit=LIST_LIMIT, lex_limit=LIST_LIMIT)
     pools = []
     for query in track(queries, "sweep", transient=True):
-        result = client.query(scope, query.query, hybrid=limits, fusion=FusionMode.WEIGHTED, query_vector=query.vector)
-        if result.meta.query_class is QueryClass.NATURAL_LANGUAGE:
+        result = client.query(
+            scope, query.query, hybrid=limits, fusion=FusionMode.FUSION_MODE_WEIGHTED, query_vector=query.vector
+        )
+        if result.meta.query_class == QueryClass.QUERY_CLASS_NATURAL_LANGUAGE:
             relevant = frozenset(node_ids[id_] for id_ in query.relevant)
-            scores = {match.id: match.scores for match in result.matches if match.scores is not None}
+            scores = {match.id: match.scores for match in result.matches if match.HasField("scores")}
             pools.append(pool_of(scores, relevant, is_held_out=HELD_OUT in query.parts))
     return pools
 
 
 def pool_of(scores: Mapping[str, StageScores], relevant: frozenset[str], *, is_held_out: bool) -> Pool:
-    """The candidates that one of SOURCES lists, by id; each lists the LIST_LIMIT best of its own."""
+    """The candidates that one of RETRIEVERS lists, by id; each lists the LIST_LIMIT best of its own."""
     listed: set[str] = set()
-    for source in SOURCES:
-        floor = QueryDefaults().min_sim if source is Source.DENSE else sys.float_info.min
-        own = ((id_, _score(stages, source)) for id_, stages in scores.items())
+    for retriever in RETRIEVERS:
+        floor = QueryDefaults().min_sim if retriever == Retriever.RETRIEVER_DENSE else sys.float_info.min
+        own = ((id_, _score(stages, retriever)) for id_, stages in scores.items())
         above = sorted((-score, id_) for id_, score in own if score is not None and score >= floor)
         listed.update(id_ for _, id_ in above[:LIST_LIMIT])
     ids = tuple(sorted(listed))
-    columns = tuple(tuple(_score(scores[id_], source) for id_ in ids) for source in SOURCES)
+    columns = tuple(tuple(_score(scores[id_], retriever) for id_ in ids) for retriever in RETRIEVERS)
     return Pool(is_held_out, ids, columns, relevant)
 
 
@@ -98,9 +108,9 @@ def sweep(pools: Sequence[Pool]) -> list[Curve]:
     return curves
 
 
-def _score(stages: StageScores, source: Source) -> float | None:
-    score: float | None = getattr(stages, source.value)
-    return score
+def _score(stages: StageScores, retriever: Retriever.ValueType) -> float | None:
+    scored: dict[str, float] = {field.name: score for field, score in stages.ListFields()}
+    return scored.get(choice(Retriever, retriever))
 
 
 def _normalised(pool: Pool, lexical: Normaliser) -> list[list[float]]:

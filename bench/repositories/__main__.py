@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from bench.quality.service import running_server
 from bench.repositories.baseline import bm25_ranking, chunks_of
 from bench.repositories.figures import DEPTH, files_found_by, found_by
 from bench.repositories.graphify import graphify
@@ -16,8 +14,8 @@ from bench.repositories.relations import Reached, ahead_in_table, ahead_on_serve
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import TableError, read_tables
 from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
-from bench.speed.output import console, write_tables
-from bench.speed.report import write_json
+from bench.shared.programs import running, serve_command
+from bench.shared.results import explained, write_results
 from groundwire_client import GroundwireClient, GroundwireError
 from groundwire_index.embedding.names import DEFAULT_MODEL
 from groundwire_pipelines import PipelineError
@@ -40,13 +38,10 @@ def measure(
     ] = None,
 ) -> None:
     """Index repositories, ask their questions, look for their relations, and write the figures."""
-    try:
+    with explained(GroundwireError, PipelineError, TableError):
         sets = [measure_set(folder, out / folder.resolve().name, graphify_program) for folder in folders]
-    except (GroundwireError, OSError, PipelineError, RuntimeError, TableError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
-    write_tables(out / "repositories.md", grids(sets, BUDGET_TOKENS))
-    write_json(out / "repositories.json", {"sets": [asdict(one) for one in sets], "budget_tokens": BUDGET_TOKENS})
+    content = {"sets": [asdict(one) for one in sets], "budget_tokens": BUDGET_TOKENS}
+    write_results(out, "repositories", grids(sets, BUDGET_TOKENS), content)
 
 
 def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetFigures:
@@ -59,8 +54,8 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
     built = build(source, folder.resolve().name, work)
     chunks = chunks_of(source)
     with (
-        running_server(built.data, DEFAULT_MODEL, "") as address,
-        GroundwireClient(address, timeout=_CALL_SECONDS) as client,
+        running(serve_command(built.data, embedder=DEFAULT_MODEL), work / "server.log") as server,
+        GroundwireClient(server.address, timeout=_CALL_SECONDS) as client,
     ):
         compared = {**rankings(client, built.scope, built.nodes), BASELINE: bm25_ranking(chunks, DEPTH)}
         found = {
@@ -71,7 +66,7 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
             name: [files_found_by(ranking(change.text), change) for change in tables.changes]
             for name, ranking in compared.items()
         }
-        evidence = measure_evidence(client, address, built.scope, tables.questions)
+        evidence = measure_evidence(client, server.address, built.scope, tables.questions)
         reached: dict[str, list[Reached]] = {
             "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, tables.relations)
         }

@@ -12,7 +12,7 @@ from bench.repositories.declarations import declares
 from bench.repositories.indexing import unpack
 from bench.repositories.places import in_file
 from bench.repositories.tables import Place, TableError, Tables, read_tables
-from bench.speed.output import console
+from bench.shared.results import console
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

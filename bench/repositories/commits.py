@@ -7,12 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from bench.repositories.history import Commit, archive, commit_of, read_commits
 from bench.repositories.subjects import question_of
 from bench.repositories.tables import Change, TableError, fits_table, read_revision, write_changes
-from bench.speed.output import console
+from bench.shared.results import console, explained
 
 MOST_FILES = 4
 _SOURCES = frozenset(
@@ -41,7 +40,7 @@ def make(
     most: Annotated[int, typer.Option(help="The most subjects to keep.", min=1)] = 120,
 ) -> None:
     """Write `source.tar.gz` and `commits.tsv` of the revision that a folder names."""
-    try:
+    with explained(TableError):
         revision = read_revision(folder / "REVISION")
         commit = commit_of(git, revision.commit)
         archive(git, commit, revision.pathspecs, folder / "source.tar.gz")
@@ -51,9 +50,6 @@ def make(
         if not changes:
             raise RuntimeError(f"{git}: no commit up to {commit} is a question: see the rules in bench/README.md")
         write_changes(folder / "commits.tsv", spread(changes, most))
-    except (OSError, RuntimeError, TableError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     console.print(f"{folder}: {min(len(changes), most)} of {len(changes)} subjects")
 
 

@@ -8,10 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Literal, TypeAlias
 
 import typer
-from rich.markup import escape
 
-from bench.speed.output import console, write_tables
-from bench.speed.report import Grid, write_json
+from bench.shared.results import Grid, explained, write_results
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip.documents import Document, documents
@@ -70,17 +68,13 @@ def main(
     """State how many of the edges that are read without the index are right, and how many of the index's are found."""
     tables: list[Grid] = []
     content: dict[str, list[dict[str, object]]] = {}
-    try:
+    with explained(IngestError, TruthError):
         for root in trees:
             judged = judge(root)
             name = root.resolve().name
             tables += grids(name, judged)
             content[name] = [asdict(one) for one in judged]
-    except (IngestError, OSError, TruthError) as error:
-        console.print(f"[red]error:[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
-    write_tables(out / "compiler.md", tables)
-    write_json(out / "compiler.json", {"edges": content})
+    write_results(out, "compiler", tables, {"edges": content})
 
 
 def judge(root: Path) -> list[Judged]:

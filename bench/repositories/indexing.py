@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.quality.service import BRANCH, GROUNDWIRE, run_groundwire
 from bench.repositories.places import Piece
-from groundwire_client import Scope
+from bench.shared.programs import BRANCH, GROUNDWIRE, run_groundwire
+from groundwire_client import IndexScope
 from groundwire_index.embedding.names import DEFAULT_MODEL
 
 _KIBIBYTE = 1_024
@@ -23,7 +23,7 @@ class Built:
     """An index: its folder and scope, its nodes by canonical id, and what `groundwire index` took."""
 
     data: Path
-    scope: Scope
+    scope: IndexScope
     nodes: Mapping[str, Piece]
     edges: int
     seconds: float
@@ -57,7 +57,9 @@ def build(source: Path, repository: str, folder: Path) -> Built:
         raise RuntimeError(f"groundwire index {source} failed")
     run_groundwire("export", *scope, "--data", data, "--output", exported)
     nodes, edges = read_export(exported, repository)
-    return Built(data, Scope(repository, BRANCH), nodes, edges, seconds, used.ru_maxrss * _KIBIBYTE)
+    return Built(
+        data, IndexScope(repository=repository, branch=BRANCH), nodes, edges, seconds, used.ru_maxrss * _KIBIBYTE
+    )
 
 
 def read_export(path: Path, repository: str) -> tuple[dict[str, Piece], int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bench.repositories.places import Piece, answers, is_symbol
 from bench.repositories.tables import Alternatives, Relation
-from groundwire_client import GroundwireClient, Scope
+from groundwire_client import GroundwireClient, IndexScope
 
 _FARTHEST, _MOST_NODES = 2, 2_000
 
@@ -46,7 +46,7 @@ def ids_of(nodes: Mapping[str, Piece], alternatives: Alternatives) -> list[str]:
     return ids
 
 
-def ahead_on_server(client: GroundwireClient, scope: Scope) -> Ahead:
+def ahead_on_server(client: GroundwireClient, scope: IndexScope) -> Ahead:
     """Walks by ExpandDependencyTree along edges of all types. A call raises GroundwireError."""
 
     def ahead(start: str) -> dict[str, int]:

@@ -6,10 +6,10 @@ from statistics import fmean, median
 
 import numpy as np
 
-from bench.quality.bootstrap import Difference, paired_difference
 from bench.repositories.figures import Evidence, Found, FoundFiles
 from bench.repositories.relations import Reached
-from bench.speed.report import Grid
+from bench.shared.results import Grid
+from bench.shared.statistics import paired_difference
 
 BASELINE = "files"
 _OF_QUESTIONS = {
@@ -89,7 +89,7 @@ def _ranking_grids(
         return []
     means = [[system, *(f"{fmean(column):.3f}" for column in columns)] for system, columns in values.items()]
     differences = [
-        [system, *(_difference(paired_difference(*pair)) for pair in zip(columns, plain, strict=True))]
+        [system, *(str(paired_difference(*pair)) for pair in zip(columns, plain, strict=True))]
         for system, columns in values.items()
         if system != BASELINE
     ]
@@ -144,7 +144,3 @@ def _relations_row(title: str, one: SetFigures, kind: str | None = None) -> list
         for count in (sum(each.by_one for each in found), sum(each.by_two for each in found))
     ]
     return [title, str(len(counted[0])), *cells]
-
-
-def _difference(one: Difference) -> str:
-    return f"{one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"

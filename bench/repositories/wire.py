@@ -6,7 +6,7 @@ from bench.repositories.figures import DEPTH, Evidence, evidence_of
 from bench.repositories.places import Piece
 from bench.repositories.tables import Question
 from groundwire.tokens import TokenCounter
-from groundwire_client import GroundwireClient, Scope, SearchType
+from groundwire_client import GroundwireClient, IndexScope, SearchType, ids
 from groundwire_pipelines import Pipeline
 
 BUDGET_TOKENS = 4_000
@@ -18,25 +18,25 @@ Ranking = Callable[[str], Sequence[Piece]]
 """The pieces for a question, best first. One that asks a server raises GroundwireError."""
 
 
-def rankings(client: GroundwireClient, scope: Scope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
+def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
     """The ways to search that are compared, by the name that tables show; `nodes` are by canonical id."""
 
-    def search(search_type: SearchType) -> Ranking:
-        return lambda text: pieces(client.search(scope, text, search_type=search_type, top_k=DEPTH).ids)
+    def search(search_type: SearchType.ValueType) -> Ranking:
+        return lambda text: pieces(ids(client.search(scope, text, search_type=search_type, top_k=DEPTH)))
 
-    def pieces(ids: Sequence[str]) -> list[Piece]:
-        return [nodes[id_] for id_ in ids]
+    def pieces(found: Sequence[str]) -> list[Piece]:
+        return [nodes[id_] for id_ in found]
 
     return {
-        "Query": lambda text: pieces(client.query(scope, text, top_k=DEPTH).ids),
-        "semantic": search(SearchType.SEMANTIC),
-        "bm25": search(SearchType.BM25),
-        "hybrid": search(SearchType.HYBRID),
+        "Query": lambda text: pieces(ids(client.query(scope, text, top_k=DEPTH))),
+        "semantic": search(SearchType.SEARCH_TYPE_SEMANTIC),
+        "bm25": search(SearchType.SEARCH_TYPE_BM25),
+        "hybrid": search(SearchType.SEARCH_TYPE_HYBRID),
     }
 
 
 def measure_evidence(
-    client: GroundwireClient, address: str, scope: Scope, questions: Sequence[Question]
+    client: GroundwireClient, address: str, scope: IndexScope, questions: Sequence[Question]
 ) -> dict[str, list[Evidence]]:
     """What is shown for each question under the budget: by pipelines, and by Query's texts as they are.
 
@@ -50,7 +50,7 @@ def measure_evidence(
     return {**measured, PLAIN_HITS: [_plain_hits(client, scope, question) for question in questions]}
 
 
-def _shown(pipeline: Pipeline, address: str, scope: Scope, question: Question) -> Evidence:
+def _shown(pipeline: Pipeline, address: str, scope: IndexScope, question: Question) -> Evidence:
     result = pipeline.run(question.text, server=address, repository=scope.repository, branch=scope.branch)
     shown = result.state.shown
     pieces = [Piece(one.node.location.path, one.node.symbol, one.excerpt.text) for one in shown]
@@ -58,12 +58,10 @@ def _shown(pipeline: Pipeline, address: str, scope: Scope, question: Question) -
     return evidence_of(pieces, TokenCounter().count(result.answer), text_tokens, question)
 
 
-def _plain_hits(client: GroundwireClient, scope: Scope, question: Question) -> Evidence:
+def _plain_hits(client: GroundwireClient, scope: IndexScope, question: Question) -> Evidence:
     """The best texts that fit the budget, with nothing around them."""
     found = client.query(
         scope, question.text, top_k=_PLAIN_HITS_TOP_K, budget_tokens=BUDGET_TOKENS, include_parents=False
     )
-    pieces = [
-        Piece(match.citation.path, match.symbol_name, match.text) for match in found.matches if not match.text_omitted
-    ]
+    pieces = [Piece(match.location.path, match.symbol, match.text) for match in found.matches if not match.text_omitted]
     return evidence_of(pieces, found.meta.used_tokens, found.meta.used_tokens, question)

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bench.adapters.corpus import ANSWERS, CLUSTERED, EVERY, FILTERS, RANDOM, Corpus
-from bench.adapters.protocol import Scenario, UnsupportedError
+from bench.speed.corpus import ANSWERS, CLUSTERED, EVERY, FILTERS, RANDOM, Corpus
 from bench.speed.index import SCOPE, node_id
+from bench.speed.protocol import Scenario, UnsupportedError
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 
 Request: TypeAlias = (

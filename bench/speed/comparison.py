@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import Scenario, UnsupportedError
-from bench.speed.statistics import Times, times
+from bench.shared.statistics import Times, times
+from bench.speed.corpus import Corpus
+from bench.speed.protocol import Scenario, UnsupportedError
 from bench.speed.systems import AdapterError, AdapterProcess, Loaded, System
 
 LEAST_CALLS_A_CLIENT = 10

@@ -19,8 +19,8 @@ import structlog
 import uvloop
 from google.protobuf.message import Message
 
-from bench.adapters.protocol import Scenario
 from bench.speed.calls import Calls
+from bench.speed.protocol import Scenario
 from bench.speed.wire import REQUEST_ID, method, request_id
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings

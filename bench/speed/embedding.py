@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.quality.sets import Document, JudgedQuery
-from bench.speed.report import Grid
-from groundwire_index.embedding.int8.convert import convert
+from bench.shared.results import Grid
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_index.embedding.names import PACKAGED_MODELS
+from groundwire_ingest.embedding.convert import convert
+from groundwire_ingest.embedding.own_model import OwnModel
+from groundwire_ingest.embedding.packaged_model import packaged_folder
 from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.query_embedding.batched_encoder import BatchedEncoder
 
 WAITING = 32
 ROUNDS = 7
@@ -45,12 +48,15 @@ class Way:
 
 
 def measure_embedding(corpus: Sequence[Document], queries: Sequence[JudgedQuery], embedder: str) -> list[Grid]:
-    """Times and agreement. Raises RuntimeError for a model that cannot be converted."""
+    """Times and agreement; of a packaged name, those of the plain model.
+
+    Raises RuntimeError for a model that cannot be converted.
+    """
     relevant = dict.fromkeys(id_ for query in queries for id_ in query.relevant)
     texts = {document.id: str(document.fields["text"]) for document in corpus}
     chosen = {id_: texts[id_][:TEXT_CHARACTERS] for id_ in list(dict.fromkeys([*relevant, *texts]))[:TEXTS]}
     with TemporaryDirectory() as folder:
-        model = SentenceTransformerEmbedder(embedder)
+        model = OwnModel(str(packaged_folder()) if embedder in PACKAGED_MODELS else embedder)
         encoder = convert(EncoderStore(Path(folder)), model)
         if encoder is None:
             raise RuntimeError(f"{embedder} cannot be converted: name a BERT")
@@ -61,32 +67,28 @@ def measure_embedding(corpus: Sequence[Document], queries: Sequence[JudgedQuery]
         ]
 
 
-def _query_times(
-    model: SentenceTransformerEmbedder, encoder: Int8Encoder, queries: Sequence[str]
-) -> dict[str, list[tuple[float, float]]]:
-    one_at_a_time = Lock()
+def _query_times(model: OwnModel, encoder: Int8Encoder, queries: Sequence[str]) -> dict[str, list[tuple[float, float]]]:
+    one_at_a_time, batched = Lock(), BatchedEncoder(encoder)
 
     def unbatched(query: str) -> None:
         with one_at_a_time:
-            encoder.embed_query(query, never_stop)
+            encoder.embed_query(query)
 
     with ThreadPoolExecutor(WAITING) as pool:
         ways = (
             Way("fp32, one client", lambda asked: _each(model.embed_query, asked)),
-            Way("int8, one client", lambda asked: _each(partial(encoder.embed_query, checkpoint=never_stop), asked)),
+            Way("int8, one client", lambda asked: _each(encoder.embed_query, asked)),
             Way(f"fp32, {WAITING} waiting", lambda asked: _drain(pool.map(model.embed_query, asked))),
             Way(f"int8, {WAITING} waiting, one at a time", lambda asked: _drain(pool.map(unbatched, asked))),
             Way(
                 f"int8, {WAITING} waiting, batched",
-                lambda asked: _drain(pool.map(partial(encoder.embed_query, checkpoint=never_stop), asked)),
+                lambda asked: _drain(pool.map(partial(batched.embed_query, checkpoint=never_stop), asked)),
             ),
         )
         return _in_turn(ways, queries)
 
 
-def _text_times(
-    model: SentenceTransformerEmbedder, encoder: Int8Encoder, texts: Sequence[str]
-) -> dict[str, list[tuple[float, float]]]:
+def _text_times(model: OwnModel, encoder: Int8Encoder, texts: Sequence[str]) -> dict[str, list[tuple[float, float]]]:
     """Whole texts, on all cores: as a build embeds those of a model without an encoder, and of one with it."""
     threads = os.cpu_count() or 1
     ways = (
@@ -130,11 +132,11 @@ def _times_grid(what: str, spent: Mapping[str, list[tuple[float, float]]]) -> Gr
 
 
 def _agreement_grid(
-    model: SentenceTransformerEmbedder, encoder: Int8Encoder, queries: Sequence[JudgedQuery], texts: Mapping[str, str]
+    model: OwnModel, encoder: Int8Encoder, queries: Sequence[JudgedQuery], texts: Mapping[str, str]
 ) -> Grid:
     vectors = model.embed_texts(list(texts.values()))
     by_model = np.stack([model.embed_query(query.query) for query in queries])
-    by_encoder = np.stack([encoder.embed_query(query.query, never_stop) for query in queries])
+    by_encoder = np.stack([encoder.embed_query(query.query) for query in queries])
     cosines = np.einsum("ij,ij->i", by_model, by_encoder, dtype=np.float64)
     first, second = _ranked(by_model, vectors), _ranked(by_encoder, vectors)
     common = [len(set(a[:TOP]) & set(b[:TOP])) / TOP for a, b in zip(first, second, strict=True)]

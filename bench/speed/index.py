@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from bench.adapters.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
+from bench.speed.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex

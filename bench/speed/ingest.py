@@ -17,8 +17,8 @@ from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from bench.speed.programs import GROUNDWIRE, python_path
-from bench.speed.report import Grid
+from bench.shared.programs import GROUNDWIRE, memory, process_tree, python_path
+from bench.shared.results import Grid
 
 _WORDS = (
     "user invoice order create delete fetch update handle request response payment tax total line item cart".split()
@@ -127,17 +127,16 @@ def _measured_build(tree: Path, source: Path, data: Path, version: str, embedder
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
     largest = together = scratch = 0
     while process.poll() is None:
-        sizes = [_memory(pid) for pid in _family(process.pid)]
-        largest = max(largest, *(resident for resident, _ in sizes), 0)
-        together = max(together, sum(own for _, own in sizes))
+        sizes = [memory([each]) for each in process_tree(process.pid)]
+        largest = max(largest, *(size.resident for size in sizes))
+        together = max(together, sum(size.anonymous for size in sizes))
         scratch = max(scratch, _bytes_below(data) - known)
         time.sleep(_SECONDS_BETWEEN_SAMPLES)
     wall = time.perf_counter() - start
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} failed")
     index = _bytes_below(data / "bench" / "main" / version)
-    memory = (size / _MIB for size in (largest, together, scratch, index))
-    return Cost(wall, _processor_seconds() - before, *memory)
+    return Cost(wall, _processor_seconds() - before, *(size / _MIB for size in (largest, together, scratch, index)))
 
 
 def _name(rng: Random, rank: int) -> str:
@@ -155,26 +154,6 @@ def _path(number: int) -> str:
 def _processor_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    try:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield from _family(int(child))
-    except OSError:
-        return  # it has ended
-
-
-def _memory(pid: int) -> tuple[int, int]:
-    """Resident bytes of a process, and those that are no file's."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0, 0
-    sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}
-    return sizes["Rss:"], sizes["Pss_Anon:"]
 
 
 def _bytes_below(folder: Path) -> int:

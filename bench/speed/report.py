@@ -1,29 +1,18 @@
-"""A comparison as tables, on the terminal and as Markdown, and as JSON."""
+"""A comparison as tables, on the terminal and as Markdown, as JSON and as plots."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from bench.quality.environment import environment
-from bench.speed.comparison import Comparison, Series
+from bench.shared.results import ABSENT, Grid, console, write_results
+from bench.speed.comparison import Comparison, Plan, Series
+from bench.speed.footprint import Footprint
+from bench.speed.footprint import grid as footprint_grid
+from bench.speed.plot import plot_medians, plot_scale
+from bench.speed.scenarios import SEARCHES
 
 GROUNDWIRE, TRANSPORT, ENGINE = "groundwire", "transport", "engine"
 FLOORS = (TRANSPORT, ENGINE)
-ABSENT = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table of texts; the first column names the rows."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def grids(comparison: Comparison) -> Iterator[Grid]:
@@ -42,33 +31,6 @@ def grids(comparison: Comparison) -> Iterator[Grid]:
         yield _recalls(f"recall@10: {where}", series, scenarios, [*compared, *({ENGINE} & set(systems))])
 
 
-def show(console: Console, comparison: Comparison) -> None:
-    """Prints the tables, and the systems that failed."""
-    for grid in grids(comparison):
-        print_grid(console, grid)
-    for name, problem in comparison.failed.items():
-        console.print(f"{name} did not run: {problem}", style="red", markup=False)
-
-
-def print_grid(console: Console, grid: Grid) -> None:
-    """One table on the terminal."""
-    table = Table(title=grid.title, box=SIMPLE_HEAD)
-    for position, heading in enumerate(grid.headings):
-        table.add_column(heading, justify="right" if position else "left", no_wrap=True)
-    for row in grid.rows:
-        table.add_row(*row)
-    console.print(table)
-
-
-def markdown(tables: Sequence[Grid]) -> str:
-    """Tables in Markdown."""
-    lines = []
-    for grid in tables:
-        lines += [f"**{grid.title}**", "", _line(grid.headings), _line(["---", *["---:"] * (len(grid.headings) - 1)])]
-        lines += [*map(_line, grid.rows), ""]
-    return "\n".join(lines)
-
-
 def notes(comparison: Comparison) -> str:
     """What every system said of itself and why it does not stand in a table, in Markdown."""
     lines = []
@@ -81,10 +43,42 @@ def notes(comparison: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Everything, with the machine, versions and date."""
-    whole = {**content, "environment": asdict(environment())}
-    path.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def write_latency(out: Path, name: str, comparison: Comparison, plan: Plan) -> None:
+    """Tables, what the systems said of themselves, and for each number of clients a plot of the medians."""
+    content = {**asdict(comparison), "rounds": plan.rounds, "calls": plan.calls}
+    write_results(out, name, list(grids(comparison)), content, f"\n{notes(comparison)}")
+    for system, problem in comparison.failed.items():
+        console.print(f"{system} did not run: {problem}", style="red", markup=False)
+    searches = [str(scenario) for scenario in SEARCHES]
+    for number in plan.clients:
+        told = [one for one in comparison.series if one.clients == number and one.scenario in searches]
+        shown = [one for one in told if one.system not in FLOORS]
+        title = f"{comparison.corpus['nodes']:,} nodes, {number} clients"
+        plot_medians(out / f"{name}-{number}.png", title, shown)
+
+
+def write_scale(out: Path, comparisons: Sequence[Comparison], footprints: Sequence[Footprint]) -> None:
+    """`scale`: medians by size, and what a server's start and memory are."""
+    content = {"comparisons": [asdict(one) for one in comparisons], "starts": [asdict(one) for one in footprints]}
+    write_results(out, "scale", [_scale_grid(comparisons), footprint_grid(footprints)], content)
+    medians: dict[str, list[tuple[int, float]]] = {}
+    for comparison in comparisons:
+        for one in comparison.series:
+            if one.times:
+                medians.setdefault(one.scenario, []).append((comparison.corpus["nodes"], one.times.median))
+    plot_scale(out / "scale.png", "Median over the wire, one client", medians)
+
+
+def _scale_grid(comparisons: Sequence[Comparison]) -> Grid:
+    """A row a scenario, a column a size: the median, and recall@10 where it is known."""
+    by_scenario: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        for one in comparison.series:
+            recall = "" if one.recall is None else f" ({one.recall:.3f})"
+            cell = f"{one.times.median:.2f}{recall}" if one.times else one.problem
+            by_scenario.setdefault(one.scenario, []).append(cell)
+    headings = ["call", *(f"{comparison.corpus['nodes']:,} nodes" for comparison in comparisons)]
+    return Grid("Median ms (recall@10), one client", headings, [[name, *cells] for name, cells in by_scenario.items()])
 
 
 def _floors(title: str, series: Mapping[tuple[str, str], Series], scenarios: Sequence[str]) -> Grid:
@@ -127,7 +121,3 @@ def _recalls(
         if any(recall is not None for recall in recalls):
             rows.append([scenario, *(ABSENT if recall is None else f"{recall:.3f}" for recall in recalls)])
     return Grid(title, ["call", *systems], rows)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

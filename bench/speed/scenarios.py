@@ -1,7 +1,7 @@
 """What the benches ask for."""
 
-from bench.adapters.corpus import FILTERS
-from bench.adapters.protocol import Scenario
+from bench.speed.corpus import FILTERS
+from bench.speed.protocol import Scenario
 
 SEARCHES = (
     Scenario("semantic"),

@@ -1,17 +1,16 @@
 """What each path of a semantic search costs for so many visible rows; `MEASURED` in the backend follows from this."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.adapters.corpus import ANSWERS, Corpus
-from bench.speed.faiss_codes import Propose, faiss_codes
+from bench.shared.results import ABSENT, Grid
+from bench.speed.corpus import ANSWERS, Corpus
 from bench.speed.index import SCOPE, ensure_index
-from bench.speed.report import ABSENT, Grid
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_index.vectors.vectors import VectorTable
@@ -30,19 +29,15 @@ _PATHS = {
 
 
 def measure_paths(corpus: Corpus, queries: int) -> Grid:
-    """Median milliseconds of processor time on one thread, and recall@10 of the last path. Raises IngestError.
-
-    Beside the paths, what FAISS's own codes take to propose rows, which are not scored then.
-    """
+    """Median milliseconds of processor time on one thread, and recall@10 of the last path. Raises IngestError."""
     vectors = LoadedIndex(IndexStore(ensure_index(corpus)).directory(SCOPE)).vectors
     assert vectors is not None
     units = [unit_vector(np.asarray(vector)) for vector in corpus.query_vectors[:queries]]
-    others = faiss_codes(vectors.rows)
     rows = []
     for visible in [count for count in VISIBLE if count < len(corpus)] + [len(corpus)]:
         for layout, mask in _masks(len(corpus), visible):
-            rows.append([f"{visible:,} {layout}", *_cells(vectors, others, units, mask, visible)])
-    headings = ["visible rows", *_PATHS, f"recall@{ANSWERS}", *others]
+            rows.append([f"{visible:,} {layout}", *_cells(vectors, units, mask, visible)])
+    headings = ["visible rows", *_PATHS, f"recall@{ANSWERS}"]
     return Grid(f"Paths of a semantic search, ms of CPU: {len(corpus):,} nodes", headings, rows)
 
 
@@ -57,7 +52,6 @@ def _masks(count: int, visible: int) -> list[tuple[str, NDArray[np.bool_]]]:
 
 def _cells(
     vectors: VectorTable,
-    others: Mapping[str, Propose],
     queries: Sequence[NDArray[np.float64]],
     mask: NDArray[np.bool_],
     visible: int,
@@ -73,8 +67,7 @@ def _cells(
         cells.append(spent)
     _, exact, likely = _PATHS
     recalls = [len(a & b) / len(a) for a, b in zip(found[exact], found[likely], strict=True)]
-    proposing = [_timed(partial(propose, mask), queries)[1] for propose in others.values()]
-    return [*cells, f"{np.mean(recalls):.3f}", *proposing]
+    return [*cells, f"{np.mean(recalls):.3f}"]
 
 
 def _nearest(vectors: VectorTable, mask: NDArray[np.bool_], limits: PathLimits, query: NDArray[np.float64]) -> Nearest:

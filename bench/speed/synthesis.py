@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.adapters.corpus import ANSWERS, FILTERS, GROUPS, Corpus, truth_file
+from bench.speed.corpus import ANSWERS, FILTERS, GROUPS, Corpus, truth_file
 
 DIRECTIONS = 48
 """In how many directions a cluster spreads."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.adapters.protocol import Measurement, Scenario, UnsupportedError
+from bench.speed.protocol import Measurement, Scenario, UnsupportedError
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,13 +30,13 @@ class System:
 
 def own_system(name: str, adapter: str, options: Sequence[str] = ()) -> System:
     """A system whose adapter runs in this environment."""
-    return System(name, (sys.executable, "-m", f"bench.adapters.{adapter}", *options), dict(os.environ))
+    return System(name, (sys.executable, "-m", f"bench.speed.{adapter}", *options), dict(os.environ))
 
 
 def peer_system(name: str, adapter: str, python: Path) -> System:
     """A system whose adapter runs in an environment of its own, which knows the benches and nothing of Groundwire."""
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    return System(name, (str(python), "-m", f"bench.adapters.{adapter}"), {**kept, "PYTHONPATH": str(ROOT)})
+    return System(name, (str(python), "-m", f"bench.peers.{adapter}"), {**kept, "PYTHONPATH": str(ROOT)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from bench.adapters.protocol import Scenario
 from bench.quality.sets import Document, write_nodes
+from bench.shared.programs import GROUNDWIRE, RunningProgram, cpu_seconds, process_tree, running
+from bench.shared.results import Grid
+from bench.shared.statistics import Times, times
 from bench.speed.index import SCOPE, local_id
-from bench.speed.programs import GROUNDWIRE, RunningProgram, cpu_seconds, process_tree, running
-from bench.speed.report import Grid
-from bench.speed.statistics import Times, times
+from bench.speed.protocol import Scenario
 from bench.speed.wire import measure
 from groundwire.v1 import retrieval_pb2, scope_pb2
 

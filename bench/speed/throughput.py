@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from bench.adapters.corpus import Corpus
-from bench.adapters.protocol import WARMING, Scenario
-from bench.speed.programs import cpu_seconds, process_tree
-from bench.speed.report import Grid
-from bench.speed.statistics import times
+from bench.shared.programs import cpu_seconds, process_tree
+from bench.shared.results import Grid
+from bench.shared.statistics import times
+from bench.speed.corpus import Corpus
+from bench.speed.protocol import WARMING, Scenario
 from bench.speed.systems import AdapterProcess, own_system
 
 KINDS = (

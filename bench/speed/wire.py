@@ -9,9 +9,9 @@ import grpc
 import grpc.aio
 import uvloop
 
-from bench.adapters.protocol import WARMING, Measurement, Scenario, closed_loop
 from bench.speed.calls import SEARCHES, Request
 from bench.speed.index import row_of
+from bench.speed.protocol import WARMING, Measurement, Scenario, closed_loop
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 
 REQUEST_ID = "x-request-id"

@@ -5,7 +5,8 @@ What a part is worth shows beside the same program that lacks it.
 
 import sys
 
-from groundwire_index.embedding.int8 import convert, encoder
+from groundwire_index.embedding.int8 import encoder
+from groundwire_ingest.embedding import convert
 from groundwire_server.cli import main
 
 

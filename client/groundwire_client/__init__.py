@@ -1,31 +1,84 @@
 """Typed sync and asyncio clients of Groundwire.
 
 with GroundwireClient("localhost:50051") as client:
-    scope = Scope("shop", "main")
+    scope = IndexScope(repository="shop", branch="main")
     found = client.search(scope, "where is VAT computed?")
-    scope = scope.pinned(found.index)
-    graph = client.expand(scope, found.ids, max_depth=2, max_nodes=50, edge_allowlist=["*"])
-    evidence = client.fetch(scope, found.ids, graph.nodes, budget_tokens=4_000)
+    scope = pinned(scope, found.index)
+    graph = client.expand(scope, ids(found), max_depth=2, max_nodes=50, edge_allowlist=["*"])
+    evidence = client.fetch(scope, ids(found), graph.nodes, budget_tokens=4_000)
 
 or, in one call, the texts that match best:
 
     answer = client.query(scope, "where is VAT computed?", top_k=5)
+
+Parts of requests and whole responses are the generated messages of `groundwire.v1`, whose comments are the reference;
+this package names those that calls take and give.
 """
 
-from groundwire_client._aio import AsyncGroundwireClient
-from groundwire_client._channel import TLS
-from groundwire_client._enums import (
-    Direction,
+from groundwire.v1.errors_pb2 import (
+    ErrorReason,
+)
+from groundwire.v1.index_pb2 import (
+    GetIndexResponse,
+    IndexVersion,
+    ListIndexesResponse,
+)
+from groundwire.v1.query_pb2 import (
     FusionMode,
-    PrioritizationMode,
+    HybridParameters,
+    MatchMeta,
+    ParentContext,
     QueryClass,
+    QueryMatch,
+    QueryResponse,
+    RankingParameters,
+    RetrieveMeta,
+    RetrieverUse,
+    Routing,
+    ServiceContext,
+    ServiceEdge,
+    StageScores,
+)
+from groundwire.v1.retrieval_pb2 import (
+    DependencyPath,
+    EdgeDirection,
+    ExpandDebug,
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FindPathsDebug,
+    FindPathsResponse,
+    GraphEdge,
+    NodeText,
+    PathNode,
+    PrioritizationMode,
+    ReachedNode,
     Rerank,
-    SearchLeg,
+    Retriever,
+    RetrieverScore,
+    SearchDebug,
+    SearchHit,
+    SearchNodesResponse,
     SearchPath,
     SearchType,
+    SkippedNode,
     SkipReason,
-    Source,
-    Visibility,
+    SourceLocation,
+)
+from groundwire.v1.scope_pb2 import (
+    AccessContext,
+    Bound,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+)
+from groundwire_client._async_client import (
+    AsyncGroundwireClient,
+)
+from groundwire_client._channel import (
+    TLS,
+)
+from groundwire_client._client import (
+    GroundwireClient,
 )
 from groundwire_client._errors import (
     CancelledError,
@@ -42,107 +95,92 @@ from groundwire_client._errors import (
     UnavailableError,
     UnexpectedStatusError,
 )
-from groundwire_client._filters import Filter, MetadataScalar, MetadataValue
-from groundwire_client._graph_types import (
-    DependencyEdge,
-    DependencyPath,
-    ExpandDebug,
-    ExpandedNode,
-    Expansion,
-    PathNode,
-    Paths,
-    PathsDebug,
+from groundwire_client._filters import (
+    MetadataScalar,
+    MetadataValue,
+    metadata_of,
+    node_filter,
 )
-from groundwire_client._query_parameters import HybridParameters, RankingParameters
-from groundwire_client._query_types import (
-    MatchMeta,
-    ParentContext,
-    QueryMatch,
-    QueryResult,
-    RetrieveMeta,
-    Routing,
-    ServiceContext,
-    ServiceEdge,
-    SourceUse,
-    StageScores,
+from groundwire_client._helpers import (
+    choice,
+    choices,
+    ids,
+    pinned,
 )
-from groundwire_client._sync import GroundwireClient
-from groundwire_client._token import TokenFile
-from groundwire_client._types import (
-    Access,
-    FetchResult,
-    Hit,
-    IndexInfo,
-    LegScore,
-    Location,
-    NodeText,
-    Scope,
-    SearchDebug,
-    SearchResult,
-    SkippedNode,
+from groundwire_client._token import (
+    TokenFile,
 )
 
 __all__ = [
     "TLS",
-    "Access",
+    "AccessContext",
     "AsyncGroundwireClient",
+    "Bound",
     "CancelledError",
     "DeadlineExceededError",
-    "DependencyEdge",
     "DependencyPath",
-    "Direction",
+    "EdgeDirection",
+    "ErrorReason",
     "ExpandDebug",
-    "ExpandedNode",
-    "Expansion",
+    "ExpandDependencyTreeResponse",
     "FailedPreconditionError",
-    "FetchResult",
+    "FetchNodeTextsResponse",
     "FieldViolation",
-    "Filter",
+    "FindPathsDebug",
+    "FindPathsResponse",
     "FusionMode",
+    "GetIndexResponse",
+    "GraphEdge",
     "GroundwireClient",
     "GroundwireError",
-    "Hit",
     "HybridParameters",
-    "IndexInfo",
+    "IndexScope",
+    "IndexVersion",
     "InternalError",
     "InvalidRequestError",
-    "LegScore",
-    "Location",
+    "Lifecycle",
+    "ListIndexesResponse",
     "MatchMeta",
     "MetadataScalar",
     "MetadataValue",
+    "NodeFilter",
     "NodeText",
     "NotFoundError",
     "OverloadedError",
     "ParentContext",
     "PathNode",
-    "Paths",
-    "PathsDebug",
     "PermissionDeniedError",
     "PrioritizationMode",
     "QueryClass",
     "QueryMatch",
-    "QueryResult",
+    "QueryResponse",
     "RankingParameters",
+    "ReachedNode",
     "Rerank",
     "RetrieveMeta",
+    "Retriever",
+    "RetrieverScore",
+    "RetrieverUse",
     "Routing",
-    "Scope",
     "SearchDebug",
-    "SearchLeg",
+    "SearchHit",
+    "SearchNodesResponse",
     "SearchPath",
-    "SearchResult",
     "SearchType",
     "ServiceContext",
     "ServiceEdge",
     "SkipReason",
     "SkippedNode",
-    "Source",
-    "SourceUse",
+    "SourceLocation",
     "StageScores",
     "TokenFile",
     "UnauthenticatedError",
     "UnavailableError",
     "UnexpectedStatusError",
-    "Visibility",
+    "choice",
+    "choices",
+    "ids",
+    "metadata_of",
+    "node_filter",
+    "pinned",
 ]

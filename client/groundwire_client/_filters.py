@@ -1,100 +1,60 @@
-"""Ordinary filters: what narrows a search, a walk, a fetch or a query."""
+"""A filter from loose values, as models, command lines and configuration give them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
+
+from google.protobuf.struct_pb2 import ListValue, Struct
+
+from groundwire.v1.scope_pb2 import NodeFilter
 
 MetadataScalar: TypeAlias = str | int | float | bool | None
 MetadataValue: TypeAlias = MetadataScalar | Sequence[MetadataScalar]
 """A value, or alternatives of which one is enough."""
 
-_PLURALS = {
-    "kind": "kinds",
-    "data_type": "data_types",
-    "corpus_type": "corpus_types",
-    "language": "languages",
-    "path_prefix": "path_prefixes",
-    "collection_id": "collection_ids",
-    "document_id": "document_ids",
-    "service_name": "service_names",
-    "repo_name": "repo_names",
-    "tenant_id": "tenant_ids",
-    "case_id": "case_ids",
-    "document_version_id": "document_version_ids",
-}
-TEXT_FIELDS: Mapping[str, str] = _PLURALS | {plural: plural for plural in _PLURALS.values()}
-"""The names, singular and plural, of the fields that hold strings, and the field of `Filter` that each means."""
+_FIELDS = NodeFilter.DESCRIPTOR.fields
+_LISTS = tuple(field.name for field in _FIELDS if field.is_repeated)
 
-FLAG_FIELDS = ("is_latest", "is_test", "is_generated")
-"""The fields of `Filter` that hold a boolean or None."""
+TEXT_FIELDS: Mapping[str, str] = {
+    name.removesuffix("es" if name == "path_prefixes" else "s"): name for name in _LISTS
+} | {name: name for name in _LISTS}
+"""The names, singular and plural, of the fields that hold strings, and the field of `NodeFilter` that each means."""
+
+FLAG_FIELDS = tuple(field.name for field in _FIELDS if field.type == field.TYPE_BOOL)
+"""The fields of `NodeFilter` that hold a boolean or nothing."""
 
 _LARGEST_EXACT = 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Narrows what is asked: values of one field are alternatives, fields must all hold, an empty field admits all.
+def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
+    """The filter that loose values mean.
 
-    Values are exact and case-sensitive; `path_prefixes` are prefixes such as `src/Billing/`. `is_latest` True keeps
-    the latest versions of documents, False the earlier ones, None both; so do `is_test` with tests and `is_generated`
-    with what a tool wrote. Of `metadata` a node's own must have every key with that value, or with a list that holds
-    it; a list here gives alternatives.
+    Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
+    a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name
+    is one of the metadata. None and empty lists are as if absent.
+
+    Args:
+        raw: What was asked for.
+        context: What the caller knows for sure, by the same names; it wins over `raw`, field by field and metadata
+            key by key.
 
     Raises:
-        TypeError: A flag is no boolean, or `metadata` no mapping from strings to strings, numbers, booleans, None
-            or lists of them.
-        ValueError: A whole number of `metadata` lies beyond 2**53, where the wire loses digits.
+        TypeError: A name or a value is of a wrong type.
+        ValueError: A string is empty, a field is named twice, or a number does not fit the wire.
     """
+    asked, known = _Reading.of(raw), _Reading.of(context)
+    metadata = {**asked.metadata, **known.metadata}
+    made = NodeFilter(metadata=_struct(metadata) if metadata else None)
+    for name, flag in {**asked.flags, **known.flags}.items():
+        setattr(made, name, flag)
+    for name, texts in {**asked.texts, **known.texts}.items():
+        getattr(made, name).extend(texts)
+    return made
 
-    kinds: tuple[str, ...] = ()
-    data_types: tuple[str, ...] = ()
-    corpus_types: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    path_prefixes: tuple[str, ...] = ()
-    collection_ids: tuple[str, ...] = ()
-    document_ids: tuple[str, ...] = ()
-    service_names: tuple[str, ...] = ()
-    repo_names: tuple[str, ...] = ()
-    tenant_ids: tuple[str, ...] = ()
-    case_ids: tuple[str, ...] = ()
-    document_version_ids: tuple[str, ...] = ()
-    is_latest: bool | None = None
-    is_test: bool | None = None
-    is_generated: bool | None = None
-    metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue], hash=False)
 
-    def __post_init__(self) -> None:
-        for name in FLAG_FIELDS:
-            _flag(name, getattr(self, name))
-        # A copy of its own: a mapping may change, and a filter does not.
-        object.__setattr__(self, "metadata", _metadata(self.metadata))
-
-    @classmethod
-    def from_mapping(cls, raw: Mapping[str, object], /, **context: object) -> "Filter":
-        """The filter that loose values mean.
-
-        Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
-        a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name
-        is one of the metadata. None and empty lists are as if absent.
-
-        Args:
-            raw: What was asked for.
-            context: What the caller knows for sure, by the same names; it wins over `raw`, field by field and metadata
-                key by key.
-
-        Raises:
-            TypeError: A name or a value is of a wrong type.
-            ValueError: A string is empty, a field is named twice, or a number does not fit the wire.
-        """
-        asked, known = _Reading.of(raw), _Reading.of(context)
-        flags = {**asked.flags, **known.flags}
-        return cls(
-            is_latest=flags.get("is_latest"),
-            is_test=flags.get("is_test"),
-            is_generated=flags.get("is_generated"),
-            metadata={**asked.metadata, **known.metadata},
-            **{**asked.texts, **known.texts},
-        )
+def metadata_of(narrowing: NodeFilter) -> dict[str, MetadataValue]:
+    """The metadata of a filter as plain values; the wire knows no whole numbers, so those come as they are written."""
+    return {key: _plain(value) for key, value in narrowing.metadata.items()}
 
 
 @dataclass(slots=True)
@@ -102,7 +62,7 @@ class _Reading:
     """A mapping, sorted into what a filter has."""
 
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    flags: dict[str, bool | None] = field(default_factory=dict[str, "bool | None"])
+    flags: dict[str, bool] = field(default_factory=dict[str, bool])
     metadata: dict[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
 
     @classmethod
@@ -138,8 +98,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return texts
 
 
-def _flag(name: str, value: object) -> bool | None:
-    if value is None or isinstance(value, bool):
+def _flag(name: str, value: object) -> bool:
+    if isinstance(value, bool):
         return value
     raise TypeError(f"{name}: {value!r} must be True, False or None")
 
@@ -168,3 +128,17 @@ def _metadata_scalar(key: object, value: object) -> MetadataScalar:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"metadata[{key!r}]: {value!r} must be a string, a number, a boolean, None or a list of these")
+
+
+def _struct(metadata: Mapping[str, MetadataValue]) -> Struct:
+    struct = Struct()
+    struct.update({key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()})
+    return struct
+
+
+def _plain(value: object) -> MetadataValue:
+    if isinstance(value, ListValue):
+        return tuple(cast("MetadataScalar", _plain(alternative)) for alternative in value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return cast("MetadataScalar", value)

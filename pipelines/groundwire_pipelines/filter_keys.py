@@ -1,11 +1,10 @@
 """A filter as pipeline files have it: the setting `filter`, and the key `filter` of steps that ask the server."""
 
-from dataclasses import fields
 from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from groundwire_client import Filter
+from groundwire_client import NodeFilter, node_filter
 
 _Texts: TypeAlias = tuple[Annotated[str, Field(min_length=1)], ...]
 _Scalar: TypeAlias = str | int | float | bool | None
@@ -43,9 +42,9 @@ class FilterKeys(BaseModel):
         self.as_filter()
         return self
 
-    def as_filter(self) -> Filter:
+    def as_filter(self) -> NodeFilter:
         """The filter of a request. Raises ValueError for a number that does not fit the wire."""
-        return Filter(**{field.name: getattr(self, field.name) for field in fields(Filter)})
+        return node_filter(self.model_dump())
 
 
 FilterKey: TypeAlias = Annotated[

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from groundwire_client import DependencyEdge, DependencyPath, NodeText, ServiceContext
+from groundwire_client import DependencyPath, GraphEdge, NodeText, ServiceContext
+from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering.shown import EvidenceNode
 from groundwire_pipelines.state import PipelineState, Retrieval
 
@@ -20,7 +21,7 @@ class EvidenceGraph:
     """
 
     nodes: tuple[EvidenceNode, ...] = ()
-    edges: tuple[DependencyEdge, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
 
 
 def graph_of(state: PipelineState) -> EvidenceGraph:
@@ -45,29 +46,21 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     """
     newest_first = state.retrievals()[::-1]
     texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}
-    walked = {
-        node.id: EvidenceNode(node.id, node.symbol, node.path, node.start_line, node.end_line, node.depth)
-        for retrieval in newest_first
-        for node in retrieval.walked
-    }
-    on_paths = {
-        node.id: EvidenceNode(node.id, node.symbol, node.path, node.start_line, node.end_line)
-        for retrieval in newest_first
-        for node in retrieval.path_nodes
-    }
+    walked = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.walked}
+    on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
     known = {**on_paths, **walked, **texts}
     others = _in_turn([_ids(retrieval) for retrieval in newest_first])
     return [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
 
 
-def edges_of(state: PipelineState) -> tuple[DependencyEdge, ...]:
+def edges_of(state: PipelineState) -> tuple[GraphEdge, ...]:
     """The edges of all retrievals, none twice, oldest first."""
-    return tuple(dict.fromkeys(edge for retrieval in state.retrievals() for edge in retrieval.edges))
+    return tuple(distinct(edge for retrieval in state.retrievals() for edge in retrieval.edges))
 
 
 def paths_of(state: PipelineState) -> list[DependencyPath]:
     """The paths of all retrievals, none twice, those of the newest first."""
-    return list(dict.fromkeys(path for retrieval in reversed(state.retrievals()) for path in retrieval.paths))
+    return distinct(path for retrieval in reversed(state.retrievals()) for path in retrieval.paths)
 
 
 def services_of(state: PipelineState) -> list[ServiceContext]:

@@ -20,7 +20,7 @@ from typing import Self, TypedDict, Unpack
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import TLS, Access, AsyncGroundwireClient, Filter
+from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, NodeFilter
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
@@ -65,8 +65,8 @@ class RunOptions(TypedDict, total=False):
     repository: str
     branch: str
     active_index: str
-    access: Access | None
-    filter: Filter
+    access: AccessContext | None
+    filter: NodeFilter
     is_english: bool
     session_id: str
     user_id: str
@@ -133,8 +133,8 @@ class Pipeline:
             session_id=options.get("session_id", ""),
             user_id=options.get("user_id", ""),
             active_index=options.get("active_index") or settings.active_index,
-            retrieval_access=options.get("access", Access()),
-            retrieval_filter=_both(settings.filter, options.get("filter", Filter())),
+            retrieval_access=options.get("access", AccessContext()),
+            retrieval_filter=_both(settings.filter, options.get("filter", NodeFilter())),
         )
         counter = TokenCounter()
         runtime = Runtime(
@@ -202,9 +202,9 @@ class Pipeline:
         return asyncio.run(connected())
 
 
-def _both(setting: FilterKeys | None, given: Filter) -> Filter:
+def _both(setting: FilterKeys | None, given: NodeFilter) -> NodeFilter:
     """The pipeline's filter and the run's."""
-    both = merged(setting.as_filter() if setting else Filter(), given)
+    both = merged(setting.as_filter() if setting else NodeFilter(), given)
     if both is None:
         raise StepError(
             "filters-exclude-each-other",

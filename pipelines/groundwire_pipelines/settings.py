@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from groundwire_client import Visibility
+from groundwire_client import Lifecycle, choices
 from groundwire_pipelines.filter_keys import FilterKeys
 
 RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
@@ -29,7 +29,7 @@ class PipelineSettings(BaseModel):
     """The index version to ask; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None
     """Narrows every search, walk and fetch, besides what the run and its steps narrow."""
-    visibility: Annotated[Visibility, Field(strict=False)] = Visibility.ACTIVE
+    lifecycle: Literal["active", "all", "deleted"] = "active"
     """Which nodes every search, walk and fetch is about; deleted ones need the server's leave."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""
@@ -66,6 +66,11 @@ class PipelineSettings(BaseModel):
     """The most steps of one run; more is taken for a loop without end."""
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """How long a whole run may take."""
+
+    @property
+    def wire_lifecycle(self) -> Lifecycle.ValueType:
+        """`lifecycle` as the contract has it."""
+        return choices(Lifecycle)[self.lifecycle]
 
     @property
     def values(self) -> dict[str, JsonValue]:

@@ -10,15 +10,15 @@ from typing import Final, TypeVar
 from pydantic import JsonValue
 
 from groundwire_client import (
-    Access,
-    DependencyEdge,
+    AccessContext,
     DependencyPath,
     ExpandDebug,
-    ExpandedNode,
-    Filter,
-    Hit,
+    GraphEdge,
+    NodeFilter,
     NodeText,
     PathNode,
+    ReachedNode,
+    SearchHit,
     ServiceContext,
     SkippedNode,
 )
@@ -81,9 +81,9 @@ class Retrieval:
     """What one retrieval found: the nodes selected, walked to and chosen, best first, and what belongs to them."""
 
     seeds: tuple[str, ...]
-    walked: tuple[ExpandedNode, ...]
+    walked: tuple[ReachedNode, ...]
     chosen: tuple[str, ...]
-    edges: tuple[DependencyEdge, ...]
+    edges: tuple[GraphEdge, ...]
     texts: tuple[NodeText, ...]
     paths: tuple[DependencyPath, ...]
     path_nodes: tuple[PathNode, ...]
@@ -103,9 +103,9 @@ class PipelineState:
     active_index: str = ""
     """The pinned index version: the caller's, or that of the first response."""
 
-    retrieval_access: Access | None = field(default_factory=Access)
+    retrieval_access: AccessContext | None = field(default_factory=AccessContext)
     """What the caller may see: set by the caller, never by a step; None for what its token or certificate grants."""
-    retrieval_filter: Filter = field(default_factory=Filter)
+    retrieval_filter: NodeFilter = field(default_factory=NodeFilter)
     """The ordinary part, for every search, walk and fetch: set by the caller; a parsed query may only add to it."""
 
     user_question_en: str = ""
@@ -127,10 +127,10 @@ class PipelineState:
     search_report: SearchReport | None = None
     """How the last search went; None before the first."""
     retrieval_seed_nodes: list[str] = field(default_factory=list)
-    retrieval_hits: list[Hit] = field(default_factory=list)
+    retrieval_hits: list[SearchHit] = field(default_factory=list)
     graph_seed_nodes: list[str] = field(default_factory=list)
-    graph_expanded_nodes: list[ExpandedNode] = field(default_factory=list)
-    graph_edges: list[DependencyEdge] = field(default_factory=list)
+    graph_expanded_nodes: list[ReachedNode] = field(default_factory=list)
+    graph_edges: list[GraphEdge] = field(default_factory=list)
     graph_debug: ExpandDebug | None = None
     chosen_nodes: list[str] = field(default_factory=list)
     """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""

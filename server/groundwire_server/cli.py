@@ -1,15 +1,16 @@
-"""The `groundwire` command: the commands of client, pipelines and server, under one roof.
+"""The `groundwire` command: the commands of client, pipelines, server, index and ingestion, under one roof.
 
-A bare install has client and pipelines only: nothing here imports the server's libraries before a command needs them.
+A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
+of a command before it runs, and a command whose libraries are missing says what to install.
 """
 
 import sys
 
 import typer
 
-from groundwire_server.commands.build import export, index
-from groundwire_server.commands.serve import serve
-from groundwire_server.commands.versions import activate, delete, indexes, verify
+from groundwire_index.commands.versions import activate, delete, indexes, verify
+from groundwire_ingest.commands.build import export, index
+from groundwire_server.serve_command import serve
 
 _MAIN = (index, serve)
 _UPKEEP = (indexes, activate, delete, verify, export)

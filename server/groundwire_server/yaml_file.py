@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 """No unknown key, no value of another type, no change afterwards."""
@@ -64,7 +66,7 @@ class _StrictLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "an alias is not allowed; write it out", event.start_mark)
+            raise ComposerError(None, None, "an alias is not allowed; write it out", event.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -73,7 +75,7 @@ class _StrictLoader(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in keys:
                 problem = f"the key {key.value!r} stands twice in one mapping"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                raise ConstructorError(None, None, problem, key.start_mark)
             if isinstance(key, yaml.ScalarNode):
                 keys.add(key.value)
         return super().construct_mapping(node, deep)

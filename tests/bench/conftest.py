@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.adapters.corpus import Corpus
+from bench.speed.corpus import Corpus
 from bench.speed.synthesis import Shape, write_corpus
 
 SHAPE = Shape(nodes=300, dimension=16, policy_classes=7, queries=12)

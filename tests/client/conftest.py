@@ -17,7 +17,7 @@ from google.rpc import status_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire_client import TLS, Access, AsyncGroundwireClient, GroundwireClient
+from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, GroundwireClient
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -181,7 +181,7 @@ class ClientOptions(TypedDict, total=False):
     metadata: Sequence[tuple[str, str | bytes]]
     token: str | Callable[[], str] | None
     plaintext_token: bool
-    access: Access | None
+    access: AccessContext | None
     wait_for_ready: bool
 
 

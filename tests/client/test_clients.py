@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 import grpc
@@ -16,51 +15,43 @@ import pytest
 import groundwire_client
 from groundwire.v1 import index_pb2, retrieval_pb2
 from groundwire_client import (
-    Access,
+    AccessContext,
     AsyncGroundwireClient,
     CancelledError,
     DeadlineExceededError,
-    DependencyEdge,
-    DependencyPath,
-    Direction,
-    ExpandDebug,
-    ExpandedNode,
-    Expansion,
-    FetchResult,
-    Filter,
+    EdgeDirection,
     GroundwireClient,
-    Hit,
-    IndexInfo,
-    Location,
-    NodeText,
-    PathNode,
-    Paths,
-    PathsDebug,
-    Scope,
-    SearchResult,
+    IndexScope,
+    NodeFilter,
+    ReachedNode,
+    SearchNodesResponse,
     SearchType,
-    SkippedNode,
-    SkipReason,
+    choice,
+    choices,
+    ids,
+    pinned,
 )
 
 if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 INDEX = index_pb2.IndexVersion(repository="shop", branch="main", version="v1", node_count=3, lexical=True)
-INFO = IndexInfo("shop", "main", "v1", False, datetime(1970, 1, 1, tzinfo=UTC), "", 3, 0, "", "", 0, True, "")
 
 
 def test_search(server: FakeServer, call: Caller) -> None:
     hits = [retrieval_pb2.SearchHit(id="a", score=0.5, rank=1), retrieval_pb2.SearchHit(id="b", score=0.25, rank=2)]
-    server.answer(retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True))
+    answer = retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True)
+    server.answer(answer)
     result = call(
         server.target,
-        lambda client: client.search(SCOPE, "vat", search_type=SearchType.BM25, top_k=2, filter=Filter(kinds=("cs",))),
+        lambda client: client.search(
+            SCOPE, "vat", search_type=SearchType.SEARCH_TYPE_BM25, top_k=2, filter=NodeFilter(kinds=["cs"])
+        ),
     )
-    assert result == SearchResult((Hit("a", 0.5, 1), Hit("b", 0.25, 2)), "v1", True)
-    assert isinstance(result, SearchResult)
-    assert result.ids == ("a", "b")
+    assert result == answer
+    assert isinstance(result, SearchNodesResponse)
+    assert ids(result) == ["a", "b"]
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.SearchNodesRequest)
     assert (request.query, request.top_k, request.search_type) == ("vat", 2, retrieval_pb2.SEARCH_TYPE_BM25)
@@ -75,89 +66,76 @@ def test_a_search_is_hybrid_for_ten_hits_unless_told(server: FakeServer, call: C
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.SearchNodesRequest)
     assert (request.search_type, request.top_k) == (retrieval_pb2.SEARCH_TYPE_HYBRID, 10)
-    assert request.rerank == retrieval_pb2.RERANK_NONE
+    assert request.rerank == retrieval_pb2.RERANK_UNSPECIFIED
 
 
 def test_expand(server: FakeServer, call: Caller) -> None:
-    server.answer(
-        retrieval_pb2.ExpandDependencyTreeResponse(
-            seed_ids=["a"],
-            nodes=[
-                retrieval_pb2.ReachedNode(id="a"),
-                retrieval_pb2.ReachedNode(
-                    id="b",
-                    depth=1,
-                    parent_id="a",
-                    is_test=True,
-                    is_generated=True,
-                    symbol="B",
-                    location=retrieval_pb2.SourceLocation(path="b.py", start_line=3, end_line=9),
-                ),
-            ],
-            edges=[retrieval_pb2.GraphEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
-            debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
-            index="v1",
-        )
+    answer = retrieval_pb2.ExpandDependencyTreeResponse(
+        seed_ids=["a"],
+        nodes=[
+            retrieval_pb2.ReachedNode(id="a"),
+            retrieval_pb2.ReachedNode(
+                id="b",
+                depth=1,
+                parent_id="a",
+                is_test=True,
+                is_generated=True,
+                symbol="B",
+                location=retrieval_pb2.SourceLocation(path="b.py", start_line=3, end_line=9),
+            ),
+        ],
+        edges=[retrieval_pb2.GraphEdge(from_id="a", to_id="b", edge_type="Calls", confidence=0.9, line=7)],
+        debug=retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, reason="ok"),
+        index="v1",
     )
+    server.answer(answer)
     result = call(
         server.target,
         lambda client: client.expand(
-            SCOPE.pinned("v1"),
+            pinned(SCOPE, "v1"),
             ["a"],
             max_depth=1,
             max_nodes=5,
             edge_allowlist=["*"],
-            filter=Filter(is_test=False),
+            filter=NodeFilter(is_test=False),
             min_confidence=0.5,
         ),
     )
-    assert result == Expansion(
-        seed_ids=("a",),
-        nodes=(ExpandedNode("a", 0), ExpandedNode("b", 1, "a", True, True, "B", "b.py", 3, 9)),
-        edges=(DependencyEdge("a", "b", "Calls", 0.9, 7),),
-        debug=ExpandDebug(1, 2, 1, False, "ok"),
-        index="v1",
-    )
+    assert result == answer
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.ExpandDependencyTreeRequest)
     assert request.scope.active_index == "v1"
     assert (request.max_depth, request.max_nodes, list(request.edge_allowlist)) == (1, 5, ["*"])
-    assert request.direction == retrieval_pb2.EDGE_DIRECTION_OUTGOING
+    assert request.direction == retrieval_pb2.EDGE_DIRECTION_UNSPECIFIED
     assert (request.filter.HasField("is_test"), request.filter.is_test, request.min_confidence) == (True, False, 0.5)
 
 
 def test_find_paths(server: FakeServer, call: Caller) -> None:
     hop = retrieval_pb2.GraphEdge(from_id="b", to_id="a", edge_type="Calls", confidence=0.9, line=7)
-    server.answer(
-        retrieval_pb2.FindPathsResponse(
-            paths=[retrieval_pb2.DependencyPath(node_ids=["a", "b"], hops=[hop], confidence=hop.confidence)],
-            nodes=[
-                retrieval_pb2.PathNode(id="a"),
-                retrieval_pb2.PathNode(
-                    id="b",
-                    is_test=True,
-                    is_generated=True,
-                    symbol="Shop.b",
-                    location=retrieval_pb2.SourceLocation(path="src/b.py", start_line=3, end_line=9),
-                ),
-            ],
-            debug=retrieval_pb2.FindPathsDebug(from_count=1, to_count=2, searched_hops=4, reason="ok"),
-            index="v1",
-        )
+    answer = retrieval_pb2.FindPathsResponse(
+        paths=[retrieval_pb2.DependencyPath(node_ids=["a", "b"], hops=[hop], confidence=hop.confidence)],
+        nodes=[
+            retrieval_pb2.PathNode(id="a"),
+            retrieval_pb2.PathNode(
+                id="b",
+                is_test=True,
+                is_generated=True,
+                symbol="Shop.b",
+                location=retrieval_pb2.SourceLocation(path="src/b.py", start_line=3, end_line=9),
+            ),
+        ],
+        debug=retrieval_pb2.FindPathsDebug(from_count=1, to_count=2, searched_hops=4, reason="ok"),
+        index="v1",
     )
+    server.answer(answer)
     result = call(
         server.target,
         lambda client: client.find_paths(
             SCOPE, ["a"], ["b", "c"], max_hops=4, max_paths=2, max_nodes=5, edge_allowlist=["*"],
-            direction=Direction.INCOMING,
+            direction=EdgeDirection.EDGE_DIRECTION_INCOMING,
         ),
     )  # fmt: skip
-    assert result == Paths(
-        paths=(DependencyPath(("a", "b"), (DependencyEdge("b", "a", "Calls", 0.9, 7),), 0.9),),
-        nodes=(PathNode("a"), PathNode("b", True, True, "Shop.b", "src/b.py", 3, 9)),
-        debug=PathsDebug(1, 2, 0, 4, False, "ok"),
-        index="v1",
-    )
+    assert result == answer
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.FindPathsRequest)
     assert (list(request.from_ids), list(request.to_ids)) == (["a"], ["b", "c"])
@@ -169,43 +147,41 @@ def test_fetch(server: FakeServer, call: Caller) -> None:
     text = retrieval_pb2.NodeText(id="a", text="int x;", is_seed=True, token_count=3, location=location, symbol="X")
     text.is_test = True
     skipped = retrieval_pb2.SkippedNode(id="b", reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
-    server.answer(
-        retrieval_pb2.FetchNodeTextsResponse(texts=[text], skipped=[skipped], used_tokens=3, used_chars=6, index="v1")
+    answer = retrieval_pb2.FetchNodeTextsResponse(
+        texts=[text], skipped=[skipped], used_tokens=3, used_chars=6, index="v1"
     )
+    server.answer(answer)
+    reached = ReachedNode(id="b", depth=1, parent_id="a", symbol="Shop.b", is_test=True, location=location)
     result = call(
         server.target,
-        lambda client: client.fetch(
-            SCOPE, ["a"], [ExpandedNode("b", 1, "a")], budget_tokens=4, filter=Filter(kinds=("cs",))
-        ),
+        lambda client: client.fetch(SCOPE, ["a"], [reached], budget_tokens=4, filter=NodeFilter(kinds=["cs"])),
     )
-    assert result == FetchResult(
-        texts=(NodeText("a", "int x;", True, 0, "", 3, Location("a.cs", 3, 4, "ab"), "X", True),),
-        skipped=(SkippedNode("b", SkipReason.OVER_BUDGET),),
-        used_tokens=3,
-        used_chars=6,
-        index="v1",
-    )
+    assert result == answer
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
     assert request.budget_tokens == 4
     assert list(request.nodes) == [retrieval_pb2.ReachedNode(id="b", depth=1, parent_id="a")]
     assert list(request.filter.kinds) == ["cs"]
-    assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_BALANCED
+    assert request.prioritization_mode == retrieval_pb2.PRIORITIZATION_MODE_UNSPECIFIED
 
 
 def test_indexes_are_listed_and_described(server: FakeServer, call: Caller) -> None:
-    server.answer(index_pb2.ListIndexesResponse(indexes=[INDEX]))
-    server.answer(index_pb2.GetIndexResponse(index=INDEX))
-    assert call(server.target, lambda client: client.list_indexes("shop", branch="main")) == (INFO,)
-    assert call(server.target, lambda client: client.get_index(SCOPE)) == INFO
+    listed = index_pb2.ListIndexesResponse(indexes=[INDEX])
+    described = index_pb2.GetIndexResponse(index=INDEX)
+    server.answer(listed)
+    server.answer(described)
+    assert call(server.target, lambda client: client.list_indexes("shop", branch="main")) == listed
+    assert call(server.target, lambda client: client.get_index(SCOPE)) == described
     assert server.attempts[0].request == index_pb2.ListIndexesRequest(repository="shop", branch="main")
     assert server.methods == ["ListIndexes", "GetIndex"]
 
 
 def test_versions_are_activated_and_deleted(server: FakeServer, call: Caller) -> None:
-    server.answer(index_pb2.ActivateIndexResponse(previous_version="v1"))
-    assert call(server.target, lambda client: client.activate_index(SCOPE.pinned("v2"))) == "v1"
-    assert call(server.target, lambda client: client.delete_index(SCOPE.pinned("v1"))) is None
+    before = index_pb2.ActivateIndexResponse(previous_version="v1")
+    server.answer(before)
+    assert call(server.target, lambda client: client.activate_index(pinned(SCOPE, "v2"))) == before
+    deleting = call(server.target, lambda client: client.delete_index(pinned(SCOPE, "v1")))
+    assert deleting == index_pb2.DeleteIndexResponse()
     activated, deleted = (attempt.request for attempt in server.attempts)
     assert isinstance(activated, index_pb2.ActivateIndexRequest)
     assert isinstance(deleted, index_pb2.DeleteIndexRequest)
@@ -213,10 +189,10 @@ def test_versions_are_activated_and_deleted(server: FakeServer, call: Caller) ->
 
 
 def test_the_access_of_a_call_replaces_that_of_the_client(server: FakeServer, call: Caller) -> None:
-    default, own = Access(tenant_id="acme"), Access(clearance_level=2)
+    default, own = AccessContext(tenant_id="acme"), AccessContext(clearance_level=2)
     call(server.target, lambda client: client.get_index(SCOPE), access=default)
     call(server.target, lambda client: client.get_index(SCOPE, access=own), access=default)
-    call(server.target, lambda client: client.get_index(SCOPE, access=Access()), access=default)
+    call(server.target, lambda client: client.get_index(SCOPE, access=AccessContext()), access=default)
     levels: list[tuple[str, int]] = []
     for attempt in server.attempts:
         assert isinstance(attempt.request, index_pb2.GetIndexRequest)
@@ -293,7 +269,7 @@ def test_threads_share_a_client(server: FakeServer) -> None:
 def test_tasks_share_a_client(server: FakeServer) -> None:
     server.answer(retrieval_pb2.SearchNodesResponse(index="v1"))
 
-    async def run() -> list[SearchResult]:
+    async def run() -> list[SearchNodesResponse]:
         async with AsyncGroundwireClient(server.target) as client:
             return await asyncio.gather(*(client.search(SCOPE, f"query {number}") for number in range(64)))
 
@@ -327,11 +303,29 @@ def test_a_cancelled_task_raises_what_asyncio_raises(server: FakeServer) -> None
     asyncio.run(run())
 
 
-def test_both_clients_have_the_same_methods() -> None:
-    def public(client: type) -> set[str]:
-        return {name for name in vars(client) if not name.startswith("_")}
+@pytest.mark.parametrize("field", ["seed_ids", "edge_allowlist"])
+def test_one_string_is_no_list_of_strings(server: FakeServer, call: Caller, field: str) -> None:
+    given: dict[str, object] = {
+        "seed_ids": ["a"],
+        "edge_allowlist": ["*"],
+        "max_depth": 1,
+        "max_nodes": 5,
+        field: "abc",
+    }
+    with pytest.raises(TypeError, match=f"{field} must be a sequence of strings"):
+        call(server.target, lambda client: client.expand(SCOPE, **given))
 
-    assert public(GroundwireClient) == public(AsyncGroundwireClient)
+
+@pytest.mark.parametrize("budgets", [{}, {"budget_tokens": 1, "max_chars": 1}])
+def test_a_fetch_has_exactly_one_budget(server: FakeServer, call: Caller, budgets: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="exactly one budget"):
+        call(server.target, lambda client: client.fetch(SCOPE, ["a"], **budgets))
+
+
+def test_values_have_the_names_of_the_contract() -> None:
+    assert choices(SearchType) == {"semantic": 1, "bm25": 2, "hybrid": 3}
+    assert choice(SearchType, SearchType.SEARCH_TYPE_BM25) == "bm25"
+    assert [choice(SearchType, SearchType.ValueType(number)) for number in (0, 99)] == ["unknown"] * 2
 
 
 def test_the_library_needs_neither_the_server_nor_the_command_line() -> None:

@@ -16,9 +16,9 @@ from groundwire.v1 import errors_pb2
 from groundwire_client import (
     FieldViolation,
     GroundwireError,
+    IndexScope,
     InvalidRequestError,
     OverloadedError,
-    Scope,
     UnexpectedStatusError,
 )
 from groundwire_client._errors import error_from
@@ -26,7 +26,7 @@ from groundwire_client._errors import error_from
 if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 
 CLASSES = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidRequestError,

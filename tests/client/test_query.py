@@ -3,72 +3,61 @@
 from __future__ import annotations
 
 import inspect
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 from google.rpc import error_details_pb2
 
-from groundwire.v1 import query_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client import (
-    Access,
+    AccessContext,
     AsyncGroundwireClient,
-    Filter,
     FusionMode,
     GroundwireClient,
     GroundwireError,
     HybridParameters,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
     NotFoundError,
     PermissionDeniedError,
-    QueryResult,
     RankingParameters,
-    Scope,
-    Source,
-    Visibility,
+    Retriever,
+    ids,
 )
-from groundwire_client._query_request import query_request
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
     from client.conftest import Caller, FakeServer
 
-SCOPE = Scope("shop", "main")
-SCOPE_MESSAGE = scope_pb2.IndexScope(repository="shop", branch="main")
+SCOPE = IndexScope(repository="shop", branch="main")
 
 
 def test_a_query_brings_matches_services_and_how_they_were_found(server: FakeServer, call: Caller) -> None:
-    server.answer(
-        query_pb2.QueryResponse(
-            matches=[
-                query_pb2.QueryMatch(id="a", rank=1, score=0.75, text="decimal Vat();", token_count=4),
-                query_pb2.QueryMatch(
-                    id="b", text="class Vat", meta=query_pb2.MatchMeta(neighbor=True, neighbor_of="a")
-                ),
-            ],
-            service_context=[query_pb2.ServiceContext(service_name="billing", calls=["tax"])],
-            meta=query_pb2.RetrieveMeta(matches_returned=1, query_class=query_pb2.QUERY_CLASS_IDENTIFIER, exact=True),
-            index="v1",
-        )
+    answer = query_pb2.QueryResponse(
+        matches=[
+            query_pb2.QueryMatch(id="a", rank=1, score=0.75, text="decimal Vat();", token_count=4),
+            query_pb2.QueryMatch(id="b", text="class Vat", meta=query_pb2.MatchMeta(neighbor=True, neighbor_of="a")),
+        ],
+        service_context=[query_pb2.ServiceContext(service_name="billing", calls=["tax"])],
+        meta=query_pb2.RetrieveMeta(matches_returned=1, query_class=query_pb2.QUERY_CLASS_IDENTIFIER, exact=True),
+        index="v1",
     )
+    server.answer(answer)
     result = call(server.target, lambda client: client.query(SCOPE, "Vat", include_neighbors=True, expand_graph=True))
-    assert isinstance(result, QueryResult)
-    assert [(match.id, match.rank, match.text) for match in result.matches] == [
-        ("a", 1, "decimal Vat();"),
-        ("b", 0, "class Vat"),
-    ]
-    assert result.ids == ("a",)
-    assert result.service_context[0].calls == ("tax",)
-    assert (result.meta.matches_returned, result.meta.query_class, result.meta.exact) == (1, "identifier", True)
-    assert result.index == "v1"
+    assert result == answer
+    assert ids(answer) == ["a"]
     assert server.methods == ["Query"]
 
 
 def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer, call: Caller) -> None:
     call(server.target, lambda client: client.query(SCOPE, "vat"))
     assert server.attempts[0].request == query_pb2.QueryRequest(
-        scope=SCOPE_MESSAGE,
+        scope=SCOPE,
         query="vat",
-        lifecycle=scope_pb2.LIFECYCLE_ACTIVE,
-        include_parents=True,
     )
 
 
@@ -76,19 +65,19 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
     arguments: dict[str, Any] = {
         "hybrid": HybridParameters(top_k=3, alpha=0.5),
         "top_k": 4,
-        "filter": Filter(repo_names=("shop",)),
-        "visibility": Visibility.DELETED,
+        "filter": NodeFilter(repo_names=["shop"]),
+        "lifecycle": Lifecycle.LIFECYCLE_DELETED,
         "process": "review",
         "doc_class": "contract",
         "workflow_id": "w1",
-        "sources": (Source.DENSE,),
-        "fusion": FusionMode.WEIGHTED,
+        "retrievers": [Retriever.RETRIEVER_DENSE],
+        "fusion": FusionMode.FUSION_MODE_WEIGHTED,
         "rrf_k": 7,
         "rerank": True,
         "ranking": RankingParameters(file_weight=0.0, repeat_factor=0.5),
         "freshness_half_life_days": 30,
         "freshness_weight": 0.5,
-        "now": None,
+        "now": datetime(2025, 1, 1, 12, tzinfo=timezone(timedelta(hours=2))),
         "include_parents": True,
         "include_neighbors": True,
         "expand_graph": True,
@@ -96,22 +85,33 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
         "query_vector": (1.0, 0.0),
         "budget_tokens": 500,
     }
-    own = Access("acme", clearance_level=2)
+    own = AccessContext(tenant_id="acme", clearance_level=2)
     call(server.target, lambda client: client.query(SCOPE, "vat", access=own, timeout=40, **arguments))
-    assert server.attempts[0].request == query_request(SCOPE, own, "vat", **arguments)
+    request = server.attempts[0].request
+    assert request == query_pb2.QueryRequest(scope=SCOPE, access=own, query="vat", **arguments)
+    assert {field.name for field, _ in request.ListFields()} == set(query_pb2.QueryRequest.DESCRIPTOR.fields_by_name)
     assert 30 < server.attempts[0].time_remaining < 41
 
 
 @pytest.mark.parametrize("client", [GroundwireClient, AsyncGroundwireClient])
-def test_the_clients_take_what_a_request_takes(client: type) -> None:
-    mine = inspect.signature(client.query).parameters.values()  # type: ignore[attr-defined]
-    sent = inspect.signature(query_request).parameters.values()
-    unsent = {"self", "timeout"}
-    assert {(one.name, one.annotation) for one in mine if one.name not in unsent} == {
-        (one.name, one.annotation) for one in sent
-    }
-    defaults = {one.name: one.default for one in mine}
-    assert defaults == {one.name: one.default for one in inspect.signature(GroundwireClient.query).parameters.values()}
+@pytest.mark.parametrize(
+    ("method", "request_type"),
+    [
+        ("search", retrieval_pb2.SearchNodesRequest),
+        ("expand", retrieval_pb2.ExpandDependencyTreeRequest),
+        ("find_paths", retrieval_pb2.FindPathsRequest),
+        ("fetch", retrieval_pb2.FetchNodeTextsRequest),
+        ("query", query_pb2.QueryRequest),
+    ],
+)
+def test_the_clients_take_what_a_request_takes(client: type, method: str, request_type: type[Message]) -> None:
+    taken = set(inspect.signature(getattr(client, method)).parameters) - {"self", "timeout"}
+    assert taken == set(request_type.DESCRIPTOR.fields_by_name)
+
+
+def test_a_time_needs_a_zone(server: FakeServer, call: Caller) -> None:
+    with pytest.raises(ValueError, match="now: 2025-01-01T00:00:00 has no time zone"):
+        call(server.target, lambda client: client.query(SCOPE, "vat", now=datetime(2025, 1, 1)))
 
 
 @pytest.mark.parametrize(

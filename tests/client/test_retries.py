@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from groundwire_client import DeadlineExceededError, GroundwireClient, GroundwireError, Scope, UnavailableError
+from groundwire_client import DeadlineExceededError, GroundwireClient, GroundwireError, IndexScope, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from client.conftest import Caller, FakeServer
 
-SCOPE = Scope("shop", "main", "v1")
+SCOPE = IndexScope(repository="shop", branch="main", active_index="v1")
 READING: list[Callable[[Any], object]] = [
     lambda client: client.search(SCOPE, "vat"),
     lambda client: client.find_paths(SCOPE, ["a"], ["b"], max_hops=1, max_paths=1, max_nodes=5, edge_allowlist=["*"]),
@@ -87,7 +87,7 @@ def test_a_call_rides_out_a_restart_of_the_server(server: FakeServer) -> None:
         server.stop()
         restart = threading.Timer(0.1, server.start)
         restart.start()
-        assert client.list_indexes() == ()
+        assert list(client.list_indexes().indexes) == []
         restart.join()
     assert len(server.attempts) == 2
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire_client import TLS, Scope, UnavailableError
+from groundwire.v1.index_pb2 import ActivateIndexResponse
+from groundwire_client import TLS, IndexScope, UnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
 
 def _activate(call: Caller, server: FakeServer, credentials: TLS | None) -> object:
     """A call that is not tried again, so that a refused handshake shows at once."""
-    return call(server.target, lambda client: client.activate_index(Scope("r", "b", "v")), credentials=credentials)
+    return call(
+        server.target,
+        lambda client: client.activate_index(IndexScope(repository="r", branch="b", active_index="v")),
+        credentials=credentials,
+    )
 
 
 def test_a_caller_with_certificate_is_served(tls_server: FakeServer, call: Caller, certificates: Path) -> None:
     credentials = TLS(certificates / "authority.pem", certificates / "client.pem", str(certificates / "client.key"))
-    assert _activate(call, tls_server, credentials) == ""
+    assert _activate(call, tls_server, credentials) == ActivateIndexResponse()
 
 
 def test_a_caller_without_certificate_is_served_unless_one_is_asked_for(
@@ -33,7 +38,7 @@ def test_a_caller_without_certificate_is_served_unless_one_is_asked_for(
             _activate(call, tls_server, credentials)
         assert tls_server.attempts == []
     else:
-        assert _activate(call, tls_server, credentials) == ""
+        assert _activate(call, tls_server, credentials) == ActivateIndexResponse()
 
 
 @pytest.mark.parametrize("authority", ["stranger.pem", None])

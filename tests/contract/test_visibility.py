@@ -20,7 +20,7 @@ LEGACY, CHARGE, WITHDRAWN = (
     PREFIX + key for key in ("go::auth/GetUserLegacy", "go::payment/ChargeCard", "md::refund/withdrawn")
 )
 SECRET = f"{PREFIX}md::refund/secret"
-Visibility: TypeAlias = scope_pb2.Lifecycle.ValueType
+Asked: TypeAlias = scope_pb2.Lifecycle.ValueType
 
 
 @pytest.fixture(scope="module")
@@ -34,44 +34,44 @@ def retrieval(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
     return retrieval_pb2_grpc.RetrievalServiceStub(channel)
 
 
-def searching(visibility: Visibility, access: AccessContext) -> retrieval_pb2.SearchNodesRequest:
+def searching(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.SearchNodesRequest:
     return retrieval_pb2.SearchNodesRequest(
-        scope=MAIN, access=access, lifecycle=visibility, search_type=retrieval_pb2.SEARCH_TYPE_BM25,
+        scope=MAIN, access=access, lifecycle=lifecycle, search_type=retrieval_pb2.SEARCH_TYPE_BM25,
         query="GetUserLegacy stamp", top_k=50,
     )  # fmt: skip
 
 
-def expanding(visibility: Visibility, access: AccessContext) -> retrieval_pb2.ExpandDependencyTreeRequest:
+def expanding(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.ExpandDependencyTreeRequest:
     return retrieval_pb2.ExpandDependencyTreeRequest(
-        scope=MAIN, access=access, lifecycle=visibility, seed_ids=[LEGACY, CHARGE], max_depth=1, max_nodes=50,
+        scope=MAIN, access=access, lifecycle=lifecycle, seed_ids=[LEGACY, CHARGE], max_depth=1, max_nodes=50,
         edge_allowlist=["*"],
     )  # fmt: skip
 
 
-def pathfinding(visibility: Visibility, access: AccessContext) -> retrieval_pb2.FindPathsRequest:
+def pathfinding(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.FindPathsRequest:
     return retrieval_pb2.FindPathsRequest(
-        scope=MAIN, access=access, lifecycle=visibility, from_ids=[LEGACY], to_ids=[CHARGE], max_hops=2, max_paths=9,
+        scope=MAIN, access=access, lifecycle=lifecycle, from_ids=[LEGACY], to_ids=[CHARGE], max_hops=2, max_paths=9,
         max_nodes=50, edge_allowlist=["*"],
     )  # fmt: skip
 
 
-def fetching(visibility: Visibility, access: AccessContext) -> retrieval_pb2.FetchNodeTextsRequest:
+def fetching(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.FetchNodeTextsRequest:
     return retrieval_pb2.FetchNodeTextsRequest(
-        scope=MAIN, access=access, lifecycle=visibility, seed_ids=[LEGACY, CHARGE, SECRET], budget_tokens=9_999
+        scope=MAIN, access=access, lifecycle=lifecycle, seed_ids=[LEGACY, CHARGE, SECRET], budget_tokens=9_999
     )
 
 
-def asking(visibility: Visibility, access: AccessContext) -> query_pb2.QueryRequest:
+def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
     return query_pb2.QueryRequest(
-        scope=MAIN, access=access, lifecycle=visibility, query="stamp", query_vector=BILLING, now=timestamp(NOW),
+        scope=MAIN, access=access, lifecycle=lifecycle, query="stamp", query_vector=BILLING, now=timestamp(NOW),
         hybrid=EVERYTHING, budget_tokens=1,
     )  # fmt: skip
 
 
-Request = Callable[[Visibility, AccessContext], Message]
+Request = Callable[[Asked, AccessContext], Message]
 
 
-@pytest.mark.parametrize("lifecycle", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
+@pytest.mark.parametrize("visibility", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
 @pytest.mark.parametrize(
     "access", [AccessContext(), AccessContext(acl_tags_any=[FINANCE_TAG])], ids=["public", "other"]
 )
@@ -86,7 +86,7 @@ Request = Callable[[Visibility, AccessContext], Message]
     ],
 )
 def test_only_those_who_may_ask_for_deleted_nodes(
-    channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Visibility
+    channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Asked
 ) -> None:
     service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
     row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle")
@@ -94,8 +94,8 @@ def test_only_those_who_may_ask_for_deleted_nodes(
 
 
 def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
-    def found(visibility: Visibility) -> set[str]:
-        return {hit.id for hit in retrieval.SearchNodes(searching(visibility, AUDITOR), timeout=30).hits}
+    def found(lifecycle: Asked) -> set[str]:
+        return {hit.id for hit in retrieval.SearchNodes(searching(lifecycle, AUDITOR), timeout=30).hits}
 
     active, deleted = found(LIFECYCLE_ACTIVE), found(LIFECYCLE_DELETED)
     assert deleted == {LEGACY, WITHDRAWN}
@@ -105,9 +105,9 @@ def test_a_search_finds_them_with_the_others_or_alone(retrieval: retrieval_pb2_g
 
 
 def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.RetrievalServiceStub) -> None:
-    def reached(visibility: Visibility) -> tuple[list[str], int]:
-        nodes = retrieval.ExpandDependencyTree(expanding(visibility, AUDITOR), timeout=30).nodes
-        return [node.id for node in nodes], len(retrieval.FindPaths(pathfinding(visibility, AUDITOR), timeout=30).paths)
+    def reached(lifecycle: Asked) -> tuple[list[str], int]:
+        nodes = retrieval.ExpandDependencyTree(expanding(lifecycle, AUDITOR), timeout=30).nodes
+        return [node.id for node in nodes], len(retrieval.FindPaths(pathfinding(lifecycle, AUDITOR), timeout=30).paths)
 
     assert reached(LIFECYCLE_ACTIVE) == ([CHARGE], 0)
     assert reached(LIFECYCLE_ALL) == ([LEGACY, CHARGE], 1)
@@ -117,9 +117,9 @@ def test_walks_and_paths_lead_through_them(retrieval: retrieval_pb2_grpc.Retriev
 def test_texts_are_returned_as_far_as_the_caller_may_see_them(
     retrieval: retrieval_pb2_grpc.RetrievalServiceStub,
 ) -> None:
-    def fetched(visibility: Visibility, *tags: str) -> list[str]:
+    def fetched(lifecycle: Asked, *tags: str) -> list[str]:
         access = AccessContext(acl_tags_any=[AUDITOR_TAG, *tags])
-        return [text.id for text in retrieval.FetchNodeTexts(fetching(visibility, access), timeout=30).texts]
+        return [text.id for text in retrieval.FetchNodeTexts(fetching(lifecycle, access), timeout=30).texts]
 
     assert fetched(LIFECYCLE_ACTIVE) == [CHARGE]
     assert fetched(LIFECYCLE_ALL) == [LEGACY, CHARGE]

@@ -181,8 +181,9 @@ def test_what_is_mounted_is_there(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_image_and_its_pods_agree(folder: str) -> None:
+    image = "groundwire-index" if folder.endswith("indexing") else "groundwire"
     ((pod, container),) = (
-        pair for pair in containers(manifests(folder)) if pair[1]["image"] == f"groundwire:{version('groundwire')}"
+        pair for pair in containers(manifests(folder)) if pair[1]["image"] == f"{image}:{version('groundwire')}"
     )
     user = f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}"
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == [user]

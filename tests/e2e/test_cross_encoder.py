@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sentence_transformers import CrossEncoder
 
-from groundwire_client import GroundwireClient, Rerank, Scope, SearchType
+from groundwire_client import GroundwireClient, IndexScope, Rerank, SearchType
 from support.program import Server, run_ok, write_jsonl
 
 pytestmark = pytest.mark.slow
 
 TEXTS = ["alpha beta", "gamma delta", "zeta", "omega kappa", "query terms here", "another text", "beta", "delta zeta"]
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 QUERY = "find the omega"
 
 
@@ -40,10 +40,10 @@ def test_the_model_decides_the_order_among_the_widened_candidates(
     result = client.search(
         SCOPE,
         QUERY,
-        search_type=SearchType.SEMANTIC,
+        search_type=SearchType.SEARCH_TYPE_SEMANTIC,
         query_vector=[1.0, 0.0],
         top_k=1,
-        rerank=Rerank.CODEBERT,
+        rerank=Rerank.RERANK_CODEBERT,
     )
     candidates = TEXTS[:6]  # top_k times 6, in the order of similarity
     model = CrossEncoder(str(cross_encoder), device="cpu")

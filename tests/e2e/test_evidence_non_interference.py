@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import Access
+from groundwire_client import AccessContext
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.progress import ProgressCallback
@@ -78,14 +78,14 @@ def test_hidden_nodes_change_nothing_in_the_evidence(name: str, tmp_path: Path) 
     pipeline = Pipeline.load(name, max_context_tokens=BUDGET)
     with Server(tmp_path / "data", "--embedder", "none") as server:
 
-        def ask(branch: str, access: Access) -> PipelineResult:
+        def ask(branch: str, access: AccessContext) -> PipelineResult:
             question = "How is the invoice of a customer made?"
             return pipeline.run(question, server=server.address, repository="shop", branch=branch, access=access)
 
         for seed in range(4):
-            whole, trimmed = ask(f"whole{seed}", Access()), ask(f"trimmed{seed}", Access())
+            whole, trimmed = ask(f"whole{seed}", AccessContext()), ask(f"trimmed{seed}", AccessContext())
             assert whole.answer == trimmed.answer
             assert 0.8 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
-            assert ask(f"whole{seed}", Access("acme")).answer != whole.answer
+            assert ask(f"whole{seed}", AccessContext(tenant_id="acme")).answer != whole.answer
             with_edges.append(" → " in whole.answer)
     assert any(with_edges) == (name == "evidence")

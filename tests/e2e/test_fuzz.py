@@ -1,6 +1,6 @@
 """Hostile calls of every kind: the server lives on, each ends with a status of the contract, answers stay as they were.
 
-The slow test sends 50,000; `GROUNDWIRE_FUZZ_REQUESTS=1000000 pytest tests/e2e/test_fuzz.py -m slow -s` a million.
+The slow test sends 20,000; `GROUNDWIRE_FUZZ_REQUESTS=1000000 pytest tests/e2e/test_fuzz.py -m slow -s` a million.
 """
 
 import os
@@ -22,7 +22,7 @@ from support.program import Server
 from support.token_issuer import SigningKey, token_environment
 
 FAST_REQUESTS, FAST_TOKENS, FAST_FRAMES = 3_000, 1_000, 60
-SLOW_REQUESTS = int(os.environ.get("GROUNDWIRE_FUZZ_REQUESTS", "50000"))
+SLOW_REQUESTS = int(os.environ.get("GROUNDWIRE_FUZZ_REQUESTS", "20000"))
 SLOW_FRAMES = 750
 SEED = 2026
 MAX_RECEIVE_BYTES = 262_144

@@ -5,13 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import Access, GroundwireClient, Rerank, Scope, SearchType, Source, UnavailableError
+from groundwire_client import (
+    AccessContext,
+    GroundwireClient,
+    IndexScope,
+    Rerank,
+    Retriever,
+    SearchType,
+    UnavailableError,
+    ids,
+)
 from support.program import Server, run_ok, write_jsonl
 from support.rerank_service import Asked, Reply, RerankService, by_length, rerank_service
 
 pytestmark = pytest.mark.slow
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 TEXTS = ["zeta", "zeta eta", "zeta eta theta", "zeta secret of the board"]
 TOKEN = "tok-3n"
 
@@ -61,21 +70,28 @@ def client(server: Server, service: RerankService) -> Iterator[GroundwireClient]
 def test_a_query_and_a_search_are_ordered_by_it_and_it_is_sent_what_the_caller_sees(
     client: GroundwireClient, service: RerankService
 ) -> None:
-    queried = client.query(SCOPE, "zeta", query_vector=[1.0, 0.0], sources=[Source.DENSE], rerank=True)
+    queried = client.query(SCOPE, "zeta", query_vector=[1.0, 0.0], retrievers=[Retriever.RETRIEVER_DENSE], rerank=True)
     searched = client.search(
-        SCOPE, "zeta", search_type=SearchType.SEMANTIC, query_vector=[1.0, 0.0], top_k=3, rerank=Rerank.CODEBERT
+        SCOPE,
+        "zeta",
+        search_type=SearchType.SEARCH_TYPE_SEMANTIC,
+        query_vector=[1.0, 0.0],
+        top_k=3,
+        rerank=Rerank.RERANK_CODEBERT,
     )
     best_first = [f"shop::main::md::T{place}" for place in (2, 1, 0)]
     assert [match.id for match in queried.matches] == best_first
-    assert list(searched.ids) == best_first
+    assert ids(searched) == best_first
     assert [hit.score for hit in searched.hits] == [0.014, 0.008, 0.004]
     assert [asked.body["documents"] for asked in service.asked] == [TEXTS[:3], TEXTS[:3]]
     assert {asked.headers["Authorization"] for asked in service.asked} == {f"Bearer {TOKEN}"}
 
 
 def test_who_sees_more_has_more_sent(client: GroundwireClient, service: RerankService) -> None:
-    board = Access(acl_tags_any=("board",))
-    found = client.query(SCOPE, "zeta", query_vector=[1.0, 0.0], sources=[Source.DENSE], rerank=True, access=board)
+    board = AccessContext(acl_tags_any=("board",))
+    found = client.query(
+        SCOPE, "zeta", query_vector=[1.0, 0.0], retrievers=[Retriever.RETRIEVER_DENSE], rerank=True, access=board
+    )
     assert found.matches[0].id == "shop::main::md::T3"
     assert [asked.body["documents"] for asked in service.asked] == [TEXTS]
 

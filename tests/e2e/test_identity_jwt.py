@@ -18,8 +18,7 @@ from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope
-from groundwire_client import Access, GroundwireClient, SearchType, TokenFile, UnauthenticatedError
-from groundwire_client import Scope as ClientScope
+from groundwire_client import GroundwireClient, SearchType, TokenFile, UnauthenticatedError
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from support.program import Server, run
@@ -282,13 +281,13 @@ def test_administration_has_a_grant_of_its_own(channel: grpc.Channel) -> None:
 def test_the_client_and_the_command_line_send_the_token_of_a_file(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(KEY.token(tenant="acme") + "\n")
-    scope = ClientScope("shop", "main")
+    scope = IndexScope(repository="shop", branch="main")
     with GroundwireClient(server.address, token=TokenFile(path)) as client:
-        assert len(client.search(scope, "invoice", search_type=SearchType.BM25).hits) == 2
-        narrowed = client.search(scope, "invoice", search_type=SearchType.BM25, access=Access())
+        assert len(client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25).hits) == 2
+        narrowed = client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, access=AccessContext())
         assert len(narrowed.hits) == 1
     with GroundwireClient(server.address) as client, pytest.raises(UnauthenticatedError):
-        client.search(scope, "invoice", search_type=SearchType.BM25)
+        client.search(scope, "invoice", search_type=SearchType.SEARCH_TYPE_BM25)
     arguments = ("search", "invoice", "-r", "shop", "-b", "main", "--type", "bm25", "--json")
     done = run(*arguments, "--server", server.address, environment={"GROUNDWIRE_TOKEN_FILE": str(path)})
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,6 @@ from grpc_status import rpc_status
 from groundwire.v1 import index_pb2, index_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
 from groundwire_client import TLS, GroundwireClient, SearchType, UnavailableError
-from groundwire_client import Scope as ClientScope
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from support.certificates import Authority, Certificate
@@ -286,12 +285,19 @@ def test_the_client_shows_its_certificate(server: Server, certificates: Certific
     authority = certificates.authority
     own = TLS(authority, certificates.reports.certificate, certificates.reports.key)
     with GroundwireClient(server.address, credentials=own) as client:
-        assert len(client.search(ClientScope("shop", "main"), "invoice", search_type=SearchType.BM25).hits) == 2
+        assert (
+            len(
+                client.search(
+                    IndexScope(repository="shop", branch="main"), "invoice", search_type=SearchType.SEARCH_TYPE_BM25
+                ).hits
+            )
+            == 2
+        )
     with (
         GroundwireClient(server.address, credentials=TLS(authority), timeout=2) as client,
         pytest.raises(UnavailableError),
     ):
-        client.activate_index(ClientScope("shop", "main", "v1"))
+        client.activate_index(IndexScope(repository="shop", branch="main", active_index="v1"))
 
 
 def test_probes_need_no_certificate_on_the_port_for_health(server: Server) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_index.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.embedding.packaged_model import PackagedModel
 from support.builds import RECORDS, build
 from support.program import Server
 
@@ -22,7 +22,7 @@ REQUEST = retrieval_pb2.SearchNodesRequest(
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packaged-models")
-    build(folder, RECORDS, embedder=SentenceTransformerEmbedder(PLAIN_MODEL))
+    build(folder, RECORDS, embedder=PackagedModel(PLAIN_MODEL))
     return folder
 
 

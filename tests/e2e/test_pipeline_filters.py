@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import AsyncGroundwireClient, Filter
+from groundwire_client import AsyncGroundwireClient, NodeFilter
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.progress import ProgressCallback
@@ -70,7 +70,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def run(
-    address: str, name: str, settings: dict[str, JsonValue], script: tuple[str, ...], narrowed: Filter
+    address: str, name: str, settings: dict[str, JsonValue], script: tuple[str, ...], narrowed: NodeFilter
 ) -> PipelineResult:
     async def answered() -> PipelineResult:
         with scripted_server([Reply(reply) for reply in script]) as models:
@@ -89,9 +89,9 @@ def test_a_run_of_one_collection_sees_nothing_of_another(address: str, name: str
     settings = BM25 if SCRIPTS[name] else {}
     if by_setting:
         own: dict[str, JsonValue] = {"filter": {"collection_ids": ["billing"]}}
-        result = run(address, name, {**settings, **own}, SCRIPTS[name], Filter())
+        result = run(address, name, {**settings, **own}, SCRIPTS[name], NodeFilter())
     else:
-        result = run(address, name, settings, SCRIPTS[name], Filter(collection_ids=("billing",)))
+        result = run(address, name, settings, SCRIPTS[name], NodeFilter(collection_ids=("billing",)))
     state = result.state
     billing = {f"shop::main::py::n{number:02}" for number in range(0, 12, 2)}
     assert state.retrieval_seed_nodes
@@ -103,7 +103,7 @@ def test_a_run_of_one_collection_sees_nothing_of_another(address: str, name: str
 
 
 def test_without_a_filter_both_collections_are_seen(address: str) -> None:
-    result = run(address, "evidence", {}, (), Filter())
+    result = run(address, "evidence", {}, (), NodeFilter())
     assert "audit_tax" in result.answer
     assert "billing_tax" in result.answer
 
@@ -111,7 +111,7 @@ def test_without_a_filter_both_collections_are_seen(address: str) -> None:
 @pytest.mark.parametrize("name", ["evidence", "trace", "rag_code_base"])
 def test_a_run_about_deleted_nodes_walks_to_them_and_fetches_them(address: str, name: str) -> None:
     settings = BM25 if SCRIPTS[name] else {}
-    result = run(address, name, {**settings, "visibility": "deleted"}, SCRIPTS[name], Filter())
+    result = run(address, name, {**settings, "lifecycle": "deleted"}, SCRIPTS[name], NodeFilter())
     state = result.state
     assert {text.id for text in state.node_texts} == {"shop::main::py::n12", "shop::main::py::n13"}
     assert [edge.edge_type for edge in state.graph_edges] == ["Calls"]
@@ -120,7 +120,7 @@ def test_a_run_about_deleted_nodes_walks_to_them_and_fetches_them(address: str, 
 
 
 def test_a_child_of_bm25_alone_runs_on_an_index_without_vectors(address: str) -> None:
-    result = run(address, "rag_code_base", BM25, ANSWERED, Filter())
+    result = run(address, "rag_code_base", BM25, ANSWERED, NodeFilter())
     assert result.answer == "It is computed there."
     steps = [event for event in result.trace if isinstance(event, StepEnded) and "mode" in event.detail]
     assert [step.detail["mode"] for step in steps if step.action == "search_nodes"] == ["bm25", "bm25"]
@@ -129,6 +129,6 @@ def test_a_child_of_bm25_alone_runs_on_an_index_without_vectors(address: str) ->
 
 def test_a_child_of_semantic_alone_says_what_an_index_without_vectors_lacks(address: str) -> None:
     with pytest.raises(StepError) as caught:
-        run(address, "rag_code_base", {"retrieval_modes": ["semantic"]}, ("[SEMANTIC:] tax",), Filter())
+        run(address, "rag_code_base", {"retrieval_modes": ["semantic"]}, ("[SEMANTIC:] tax",), NodeFilter())
     assert caught.value.rule.startswith("server-")
     assert caught.value.step_id == "search"

@@ -8,12 +8,12 @@ from shutil import copytree
 
 import pytest
 
-from groundwire_client import GroundwireClient, Scope, SearchType
+from groundwire_client import GroundwireClient, IndexScope, SearchType
 from support.program import Server, run_ok, write_jsonl
 
 pytestmark = pytest.mark.slow
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 TEXTS = ["load a user by id", "pay an invoice", "draw a red circle", "parse the date of an order", "open a socket"]
 QUERIES = [f"{verb} {thing}" for verb in ("find", "who pays", "how to draw") for thing in ("users", "bills", "circles")]
 
@@ -46,7 +46,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(client: GroundwireClient) -> list[object]:
     with ThreadPoolExecutor(8) as pool:
         results = pool.map(
-            lambda query: client.search(SCOPE, query, search_type=SearchType.SEMANTIC, top_k=5), QUERIES * 4
+            lambda query: client.search(SCOPE, query, search_type=SearchType.SEARCH_TYPE_SEMANTIC, top_k=5), QUERIES * 4
         )
         return [[(hit.id, hit.score) for hit in result.hits] for result in results]
 

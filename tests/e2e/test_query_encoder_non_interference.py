@@ -11,11 +11,10 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
-from groundwire_index.embedding.int8.convert import LEAST_COSINE, convert
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.embedding.convert import LEAST_COSINE, convert
+from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_ingest.records import SourceRecord, StatedAccess
-from groundwire_server.domain.checkpoint import never_stop
 from support.builds import build, index_of, node
 from support.platform import timeless, timestamp
 from support.program import Server
@@ -35,15 +34,13 @@ QUERIES = ["who pays", "user", "circle of 7 ids"]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
+def model(tmp_path_factory: pytest.TempPathFactory) -> OwnModel:
     """A model from which int8 strays for a few texts alone."""
-    return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"), seed=6, spread=0.7)))
+    return OwnModel(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"), seed=6, spread=0.7)))
 
 
 @pytest.fixture(scope="module")
-def channels(
-    tmp_path_factory: pytest.TempPathFactory, model: SentenceTransformerEmbedder
-) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
+def channels(tmp_path_factory: pytest.TempPathFactory, model: OwnModel) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over the whole index, and one to that over the index of the visible nodes."""
     folder = tmp_path_factory.mktemp("encoders")
     whole, trimmed = folder / "whole", folder / "trimmed"
@@ -58,12 +55,10 @@ def channels(
         yield one, other
 
 
-def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(
-    tmp_path: Path, model: SentenceTransformerEmbedder
-) -> None:
+def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(tmp_path: Path, model: OwnModel) -> None:
     encoder = convert(EncoderStore(tmp_path), model)
     assert encoder is not None
-    assert encoder.embed_query(STRAYING, never_stop) @ model.embed_query(STRAYING) < LEAST_COSINE
+    assert encoder.embed_query(STRAYING) @ model.embed_query(STRAYING) < LEAST_COSINE
     build(tmp_path / "hidden", HIDDEN, embedder=model)
     space = index_of(tmp_path / "hidden").manifest.vector_space
     assert space is not None

@@ -8,12 +8,12 @@ from sentence_transformers import CrossEncoder
 
 from groundwire_client import (
     FailedPreconditionError,
-    Filter,
     FusionMode,
     GroundwireClient,
     HybridParameters,
-    Scope,
-    Source,
+    IndexScope,
+    NodeFilter,
+    Retriever,
 )
 from support.program import Server, run_ok, write_jsonl
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TEXTS = [f"zeta {LETTERS[place % 26]} {LETTERS[place // 26] * 4}" for place in range(60)]
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 QUERY = "zeta"
 
 
@@ -62,8 +62,8 @@ def test_the_model_orders_the_best_fifty(client: GroundwireClient, scores: dict[
         SCOPE,
         QUERY,
         hybrid=HybridParameters(top_k=5),
-        sources=[Source.DENSE],
-        fusion=FusionMode.RRF,
+        retrievers=[Retriever.RETRIEVER_DENSE],
+        fusion=FusionMode.FUSION_MODE_RRF,
         query_vector=[1.0, 0.0],
         rerank=True,
     )
@@ -99,7 +99,7 @@ def test_a_server_without_a_model_says_so(data: Path) -> None:
 
 
 def test_no_candidates_give_no_matches(client: GroundwireClient) -> None:
-    nothing = Filter(kinds=("no-such-kind",))
+    nothing = NodeFilter(kinds=("no-such-kind",))
     assert client.query(SCOPE, QUERY, query_vector=[1.0, 0.0], filter=nothing, rerank=True).matches == ()
 
 

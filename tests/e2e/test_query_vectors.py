@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_server.query_embedding.vector_cache import MAX_VECTORS
 from support.builds import RECORDS, build
 from support.program import Server
@@ -52,7 +52,7 @@ class Asked:
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     folder = tmp_path_factory.mktemp("query-vectors")
     model = str(write_tiny_bert(folder))
-    build(folder / "data", RECORDS, embedder=SentenceTransformerEmbedder(model))
+    build(folder / "data", RECORDS, embedder=OwnModel(model))
     environment = {"GROUNDWIRE_METRICS_LISTEN": "127.0.0.1:0"}
     with (
         Server(folder / "data", "--embedder", model, environment=environment) as server,

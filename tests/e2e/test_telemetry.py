@@ -13,7 +13,7 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.sdk.trace import TracerProvider
 
-from groundwire_client import GroundwireClient, Scope, SearchType
+from groundwire_client import GroundwireClient, IndexScope, SearchType
 from support.jsonl import node
 from support.otlp_collector import Collector, collecting
 from support.program import Server, run_ok, write_jsonl
@@ -22,7 +22,7 @@ from support.workers import await_events, events, worker_pids
 
 pytestmark = pytest.mark.slow
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 QUERY = "groundwire.v1.QueryService/Query"
 PATIENCE_SECONDS = 60
 
@@ -76,7 +76,7 @@ def awaited(server: Server, condition: Callable[[Scrape], bool]) -> Scrape:
 def search(server: Server, times: int) -> None:
     for _ in range(times):
         with GroundwireClient(server.address) as client:  # a connection each, so that both workers get some
-            client.search(SCOPE, "invoice", search_type=SearchType.BM25)
+            client.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25)
 
 
 def calls(shown: Scrape) -> float:
@@ -139,7 +139,7 @@ def test_what_no_caller_traces_is_not_traced(server: Server, collector: Collecto
 def test_nothing_that_was_asked_is_in_what_operators_see(server: Server, collector: Collector) -> None:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("tests")
     with tracer.start_as_current_span("question"), GroundwireClient(server.address) as client:
-        client.search(SCOPE, "needle7f3a", search_type=SearchType.BM25)
+        client.search(SCOPE, "needle7f3a", search_type=SearchType.SEARCH_TYPE_BM25)
     collector.await_spans("groundwire.v1.RetrievalService/SearchNodes", 1)
     told = [scrape(metrics_address(server)).text, "".join(server.log), *map(str, collector.spans())]
     assert not [text for text in told if "needle7f3a" in text or "Invoice" in text]

@@ -1,8 +1,13 @@
 """The example clients, built once; servers behind Envoy, and a server that refuses calls."""
 
-from collections.abc import Iterator
+import fcntl
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import pytest
 
@@ -23,23 +28,37 @@ RECORDS = (
 _MEMORY = Path("/dev/shm")
 
 
+Built = TypeVar("Built")
+
+
+def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], Built]) -> Built:
+    """What `build` makes of an empty folder; the processes of a test run share it, and the first makes it."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    made = shared / f"{name}.pickle"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            folder = shared / name
+            folder.mkdir()
+            made.write_bytes(pickle.dumps(build(folder)))
+    found: Built = pickle.loads(made.read_bytes())
+    return found
+
+
 @pytest.fixture(scope="session")
 def roslyn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the C# compiler's assemblies."""
-    return install_roslyn(tmp_path_factory.mktemp("roslyn"))
+    return built_once(tmp_path_factory, "roslyn", install_roslyn)
 
 
 @pytest.fixture(scope="session", params=["dotnet", "node", "go"])
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ExampleClient:
     """One client after the other."""
-    folder = tmp_path_factory.mktemp(request.param)
-    match request.param:
-        case "node":
-            return build_node(folder)
-        case "go":
-            return build_go(folder)
-        case _:
-            return build_dotnet(folder, request.getfixturevalue("roslyn"))
+    builds: dict[str, Callable[[Path], ExampleClient]] = {"node": build_node, "go": build_go}
+    if request.param == "dotnet":
+        builds["dotnet"] = partial(build_dotnet, roslyn=request.getfixturevalue("roslyn"))
+    return built_once(tmp_path_factory, request.param, builds[request.param])
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import TLS, GroundwireClient, InvalidRequestError, Scope, SearchType
+from groundwire_client import TLS, GroundwireClient, IndexScope, InvalidRequestError, SearchType, ids, pinned
 from support.builds import V1, build, node
 from support.certificates import Certificate
 from support.example_clients import ROOT, ExampleClient
@@ -16,7 +16,7 @@ from support.program import Server
 
 pytestmark = pytest.mark.slow
 
-SCOPE = Scope("shop", "main")
+SCOPE = IndexScope(repository="shop", branch="main")
 
 
 def address(mesh: Mesh) -> str:
@@ -31,10 +31,10 @@ def python_client(mesh: Mesh) -> Iterator[GroundwireClient]:
 
 
 def expected(python: GroundwireClient, budget_tokens: int) -> list[dict[str, object]]:
-    found = python.search(SCOPE, "invoice", search_type=SearchType.BM25, top_k=5)
-    scope = SCOPE.pinned(found.index)
-    graph = python.expand(scope, found.ids, max_depth=1, max_nodes=50, edge_allowlist=["*"])
-    evidence = python.fetch(scope, found.ids, graph.nodes, budget_tokens=budget_tokens)
+    found = python.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, top_k=5)
+    scope = pinned(SCOPE, found.index)
+    graph = python.expand(scope, ids(found), max_depth=1, max_nodes=50, edge_allowlist=["*"])
+    evidence = python.fetch(scope, ids(found), graph.nodes, budget_tokens=budget_tokens)
     lines: list[dict[str, object]] = []
     for hit in found.hits:
         lines.append({"type": "hit", "rank": hit.rank, "score": hit.score, "id": hit.id})
@@ -67,7 +67,9 @@ def test_nothing_found_ends_after_the_search(client: ExampleClient, mesh: Mesh) 
 
 def test_a_bad_call_tells_reason_and_fields(client: ExampleClient, mesh: Mesh, python_client: GroundwireClient) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        python_client.search(Scope("", "main"), " ", search_type=SearchType.BM25, top_k=0)
+        python_client.search(
+            IndexScope(repository="", branch="main"), " ", search_type=SearchType.SEARCH_TYPE_BM25, top_k=0
+        )
     error = refused.value
     outcome = client.run(address(mesh), mesh.identities.caller, "--repository", "", "--query", " ", "--top-k", "0")
     assert outcome.exit_code == 1

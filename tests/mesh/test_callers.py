@@ -16,7 +16,6 @@ from grpc_health.v1 import health_pb2
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client import TLS, GroundwireClient, SearchType
-from groundwire_client import Scope as ClientScope
 from support.certificates import Authority
 from support.mesh import CALLER_URI, Mesh, secure_channel
 
@@ -81,8 +80,13 @@ def test_the_python_client_needs_only_addresses_and_files(mesh: Mesh) -> None:
     caller = mesh.identities.caller
     target = f"localhost:{mesh.envoy.address.rpartition(':')[2]}"
     with GroundwireClient(target, credentials=TLS(caller.authority, caller.certificate, caller.key)) as client:
-        assert [index.version for index in client.list_indexes()] == ["v1", "v2"]
-        assert client.search(ClientScope("shop", "main"), "invoice", search_type=SearchType.BM25).index == "v2"
+        assert [index.version for index in client.list_indexes().indexes] == ["v1", "v2"]
+        assert (
+            client.search(
+                IndexScope(repository="shop", branch="main"), "invoice", search_type=SearchType.SEARCH_TYPE_BM25
+            ).index
+            == "v2"
+        )
 
 
 def test_errors_keep_their_details(mesh: Mesh) -> None:

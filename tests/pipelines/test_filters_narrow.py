@@ -1,14 +1,13 @@
 """Filters of the pipeline, the run, a step and a parsed query: a node must pass all, and nothing widens another."""
 
 import asyncio
-from dataclasses import fields
 from typing import Any, cast
 
 import pytest
 from pydantic import JsonValue
 
 from groundwire.v1 import query_pb2, scope_pb2
-from groundwire_client import AsyncGroundwireClient, Filter, Visibility
+from groundwire_client import AsyncGroundwireClient, Lifecycle, NodeFilter, node_filter
 from groundwire_pipelines import DefinitionError, Pipeline, StepError
 from groundwire_pipelines.actions import (
     expand_dependency_tree,
@@ -25,7 +24,7 @@ from groundwire_pipelines.parsing.filters import filters_in_words
 from groundwire_pipelines.state import SearchReport
 from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
 
-OF_RUN = Filter(collection_ids=("billing", "audit"), is_test=False)
+OF_RUN = NodeFilter(collection_ids=("billing", "audit"), is_test=False)
 LIMITS: dict[str, JsonValue] = {"max_depth": 1, "max_nodes": 9, "edge_allowlist": ["*"]}
 PATHS = {"max_hops": 3, "max_paths": 2, "graph_max_nodes": 9, "graph_edge_allowlist": ("*",)}
 STEPS: dict[str, tuple[Action[Any], dict[str, JsonValue], dict[str, Any]]] = {
@@ -48,15 +47,14 @@ def asked(name: str, narrowing: JsonValue) -> tuple[FakeRetrieval, dict[str, Any
     return retrieval, dict(outcome.detail)
 
 
-def test_the_keys_are_the_fields_of_the_wire_and_of_the_client() -> None:
+def test_the_keys_are_the_fields_of_the_wire() -> None:
     assert set(FilterKeys.model_fields) == set(scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name)
-    assert set(FilterKeys.model_fields) == {field.name for field in fields(Filter)}
 
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
     retrieval, _ = asked(name, {"collection_ids": ["audit", "secret"], "kinds": ["cs"]})
-    wanted = Filter(collection_ids=("audit",), kinds=("cs",), is_test=False)
+    wanted = NodeFilter(collection_ids=("audit",), kinds=("cs",), is_test=False)
     assert retrieval.calls
     assert {call.arguments["filter"] for call in retrieval.calls} == {wanted}
 
@@ -68,7 +66,7 @@ def test_a_step_that_excludes_the_filter_of_the_run_asks_nothing(name: str) -> N
     assert detail.get("reason", "filters_exclude_each_other") == "filters_exclude_each_other"
 
 
-def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: Filter) -> None:
+def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: NodeFilter) -> None:
     pipeline = Pipeline.load("evidence", filter=setting)
     client = cast("AsyncGroundwireClient", retrieval)
     asyncio.run(pipeline.arun("tax", client=client, repository="shop", branch="main", filter=given))
@@ -77,7 +75,7 @@ def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: Filter) 
 def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None:
     retrieval = FakeRetrieval()
     run(retrieval, {"collection_ids": ["billing", "secret"], "metadata": {"team": "pay"}}, OF_RUN)
-    wanted = Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
+    wanted = node_filter({}, collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
     assert retrieval.methods == ["query", "expand", "fetch", "expand"]
     assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
 
@@ -93,19 +91,19 @@ def test_texts_that_the_filters_of_a_fetch_exclude_are_told_as_not_there() -> No
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_every_call_asks_with_the_visibility_of_the_pipeline(name: str) -> None:
+def test_every_call_asks_with_the_lifecycle_of_the_pipeline(name: str) -> None:
     action, keys, settings = STEPS[name]
     retrieval = FakeRetrieval()
     state = make_state(user_question="from a to b", retrieval_seed_nodes=["a"], graph_seed_nodes=["a"])
-    run_action(action, keys, state, make_runtime(retrieval, visibility="deleted", **settings))
-    assert {call.arguments["visibility"] for call in retrieval.calls} == {Visibility.DELETED}
+    run_action(action, keys, state, make_runtime(retrieval, lifecycle="deleted", **settings))
+    assert {call.arguments["lifecycle"] for call in retrieval.calls} == {Lifecycle.LIFECYCLE_DELETED}
 
 
-def test_an_unknown_visibility_is_refused_when_the_pipeline_is_loaded() -> None:
+def test_an_unknown_lifecycle_is_refused_when_the_pipeline_is_loaded() -> None:
     with pytest.raises(
-        DefinitionError, match=r"settings\.visibility: must be 'active', 'all' or 'deleted', not \"hidden\""
+        DefinitionError, match=r"settings\.lifecycle: must be 'active', 'all' or 'deleted', not \"hidden\""
     ):
-        Pipeline.load("evidence", visibility="hidden")
+        Pipeline.load("evidence", lifecycle="hidden")
 
 
 def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
@@ -117,7 +115,7 @@ def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
 
 
 # What the run has once for all steps, and what a file has no use for.
-NOT_OF_A_STEP = {"scope", "access", "visibility", "query", "hybrid", "now", "query_vector"}
+NOT_OF_A_STEP = {"scope", "access", "lifecycle", "query", "hybrid", "now", "query_vector"}
 
 
 def test_a_query_step_has_every_field_of_the_request() -> None:
@@ -129,8 +127,8 @@ def test_a_query_step_has_every_field_of_the_request() -> None:
 
 
 def test_the_prompt_of_a_router_tells_what_searches_are_restricted_to() -> None:
-    words = filters_in_words(Filter(collection_ids=("billing",), is_test=False, metadata={"team": "pay"}))
+    words = filters_in_words(node_filter({}, collection_ids=("billing",), is_test=False, metadata={"team": "pay"}))
     assert '- collection_ids: ["billing"]\n- is_test: false\n- metadata: {"team": "pay"}\n' in words
     assert "kinds, data_types, corpus_types" in words
     assert "tenant_ids" not in words
-    assert filters_in_words(Filter()).startswith("Searches are not restricted.")
+    assert filters_in_words(NodeFilter()).startswith("Searches are not restricted.")

@@ -10,7 +10,7 @@ import pytest
 
 from groundwire.tokens import TokenCounter
 from groundwire.v1 import query_pb2, scope_pb2
-from groundwire_client import Access, AsyncGroundwireClient, Filter
+from groundwire_client import AccessContext, AsyncGroundwireClient, NodeFilter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
@@ -103,7 +103,9 @@ def test_evidence_needs_no_model(address: str) -> None:
 
 def test_quick_evidence_needs_one_call(world: WorldServer, address: str) -> None:
     pipeline = Pipeline.load("quick_evidence", top_k=2, max_context_tokens=40)
-    result = pipeline.run("tax rules law", server=address, repository="shop", branch="main", access=Access("acme"))
+    result = pipeline.run(
+        "tax rules law", server=address, repository="shop", branch="main", access=AccessContext(tenant_id="acme")
+    )
     (request,) = world.requests
     assert isinstance(request, query_pb2.QueryRequest)
     assert (request.query, request.hybrid.top_k, request.access.tenant_id) == ("tax rules law", 2, "acme")
@@ -124,8 +126,10 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
         repository="shop",
         branch="main",
         active_index="pinned",
-        access=Access("acme", ("finance",), ("internal",), 2),
-        filter=Filter(languages=("python",)),
+        access=AccessContext(
+            tenant_id="acme", acl_tags_any=("finance",), classification_labels_all=("internal",), clearance_level=2
+        ),
+        filter=NodeFilter(languages=("python",)),
     )
     scope = scope_pb2.IndexScope(repository="shop", branch="main", active_index="pinned")
     access = scope_pb2.AccessContext(
@@ -139,7 +143,7 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
 
 def test_without_access_a_run_sees_public_nodes_whatever_its_client_may_see(world: WorldServer, address: str) -> None:
     async def ask() -> None:
-        async with AsyncGroundwireClient(address, access=Access("acme")) as client:
+        async with AsyncGroundwireClient(address, access=AccessContext(tenant_id="acme")) as client:
             await Pipeline.load("evidence").arun("tax", client=client, repository="shop", branch="main")
 
     asyncio.run(ask())
@@ -268,7 +272,7 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
                     repository="shop",
                     branch="main",
                     active_index="v1",
-                    access=Access(f"tenant{number % 3}"),
+                    access=AccessContext(tenant_id=f"tenant{number % 3}"),
                 )
 
             async def other(number: int) -> PipelineResult:

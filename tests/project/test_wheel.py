@@ -12,7 +12,14 @@ from project.tools import ROOT, run_tool
 
 pytestmark = pytest.mark.slow
 
-PACKAGES = {"groundwire", "groundwire_client", "groundwire_pipelines", "groundwire_server"}
+PACKAGES = {
+    "groundwire",
+    "groundwire_client",
+    "groundwire_index",
+    "groundwire_ingest",
+    "groundwire_pipelines",
+    "groundwire_server",
+}
 IMPORTS = """
 import groundwire.v1.retrieval_pb2_grpc
 import groundwire_client
@@ -48,7 +55,7 @@ def bare_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bin_folder
 
 
-def test_wheel_installs_the_four_packages_and_nothing_else(names: list[str]) -> None:
+def test_wheel_installs_the_packages_and_nothing_else(names: list[str]) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
 
@@ -56,6 +63,13 @@ def test_wheel_installs_the_four_packages_and_nothing_else(names: list[str]) -> 
 def test_wheel_brings_no_tests_and_no_build_scripts(names: list[str]) -> None:
     words = {name: set(name.removesuffix(".py").replace("/", "_").split("_")) for name in names}
     assert not [name for name in names if words[name] & {"test", "tests", "conftest", "generate"}]
+
+
+def test_wheel_brings_every_module(names: list[str]) -> None:
+    """A folder of a name that `.gitignore` has, such as `build`, would be left out."""
+    folders = {package: next(ROOT.glob(f"*/{package}")) for package in PACKAGES}
+    modules = {str(path.relative_to(folder.parent)) for folder in folders.values() for path in folder.rglob("*.py")}
+    assert modules <= set(names)
 
 
 def test_every_package_tells_that_it_is_typed(names: list[str]) -> None:
@@ -70,7 +84,7 @@ def test_wheel_brings_protos_stubs_and_vocabularies(pattern: str, names: list[st
 
 
 def test_wheel_brings_the_factors_of_the_default_model(names: list[str]) -> None:
-    assert "groundwire_index/embedding/code_adapter.safetensors" in names
+    assert "groundwire_ingest/embedding/code_adapter.safetensors" in names
 
 
 def test_wheel_brings_licence_and_notice(names: list[str]) -> None:
@@ -86,12 +100,14 @@ def test_bare_install_has_the_command_line(bare_bin: Path) -> None:
     assert all(command in shown for command in ("index", "serve", "search", "expand", "paths", "fetch"))
 
 
-def test_bare_install_says_what_serving_needs(bare_bin: Path, tmp_path: Path) -> None:
-    result = subprocess.run(
-        [bare_bin / "groundwire", "serve", "--data", tmp_path], capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize(
+    ("command", "extra"), [("serve", "server"), ("indexes", "server"), ("index . -r r -b b", "index")]
+)
+def test_bare_install_says_what_a_command_needs(bare_bin: Path, tmp_path: Path, command: str, extra: str) -> None:
+    given: list[str | Path] = [bare_bin / "groundwire", *command.split(), "--data", tmp_path]
+    result = subprocess.run(given, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert 'pip install "groundwire[server]"' in result.stderr
+    assert f'pip install "groundwire[{extra}]"' in result.stderr
 
 
 def _run(program: Path, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""A system behind the protocol of `bench.adapters` that is exact, and fails where a test wants it to.
+"""A system behind `bench.speed.protocol` that is exact, and fails where a test wants it to.
 
 Run as a program with the kinds of calls that it cannot do, fails at, and dies of.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.adapters.corpus import ANSWERS, Corpus
-from bench.adapters.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
+from bench.speed.corpus import ANSWERS, Corpus
+from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 
 class FakeAdapter(ThreadedAdapter):

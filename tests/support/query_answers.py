@@ -1,27 +1,30 @@
 """Short ways to make the answers of a query."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from groundwire_client import (
     FusionMode,
-    Location,
+    Lifecycle,
     MatchMeta,
     ParentContext,
     QueryClass,
     QueryMatch,
-    QueryResult,
-    RankingParameters,
+    QueryResponse,
     RetrieveMeta,
-    Routing,
-    Visibility,
+    SourceLocation,
 )
 
 
 def parent(node_id: str, content: str = "whole source", omitted: bool = False) -> ParentContext:
     """A node that contains a match, at `src/<id>.py:1-9`."""
-    place = Location(f"src/{node_id}.py", 1, 9, "00")
-    return ParentContext(node_id, content, omitted, f"Symbol.{node_id}", place, token_count=2)
+    return ParentContext(
+        id=node_id,
+        text=content,
+        text_omitted=omitted,
+        symbol=f"Symbol.{node_id}",
+        location=_place(node_id, 9),
+        token_count=2,
+    )
 
 
 def match(
@@ -42,71 +45,38 @@ def match(
         id=node_id,
         rank=rank,
         score=1 / rank if rank else 0.0,
-        scores=None,
         text="" if omitted else content,
         text_omitted=omitted,
         token_count=tokens,
-        context_prefix="",
-        source_uri="",
-        citation=Location(f"src/{node_id}.py", 1, 3, "00"),
+        location=_place(node_id, 3),
         kind="py",
         corpus_type="CODE_LOGIC",
         language="python",
-        symbol_name=f"Symbol.{node_id}" if symbol is None else symbol,
-        signature="",
-        service_name="",
-        repo_name="",
+        symbol=f"Symbol.{node_id}" if symbol is None else symbol,
         section_path=section,
-        author="",
-        timestamp=None,
-        channel="",
         meta=MatchMeta(
-            document_id="",
-            document_version_id="",
             chunk_id=node_id,
-            collection_id="",
-            case_id="",
             is_latest=True,
-            deleted=False,
-            parent_ids=tuple(one.id for one in inside),
+            parent_ids=[one.id for one in inside],
             parents=inside,
             neighbor=bool(beside),
             neighbor_of=beside,
-            metadata={},
         ),
     )
 
 
-def queried(*matches: QueryMatch, index: str) -> QueryResult:
+def queried(*matches: QueryMatch, index: str) -> QueryResponse:
     """A query's answer."""
     meta = RetrieveMeta(
-        routing=Routing("", "", "", "", "", (), ""),
         took_ms=1.0,
-        query_class=QueryClass.MIXED,
-        fusion=FusionMode.ADAPTIVE,
-        sources=(),
-        alpha=None,
-        min_sim=0.15,
-        top_k_effective=5,
+        query_class=QueryClass.QUERY_CLASS_MIXED,
+        fusion=FusionMode.FUSION_MODE_ADAPTIVE,
         matches_returned=sum(one.rank > 0 for one in matches),
-        max_candidates_effective=None,
-        vec_limit=100,
-        lex_limit=100,
-        trgm_limit=0.3,
-        diversify_strength=None,
-        rrf_k=None,
-        vector_candidates=0,
-        lexical_candidates=0,
-        fused_candidates=0,
-        deleted_matches_blocked=0,
-        visibility_effective=Visibility.ACTIVE,
-        lexical_index_used=(),
-        boosts=(),
-        freshness_half_life_days=None,
-        freshness_weight=None,
-        now=datetime(2026, 1, 1, tzinfo=UTC),
+        lifecycle_effective=Lifecycle.LIFECYCLE_ACTIVE,
         exact=True,
-        truncated=False,
-        ranking=RankingParameters(),
     )
-    return QueryResult(tuple(matches), (), meta, index)
+    return QueryResponse(matches=matches, meta=meta, index=index)
+
+
+def _place(node_id: str, last_line: int) -> SourceLocation:
+    return SourceLocation(path=f"src/{node_id}.py", start_line=1, end_line=last_line, content_hash="00")

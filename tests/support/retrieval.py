@@ -6,26 +6,27 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeVar, cast
 
+from google.protobuf.message import Message
 from pydantic import JsonValue
 
 from groundwire_client import (
     AsyncGroundwireClient,
-    DependencyEdge,
     DependencyPath,
     ExpandDebug,
-    ExpandedNode,
-    Expansion,
-    FetchResult,
-    Hit,
-    Location,
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FindPathsDebug,
+    FindPathsResponse,
+    GraphEdge,
+    IndexScope,
     NodeText,
     PathNode,
-    Paths,
-    PathsDebug,
-    QueryResult,
-    Scope,
-    SearchResult,
+    QueryResponse,
+    ReachedNode,
+    SearchHit,
+    SearchNodesResponse,
     SkippedNode,
+    SourceLocation,
 )
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
@@ -39,6 +40,7 @@ from support.query_answers import match, queried
 INDEX = "2026-01-01_main"
 
 _Answer = TypeVar("_Answer")
+_Message = TypeVar("_Message", bound=Message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Call:
     """A call as the client was asked to make it; `arguments` by the names of its parameters."""
 
     method: str
-    scope: Scope
+    scope: IndexScope
     arguments: Mapping[str, Any]
 
 
@@ -54,32 +56,38 @@ class Call:
 class FakeRetrieval:
     """Records calls; gives the next of `answers` for a method while there are more than one, then the last again."""
 
-    searches: list[SearchResult | Exception] = field(default_factory=lambda: [found("a", "b")])
-    queries: list[QueryResult | Exception] = field(
+    searches: list[SearchNodesResponse | Exception] = field(default_factory=lambda: [found("a", "b")])
+    queries: list[QueryResponse | Exception] = field(
         default_factory=lambda: [queried(match("a", 1), match("b", 2), index=INDEX)]
     )
-    expansions: list[Expansion | Exception] = field(default_factory=lambda: [walked([("a", 0, ""), ("b", 0, "")])])
-    fetches: list[FetchResult | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
-    paths: list[Paths | Exception] = field(default_factory=lambda: [connected("ab")])
+    expansions: list[ExpandDependencyTreeResponse | Exception] = field(
+        default_factory=lambda: [walked([("a", 0, ""), ("b", 0, "")])]
+    )
+    fetches: list[FetchNodeTextsResponse | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
+    paths: list[FindPathsResponse | Exception] = field(default_factory=lambda: [connected("ab")])
     calls: list[Call] = field(default_factory=list[Call])
     hangs: bool = False
 
-    async def search(self, scope: Scope, query: str = "", **arguments: Any) -> SearchResult:
+    async def search(self, scope: IndexScope, query: str = "", **arguments: Any) -> SearchNodesResponse:
         return await self._answer(self.searches, Call("search", scope, {"query": query, **arguments}))
 
-    async def query(self, scope: Scope, query: str, **arguments: Any) -> QueryResult:
+    async def query(self, scope: IndexScope, query: str, **arguments: Any) -> QueryResponse:
         return await self._answer(self.queries, Call("query", scope, {"query": query, **arguments}))
 
-    async def expand(self, scope: Scope, seed_ids: Sequence[str], **arguments: Any) -> Expansion:
+    async def expand(
+        self, scope: IndexScope, seed_ids: Sequence[str], **arguments: Any
+    ) -> ExpandDependencyTreeResponse:
         return await self._answer(self.expansions, Call("expand", scope, {"seed_ids": tuple(seed_ids), **arguments}))
 
-    async def find_paths(self, scope: Scope, from_ids: Sequence[str], to_ids: Sequence[str], **arguments: Any) -> Paths:
+    async def find_paths(
+        self, scope: IndexScope, from_ids: Sequence[str], to_ids: Sequence[str], **arguments: Any
+    ) -> FindPathsResponse:
         given = {"from_ids": tuple(from_ids), "to_ids": tuple(to_ids), **arguments}
         return await self._answer(self.paths, Call("find_paths", scope, given))
 
     async def fetch(
-        self, scope: Scope, seed_ids: Sequence[str], nodes: Iterable[ExpandedNode] = (), **arguments: Any
-    ) -> FetchResult:
+        self, scope: IndexScope, seed_ids: Sequence[str], nodes: Iterable[ReachedNode] = (), **arguments: Any
+    ) -> FetchNodeTextsResponse:
         given = {"seed_ids": tuple(seed_ids), "nodes": tuple(nodes), **arguments}
         return await self._answer(self.fetches, Call("fetch", scope, given))
 
@@ -114,29 +122,62 @@ class NoPrompts:
         raise AssertionError(f"schema {name}")
 
 
-def found(*ids: str, index: str = INDEX) -> SearchResult:
+def found(*ids: str, index: str = INDEX) -> SearchNodesResponse:
     """A search's answer."""
-    hits = tuple(Hit(node_id, 1 / rank, rank) for rank, node_id in enumerate(ids, start=1))
-    return SearchResult(hits=hits, index=index, exact=True)
+    hits = [SearchHit(id=node_id, score=1 / rank, rank=rank) for rank, node_id in enumerate(ids, start=1)]
+    return SearchNodesResponse(hits=hits, index=index, exact=True)
+
+
+def reached(node_id: str, depth: int = 0, parent: str = "", **told: Any) -> ReachedNode:
+    """A node of a walk."""
+    return ReachedNode(id=node_id, depth=depth, parent_id=parent, **told)
+
+
+def depends(from_id: str, to_id: str, edge_type: str = "Calls", confidence: float = 1.0, line: int = 0) -> GraphEdge:
+    """An edge of the graph."""
+    return GraphEdge(from_id=from_id, to_id=to_id, edge_type=edge_type, confidence=confidence, line=line)
+
+
+def place(path: str, start_line: int, end_line: int) -> SourceLocation:
+    """Where a text stands."""
+    return SourceLocation(path=path, start_line=start_line, end_line=end_line)
 
 
 def walked(
     nodes: Iterable[tuple[str, int, str]], edges: Iterable[tuple[str, str, str]] = (), index: str = INDEX
-) -> Expansion:
+) -> ExpandDependencyTreeResponse:
     """An expansion of nodes (id, depth, parent) and edges (from, to, type)."""
-    expanded = tuple(ExpandedNode(*node) for node in nodes)
-    dependencies = tuple(DependencyEdge(*edge) for edge in edges)
-    seeds = tuple(node.id for node in expanded if node.depth == 0)
-    debug = ExpandDebug(len(seeds), len(expanded), len(dependencies), truncated=False, reason="ok")
-    return Expansion(seeds, expanded, dependencies, debug, index)
+    expanded = [reached(*node) for node in nodes]
+    dependencies = [depends(*edge) for edge in edges]
+    seeds = [node.id for node in expanded if node.depth == 0]
+    debug = ExpandDebug(seed_count=len(seeds), expanded_count=len(expanded), edges_count=len(dependencies), reason="ok")
+    return ExpandDependencyTreeResponse(seed_ids=seeds, nodes=expanded, edges=dependencies, debug=debug, index=index)
 
 
 def text(
     node_id: str, content: str = "source", depth: int = 0, parent: str = "", tokens: int = 1, lines: int = 3
 ) -> NodeText:
     """A node's text at `src/<id>.py:1-<lines>`."""
-    location = Location(f"src/{node_id}.py", 1, lines, "00")
-    return NodeText(node_id, content, depth == 0, depth, parent, tokens, location, f"Symbol.{node_id}")
+    return NodeText(
+        id=node_id,
+        text=content,
+        is_seed=depth == 0,
+        depth=depth,
+        parent_id=parent,
+        token_count=tokens,
+        location=SourceLocation(path=f"src/{node_id}.py", start_line=1, end_line=lines, content_hash="00"),
+        symbol=f"Symbol.{node_id}",
+    )
+
+
+def changed(message: _Message, **fields: Any) -> _Message:
+    """A copy of a message with other values of some fields."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    for name in fields:
+        copy.ClearField(name)
+    copy.MergeFrom(type(message)(**fields))
+    return copy
 
 
 def shown(handle: int, node_id: str) -> ShownText:
@@ -144,25 +185,28 @@ def shown(handle: int, node_id: str) -> ShownText:
     return ShownText(handle, text(node_id), Excerpt("source", 1, 1, is_whole=True))
 
 
-def connected(*ways: str, index: str = INDEX) -> Paths:
+def connected(*ways: str, index: str = INDEX) -> FindPathsResponse:
     """Paths over nodes of one letter; each node depends on the next at line 7, with confidence 0.5."""
-    paths = tuple(
+    paths = [
         DependencyPath(
-            tuple(way),
-            tuple(DependencyEdge(near, far, "Calls", 0.5, 7) for near, far in pairwise(way)),
-            0.5 ** (len(way) - 1),
+            node_ids=list(way),
+            hops=[depends(near, far, "Calls", 0.5, 7) for near, far in pairwise(way)],
+            confidence=0.5 ** (len(way) - 1),
         )
         for way in ways
-    )
-    nodes = tuple(PathNode(node) for node in dict.fromkeys("".join(ways)))
-    return Paths(paths, nodes, PathsDebug(1, 1, 0, 4, truncated=False, reason="ok"), index)
+    ]
+    nodes = [PathNode(id=node) for node in dict.fromkeys("".join(ways))]
+    debug = FindPathsDebug(from_count=1, to_count=1, searched_hops=4, reason="ok")
+    return FindPathsResponse(paths=paths, nodes=nodes, debug=debug, index=index)
 
 
-def fetched(texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX) -> FetchResult:
+def fetched(
+    texts: Iterable[NodeText], skipped: Iterable[SkippedNode] = (), index: str = INDEX
+) -> FetchNodeTextsResponse:
     """A fetch's answer, its sums included."""
-    kept = tuple(texts)
+    kept = list(texts)
     tokens, characters = sum(one.token_count for one in kept), sum(len(one.text) for one in kept)
-    return FetchResult(kept, tuple(skipped), tokens, characters, index)
+    return FetchNodeTextsResponse(texts=kept, skipped=skipped, used_tokens=tokens, used_chars=characters, index=index)
 
 
 def make_state(**fields: Any) -> PipelineState:

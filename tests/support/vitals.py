@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 import time
 import urllib.request
@@ -12,7 +13,10 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2
 
+from support import weighed_server
 from support.program import Server
+from support.weighed_server import EVENT, WEIGH, Held
+from support.workers import await_events, events
 
 HEALTH_TIMEOUT_SECONDS = 1.0
 
@@ -21,6 +25,22 @@ def resident_mib(server: Server) -> float:
     """The memory that the process holds."""
     lines = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+def weighed_program(folder: Path) -> Path:
+    """Writes a program that servers can run as, so that they can be weighed; returns its path."""
+    program = folder / "groundwire"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P "{weighed_server.__file__}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def weighed(server: Server) -> Held:
+    """What the process of a `weighed_program` holds."""
+    count = len(events(server, EVENT))
+    server.process.send_signal(WEIGH)
+    line = await_events(server, EVENT, count + 1)[-1]
+    return Held(line["python_blocks"], line["native_bytes"])
 
 
 def processor_seconds(server: Server) -> float:
@@ -62,24 +82,6 @@ def health_watched(server: Server) -> Iterator[list[str]]:
         over.set()
         for thread in threads:
             thread.join()
-
-
-@contextmanager
-def memory_watched(server: Server) -> Iterator[list[float]]:
-    """Yields the memory that the process holds, in MiB, twice a second for as long as the context lasts."""
-    samples, over = list[float](), threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.5):
-            samples.append(resident_mib(server))
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield samples
-    finally:
-        over.set()
-        thread.join()
 
 
 def _watch(address: str, problems: list[str], over: threading.Event) -> None:

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client._enums import Direction, PrioritizationMode, Rerank, SearchType
+from groundwire.v1.retrieval_pb2 import EdgeDirection, PrioritizationMode, Rerank, SearchType
+from groundwire_client._helpers import choices
+from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._rendering import print_expansion, print_json, print_paths, print_search, print_texts
@@ -21,9 +23,9 @@ def search(
     narrowing: FilterOptions,
     options: CallOptions,
     query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
-    search_type: Annotated[SearchType, typer.Option("--type", help="How to search.")] = SearchType.HYBRID,
+    search_type: Annotated[str, typer.Option("--type", help="How to search.", **names_of(SearchType))] = "hybrid",
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = 10,
-    rerank: Annotated[Rerank, typer.Option(help="Reorders a semantic search.")] = Rerank.NONE,
+    rerank: Annotated[str, typer.Option(help="Reorders a semantic search.", **names_of(Rerank))] = "none",
     rrf_k: Annotated[
         int | None, typer.Option(help="The fusion constant of a hybrid search.", show_default="60")
     ] = None,
@@ -34,12 +36,12 @@ def search(
         lambda client: client.search(
             options.scope,
             query,
-            search_type=search_type,
+            search_type=choices(SearchType)[search_type],
             top_k=top_k,
             filter=narrowing.filter,
-            visibility=narrowing.visibility,
+            lifecycle=narrowing.lifecycle,
             rrf_k=rrf_k,
-            rerank=rerank,
+            rerank=choices(Rerank)[rerank],
             explain=explain,
         )
     )
@@ -59,7 +61,7 @@ def expand(
     edge_type: Annotated[
         list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
     ] = None,
-    direction: Annotated[Direction, typer.Option(help="Which way to follow edges.")] = Direction.OUTGOING,
+    direction: Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))] = "outgoing",
     min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
 ) -> None:
     """Walk the dependency graph from nodes."""
@@ -70,9 +72,9 @@ def expand(
             max_depth=depth,
             max_nodes=max_nodes,
             edge_allowlist=edge_type or ["*"],
-            direction=direction,
+            direction=choices(EdgeDirection)[direction],
             filter=narrowing.filter,
-            visibility=narrowing.visibility,
+            lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         )
     )
@@ -94,7 +96,7 @@ def paths(
     edge_type: Annotated[
         list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
     ] = None,
-    direction: Annotated[Direction, typer.Option(help="Which way to follow edges.")] = Direction.OUTGOING,
+    direction: Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))] = "outgoing",
     min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
 ) -> None:
     """Find the shortest paths of the dependency graph between nodes."""
@@ -107,9 +109,9 @@ def paths(
             max_paths=max_paths,
             max_nodes=max_nodes,
             edge_allowlist=edge_type or ["*"],
-            direction=direction,
+            direction=choices(EdgeDirection)[direction],
             filter=narrowing.filter,
-            visibility=narrowing.visibility,
+            lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         )
     )
@@ -130,8 +132,8 @@ def fetch(
     ] = None,
     max_chars: Annotated[int | None, typer.Option(help="The most characters in all, instead of tokens.")] = None,
     mode: Annotated[
-        PrioritizationMode, typer.Option(help="In which order nodes compete for the budget.")
-    ] = PrioritizationMode.BALANCED,
+        str, typer.Option(help="In which order nodes compete for the budget.", **names_of(PrioritizationMode))
+    ] = "balanced",
 ) -> None:
     """Print the source texts of nodes, as many as fit the budget."""
     if budget_tokens is None and max_chars is None:
@@ -142,9 +144,9 @@ def fetch(
             list(_node_ids(ids)),
             budget_tokens=budget_tokens,
             max_chars=max_chars,
-            mode=mode,
+            prioritization_mode=choices(PrioritizationMode)[mode],
             filter=narrowing.filter,
-            visibility=narrowing.visibility,
+            lifecycle=narrowing.lifecycle,
         )
     )
     if options.as_json:

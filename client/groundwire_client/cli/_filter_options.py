@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client._enums import Visibility
-from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, Filter
+from groundwire.v1.scope_pb2 import Lifecycle, NodeFilter
+from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, node_filter
+from groundwire_client._helpers import choices
+from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._text import json_or_text
 
 _FILTER = "Filter"
@@ -15,7 +17,7 @@ _FILTER = "Filter"
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """The options of a filter, and `--visibility`, as typer parses them."""
+    """The options of a filter, and `--lifecycle`, as typer parses them."""
 
     kind: Annotated[
         list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
@@ -66,22 +68,24 @@ class FilterOptions:
             rich_help_panel=_FILTER,
         ),
     ] = None
-    given_visibility: Annotated[
-        Visibility | None,
+    given_lifecycle: Annotated[
+        str | None,
         typer.Option(
-            "--visibility",
+            "--lifecycle",
+            **names_of(Lifecycle),
+            show_default="active",
             help="Deleted nodes as well, or alone, where the server lets you.",
             rich_help_panel=_FILTER,
         ),
     ] = None
 
     @property
-    def visibility(self) -> Visibility:
+    def lifecycle(self) -> Lifecycle.ValueType:
         """Which nodes a call is about."""
-        return self.given_visibility or Visibility.ACTIVE
+        return choices(Lifecycle)[self.given_lifecycle] if self.given_lifecycle else Lifecycle.LIFECYCLE_UNSPECIFIED
 
     @property
-    def filter(self) -> Filter:
+    def filter(self) -> NodeFilter:
         """The filter. Raises typer.BadParameter for a `--filter` that is none."""
         named = {
             "kinds": self.kind,
@@ -105,7 +109,7 @@ class FilterOptions:
             raise typer.BadParameter(str(error), param_hint="--filter") from error
 
 
-def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs: Iterable[str]) -> Filter:
+def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs: Iterable[str]) -> NodeFilter:
     """All values of one field or key are alternatives, whichever options they came by."""
     fields: dict[str, list[str]] = {field: list(texts) for field, texts in named.items()}
     others: dict[str, list[object]] = {field: [flag] for field, flag in flags.items()}
@@ -120,4 +124,4 @@ def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs
             others.setdefault(name, []).extend(parsed if isinstance(parsed, list) else [parsed])
     single = {name: values[0] if len(values) == 1 else values for name, values in others.items()}
     stated = {name: single.pop(name, None) for name in FLAG_FIELDS}
-    return Filter.from_mapping({**fields, **stated, "metadata": single})
+    return node_filter({**fields, **stated, "metadata": single})

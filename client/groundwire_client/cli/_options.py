@@ -9,19 +9,19 @@ from typing import Annotated, NoReturn, TypeVar
 
 import typer
 
-from groundwire_client._base import DEFAULT_TIMEOUT
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
 from groundwire_client._channel import SERVER_VARIABLE, TLS
+from groundwire_client._client import GroundwireClient
 from groundwire_client._errors import GroundwireError, InvalidRequestError
-from groundwire_client._sync import GroundwireClient
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
-from groundwire_client._types import Access, Scope
+from groundwire_client._transport import DEFAULT_TIMEOUT
 from groundwire_client.cli._text import printable
 
 _Result = TypeVar("_Result")
 
 _ACCESS = "Access"
 _CONNECTION = "Connection"
-_BOUNDS = ("collections", "cases", "documents", "workflows")
+_BOUNDS = tuple(field.name for field in AccessContext.DESCRIPTOR.fields if field.message_type is Bound.DESCRIPTOR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class AccessOptions:
     ] = None
 
     @property
-    def access(self) -> Access | None:
+    def access(self) -> AccessContext | None:
         """None without any of the options, which narrows nothing where a token or certificate says who calls.
 
         Raises:
@@ -55,29 +55,20 @@ class AccessOptions:
         """
         if not (self.tenant or self.acl_tag or self.label or self.clearance or self.bind):
             return None
-        bounds = self._bounds()
-        return Access(
-            self.tenant,
-            tuple(self.acl_tag or ()),
-            tuple(self.label or ()),
-            self.clearance,
-            collections=bounds.get("collections"),
-            cases=bounds.get("cases"),
-            documents=bounds.get("documents"),
-            workflows=bounds.get("workflows"),
+        access = AccessContext(
+            tenant_id=self.tenant,
+            acl_tags_any=self.acl_tag or (),
+            classification_labels_all=self.label or (),
+            clearance_level=self.clearance,
         )
-
-    def _bounds(self) -> dict[str, tuple[str, ...]]:
-        """The values by bound."""
-        bounds: dict[str, tuple[str, ...]] = {}
         for pair in self.bind or ():
             bound, separator, value = pair.partition("=")
             if bound not in _BOUNDS or not separator:
                 raise typer.BadParameter(
                     f"{pair!r}: give one of {', '.join(_BOUNDS)}, then = and a value", param_hint="--bind"
                 )
-            bounds[bound] = (*bounds.get(bound, ()), value)
-        return bounds
+            getattr(access, bound).values.append(value)
+        return access
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +135,9 @@ class CallOptions(AccessOptions, ConnectionOptions):
     )
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> IndexScope:
         """The scope of the call."""
-        return Scope(self.repository, self.branch, self.index)
+        return IndexScope(repository=self.repository, branch=self.branch, active_index=self.index)
 
     def call(self, action: Callable[[GroundwireClient], _Result]) -> _Result:
         """Runs `action` with a connected client.

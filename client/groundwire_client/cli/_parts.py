@@ -8,7 +8,8 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
 
-from groundwire_client._types import Location, Scope
+from groundwire.v1.retrieval_pb2 import SourceLocation
+from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
@@ -30,7 +31,7 @@ def show(parts: Iterable[RenderableType]) -> None:
         console.print(part)
 
 
-def node_id(scope: Scope, name: str) -> Text:
+def node_id(scope: IndexScope, name: str) -> Text:
     """The whole id, so that it can be copied, with what the scope says already in the background."""
     prefix = f"{scope.repository}::{scope.branch}::"
     known = prefix if name.startswith(prefix) else ""
@@ -42,7 +43,7 @@ def origin(*, is_test: bool, is_generated: bool) -> str:
     return " ".join(word for word, holds in (("test", is_test), ("generated", is_generated)) if holds)
 
 
-def place(location: Location, otherwise: str) -> str:
+def place(location: SourceLocation, otherwise: str) -> str:
     """Path and lines such as `src/a.cs:10-12`, as far as they are known; `otherwise` stands for a path."""
     lines = f":{location.start_line}" if location.start_line else ""
     if location.end_line > location.start_line:
@@ -50,7 +51,7 @@ def place(location: Location, otherwise: str) -> str:
     return f"{location.path or otherwise}{lines}"
 
 
-def text_panel(scope: Scope, name: str, text: str, location: Location, otherwise: str, remark: str) -> Panel:
+def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Panel:
     """A source text below its id, titled by its place and a remark, with line numbers where they are the file's."""
     shown = printable(text).removesuffix("\n")
     source = Syntax(
@@ -67,7 +68,7 @@ def text_panel(scope: Scope, name: str, text: str, location: Location, otherwise
     return Panel.fit(Group(node_id(scope, name), source), title=title, title_align="left")
 
 
-def _has_lines_of_file(text: str, location: Location) -> bool:
+def _has_lines_of_file(text: str, location: SourceLocation) -> bool:
     """Whether a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
     return location.start_line > 0 and location.end_line - location.start_line == text.count("\n")
 

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client._enums import FusionMode, Source
-from groundwire_client._query_parameters import HybridParameters, RankingParameters
+from groundwire.v1.query_pb2 import FusionMode, HybridParameters, RankingParameters
+from groundwire.v1.retrieval_pb2 import Retriever
+from groundwire_client._helpers import choices
+from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
@@ -27,7 +29,7 @@ class HybridOptions:
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="The dense source's weight in a weighted fusion.",
+            help="The dense retriever's weight in a weighted fusion.",
             show_default="0.7 unless configured",
             rich_help_panel=_RANKING,
         ),
@@ -51,7 +53,7 @@ class HybridOptions:
     lex_limit: Annotated[
         int | None,
         typer.Option(
-            help="The most candidates of each other source.",
+            help="The most candidates of each other retriever.",
             show_default="3 top-k, at least 150 unless configured",
             rich_help_panel=_RANKING,
         ),
@@ -72,28 +74,15 @@ class HybridOptions:
             rich_help_panel=_RANKING,
         ),
     ] = None
-    diversify: Annotated[
+    diversify_strength: Annotated[
         float | None,
         typer.Option(
+            "--diversify",
             help="How much matches that resemble better ones are held back.",
             show_default="0 unless configured",
             rich_help_panel=_RANKING,
         ),
     ] = None
-
-    @property
-    def parameters(self) -> HybridParameters:
-        """The parameters of the request."""
-        return HybridParameters(
-            alpha=self.alpha,
-            min_sim=self.min_sim,
-            top_k=self.top_k,
-            vec_limit=self.vec_limit,
-            lex_limit=self.lex_limit,
-            trgm_limit=self.trgm_limit,
-            max_candidates=self.max_candidates,
-            diversify_strength=self.diversify,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +140,6 @@ class RankingOptions:
         ),
     ] = None
 
-    @property
-    def parameters(self) -> RankingParameters:
-        """The ranking parameters of the request."""
-        return RankingParameters(**asdict(self))
-
 
 def _moment(text: str) -> datetime:
     try:
@@ -173,14 +157,20 @@ def query(
     options: CallOptions,
     question: Annotated[str, typer.Argument(help="What to look for: natural language, code, names or paths.")],
     fusion: Annotated[
-        FusionMode | None,
+        str | None,
         typer.Option(
-            help="How the sources' lists become one.", show_default="weighted with --alpha, else the server's choice"
+            help="How the retrievers' lists become one.",
+            show_default="weighted with --alpha, else the server's choice",
+            **names_of(FusionMode),
         ),
     ] = None,
-    source: Annotated[
-        list[Source] | None,
-        typer.Option(help="A source to ask; repeatable.", show_default="all that the index has"),
+    retriever: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A retriever to ask; repeatable.",
+            show_default="all that the index has",
+            **names_of(Retriever),
+        ),
     ] = None,
     process: Annotated[
         str, typer.Option(help="The process that asks, for the server's routing.", show_default=False)
@@ -235,17 +225,17 @@ def query(
         lambda client: client.query(
             options.scope,
             question,
-            hybrid=hybrid.parameters,
+            hybrid=HybridParameters(**asdict(hybrid)),
             filter=narrowing.filter,
-            visibility=narrowing.visibility,
+            lifecycle=narrowing.lifecycle,
             process=process,
             doc_class=doc_class,
             workflow_id=workflow_id,
-            sources=tuple(source or ()),
-            fusion=fusion,
+            retrievers=[choices(Retriever)[name] for name in retriever or ()],
+            fusion=choices(FusionMode)[fusion] if fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
             rrf_k=rrf_k,
             rerank=rerank,
-            ranking=ranking.parameters,
+            ranking=RankingParameters(**asdict(ranking)),
             freshness_half_life_days=half_life,
             freshness_weight=freshness,
             now=now,

@@ -1,18 +1,21 @@
 """How the answer to a query was made, for people."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC
 
+from google.protobuf.message import Message
 from rich.table import Table
 from rich.text import Text
 
-from groundwire_client._enums import FusionMode, Source, Visibility
-from groundwire_client._query_types import RetrieveMeta, Routing
+from groundwire.v1.query_pb2 import FusionMode, QueryClass, RetrieveMeta, Routing
+from groundwire.v1.retrieval_pb2 import Retriever
+from groundwire.v1.scope_pb2 import Lifecycle
+from groundwire_client._helpers import choice
 from groundwire_client.cli._text import printable
 
 
 def explanation(meta: RetrieveMeta) -> Table:
-    """What the query looks like, which sources were asked with what weight, the parameters, the counts, the time."""
+    """What the query looks like, which retrievers were asked with what weight, the parameters, the counts, the time."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, facts in _facts(meta):
         told = "; ".join(filter(None, facts))
@@ -22,12 +25,17 @@ def explanation(meta: RetrieveMeta) -> Table:
 
 
 def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
-    visibility = f"{_named(meta.visibility_effective)} nodes"
-    yield "query", [str(meta.query_class), f"fusion {_named(meta.fusion)}", visibility]
-    uses = meta.sources
-    yield "sources", [f"{_named(use.source)}: weight {use.weight:.3g}, candidates {use.candidates}" for use in uses]
+    lifecycle = f"{choice(Lifecycle, meta.lifecycle_effective)} nodes"
+    yield "query", [choice(QueryClass, meta.query_class), f"fusion {choice(FusionMode, meta.fusion)}", lifecycle]
+    yield (
+        "retrievers",
+        [
+            f"{choice(Retriever, use.retriever)}: weight {use.weight:.3g}, candidates {use.candidates}"
+            for use in meta.retrievers
+        ],
+    )
     yield "parameters", _parameters(meta)
-    yield "ranking", _given(asdict(meta.ranking))
+    yield "ranking", _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields])
     yield (
         "candidates",
         [
@@ -44,40 +52,26 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
     yield "time", [f"{meta.took_ms:.1f} ms of processor time"]
 
 
-def _named(choice: FusionMode | Source | Visibility | None) -> str:
-    """The name of a choice, or a word for one that only a newer server knows."""
-    return str(choice or "unknown")
-
-
 def _parameters(meta: RetrieveMeta) -> list[str]:
-    return _given(
-        {
-            "top_k": meta.top_k_effective,
-            "alpha": meta.alpha,
-            "min_sim": meta.min_sim,
-            "vec_limit": meta.vec_limit,
-            "lex_limit": meta.lex_limit,
-            "trgm_limit": meta.trgm_limit,
-            "max_candidates": meta.max_candidates_effective,
-            "diversify_strength": meta.diversify_strength,
-            "rrf_k": meta.rrf_k,
-        }
-    )
+    limits = ("alpha", "min_sim", "vec_limit", "lex_limit", "trgm_limit")
+    others = ("max_candidates_effective", "diversify_strength", "rrf_k")
+    given = _given(meta, [*limits, *others])
+    return [f"top_k {meta.top_k_effective}", *(one.replace("_effective", "") for one in given)]
 
 
 def _freshness(meta: RetrieveMeta) -> list[str]:
-    if meta.freshness_weight is None or meta.freshness_half_life_days is None:
+    if not meta.HasField("freshness_weight"):
         return []
     return [
         f"weight {meta.freshness_weight:g}",
         f"half-life {meta.freshness_half_life_days:g} days",
-        f"from {meta.now.isoformat(timespec='seconds')}",
+        f"from {meta.now.ToDatetime(UTC).isoformat(timespec='seconds')}",
     ]
 
 
-def _given(values: Mapping[str, float | None]) -> list[str]:
+def _given(message: Message, names: Iterable[str]) -> list[str]:
     """Those that had a part in the answer."""
-    return [f"{name} {value:.12g}" for name, value in values.items() if value is not None]
+    return [f"{name} {getattr(message, name):.12g}" for name in names if message.HasField(name)]
 
 
 def _routing(routing: Routing) -> list[str]:

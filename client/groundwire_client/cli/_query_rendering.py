@@ -1,34 +1,37 @@
 """The answer to a query for people: a table of matches with a bar for the score of each stage."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from groundwire_client._enums import SkipReason
-from groundwire_client._query_types import QueryMatch, QueryResult, ServiceContext, StageScores
-from groundwire_client._types import Scope
+from groundwire.v1.query_pb2 import QueryMatch, QueryResponse, ServiceContext
+from groundwire.v1.retrieval_pb2 import SkipReason
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._helpers import ids
 from groundwire_client.cli._parts import footer, origin, place, show, text_panel
 from groundwire_client.cli._query_explanation import explanation
 from groundwire_client.cli._text import printable
 
-_STAGES: Mapping[str, Callable[[StageScores], float | None]] = {
-    "dense": lambda scores: scores.dense,
-    "code": lambda scores: scores.bm25_code,
-    "nlp": lambda scores: scores.bm25_nlp,
-    "trigram": lambda scores: scores.trigram,
-    "fused": lambda scores: scores.fused,
-    "file": lambda scores: scores.file,
-    "graph": lambda scores: scores.graph,
-    "rerank": lambda scores: scores.rerank,
-    "final": lambda scores: scores.final,
+_STAGES = {
+    "dense": "dense",
+    "code": "bm25_code",
+    "prose": "bm25_prose",
+    "trigram": "trigram",
+    "fused": "fused",
+    "file": "file",
+    "graph": "graph",
+    "rerank": "rerank",
+    "final": "final",
 }
+"""The columns of the table, and the field of the scores that each shows."""
 _BAR_WIDTH = 6
 _PARTS_OF_A_BLOCK = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
-def print_query(scope: Scope, result: QueryResult, *, texts: bool, explain: bool) -> None:
+def print_query(scope: IndexScope, result: QueryResponse, *, texts: bool, explain: bool) -> None:
     """The matches and the services that came with them; with `texts` the sources, with `explain` how it was done."""
     ranks = {match.id: match.rank for match in result.matches}
     parts: list[RenderableType] = [_matches_table(result.matches, ranks, explain=explain)]
@@ -38,8 +41,9 @@ def print_query(scope: Scope, result: QueryResult, *, texts: bool, explain: bool
         parts.append(_services_table(result.service_context))
     if explain:
         parts.append(explanation(result.meta))
-    neighbors = len(result.matches) - len(result.ids)
-    counts = f"matches: {len(result.ids)}" + (f"; neighbours: {neighbors}" if neighbors else "")
+    found = len(ids(result))
+    neighbors = len(result.matches) - found
+    counts = f"matches: {found}" + (f"; neighbours: {neighbors}" if neighbors else "")
     remarks = {"approximate": not result.meta.exact, "truncated": result.meta.truncated}
     parts.append(footer(counts, result.index, "; ".join(remark for remark, holds in remarks.items() if holds)))
     show(parts)
@@ -47,7 +51,7 @@ def print_query(scope: Scope, result: QueryResult, *, texts: bool, explain: bool
 
 def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], *, explain: bool) -> Table:
     """A column for each stage that scored a match, its bars scaled to the best score there."""
-    columns = {name: [_score(match, read) for match in matches] for name, read in _STAGES.items()}
+    columns = {name: [_score(match, field) for match in matches] for name, field in _STAGES.items()}
     scored = {name: scores for name, scores in columns.items() if any(score is not None for score in scores)}
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("#")
@@ -60,8 +64,12 @@ def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], *, e
     return table
 
 
-def _score(match: QueryMatch, read: Callable[[StageScores], float | None]) -> float | None:
-    return None if match.scores is None else read(match.scores)
+def _score(match: QueryMatch, field: str) -> float | None:
+    """What a stage gave; None where it did not score the match."""
+    scored = {stage.name for stage, _ in match.scores.ListFields()}
+    plain = match.HasField("scores") and not match.scores.DESCRIPTOR.fields_by_name[field].has_presence
+    score: float | None = getattr(match.scores, field) if plain or field in scored else None
+    return score
 
 
 def _score_cell(score: float | None, column: Iterable[float | None]) -> Text:
@@ -80,17 +88,17 @@ def _bar(score: float, best: float) -> str:
 
 def _description(match: QueryMatch, ranks: Mapping[str, int], *, explain: bool) -> Text:
     """Where the match stands, what it is called, and what it belongs to: a line each."""
-    lines = [(_place(match), "bold"), (match.symbol_name or match.section_path, ""), *_belongings(match, ranks)]
+    lines = [(_place(match), "bold"), (match.symbol or match.section_path, ""), *_belongings(match, ranks)]
     if explain:
-        lines += [(line, "dim") for line in _adjustments(match.scores)]
+        lines += [(line, "dim") for line in _adjustments(match)]
     return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)
 
 
 def _place(match: QueryMatch) -> str:
     """Channel, author and time of what was said; path and lines of anything else."""
     if not match.channel:
-        return place(match.citation, match.source_uri or match.id)
-    time = "" if match.timestamp is None else f"{match.timestamp:%Y-%m-%d %H:%M}"
+        return place(match.location, match.source_uri or match.id)
+    time = f"{match.timestamp.ToDatetime(UTC):%Y-%m-%d %H:%M}" if match.HasField("timestamp") else ""
     return " · ".join(filter(None, (f"#{match.channel.removeprefix('#')}", match.author, time)))
 
 
@@ -101,7 +109,7 @@ def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[s
     if match.meta.neighbor:
         yield _beside(match, ranks), "dim"
     for parent in match.meta.parents:
-        yield f"in {parent.symbol or place(parent.citation, parent.id)}", "dim"
+        yield f"in {parent.symbol or place(parent.location, parent.id)}", "dim"
 
 
 def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:
@@ -109,10 +117,11 @@ def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:
     return f"beside {ranks.get(neighbor.meta.neighbor_of, neighbor.meta.neighbor_of)}"
 
 
-def _adjustments(scores: StageScores | None) -> Iterator[str]:
-    if scores is None:
+def _adjustments(match: QueryMatch) -> Iterator[str]:
+    if not match.HasField("scores"):
         return
-    if scores.freshness is not None:
+    scores = match.scores
+    if scores.HasField("freshness"):
         yield f"freshness {scores.freshness:.3g}"
     factors = {"kind": scores.kind_factor, "boost": scores.boost, "repeat": scores.repeat_factor}
     for name, factor in factors.items():
@@ -120,17 +129,18 @@ def _adjustments(scores: StageScores | None) -> Iterator[str]:
             yield f"{name} {factor:.3g}"
 
 
-def _panel(scope: Scope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
+def _panel(scope: IndexScope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
     role = _beside(match, ranks) if match.meta.neighbor else f"match {match.rank}"
     remark = f"{role} · {match.token_count} tokens" + _omission(match)
-    name = match.symbol_name or match.source_uri or match.id
-    return text_panel(scope, match.id, match.text, match.citation, name, remark)
+    name = match.symbol or match.source_uri or match.id
+    return text_panel(scope, match.id, match.text, match.location, name, remark)
 
 
 def _omission(match: QueryMatch) -> str:
     if not match.text_omitted:
         return ""
-    return f" · text omitted: {'over the budget' if match.omit_reason is SkipReason.OVER_BUDGET else 'fetch it'}"
+    is_over_budget = match.omit_reason == SkipReason.SKIP_REASON_OVER_BUDGET
+    return f" · text omitted: {'over the budget' if is_over_budget else 'fetch it'}"
 
 
 def _services_table(services: Iterable[ServiceContext]) -> Table:

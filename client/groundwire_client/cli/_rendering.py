@@ -1,11 +1,10 @@
 """Responses for people (rich) and for programs (`--json`)."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from datetime import datetime
 
 import typer
+from google.protobuf.json_format import MessageToJson
+from google.protobuf.message import Message
 from rich.console import RenderableType
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
@@ -13,38 +12,48 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from groundwire_client._graph_types import (
-    DependencyEdge,
+from groundwire.v1.retrieval_pb2 import (
     DependencyPath,
     ExpandDebug,
-    ExpandedNode,
-    Expansion,
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FindPathsResponse,
+    GraphEdge,
+    NodeText,
     PathNode,
-    Paths,
+    ReachedNode,
+    Retriever,
+    SearchDebug,
+    SearchHit,
+    SearchNodesResponse,
+    SearchPath,
+    SkippedNode,
+    SkipReason,
 )
-from groundwire_client._query_types import QueryResult
-from groundwire_client._types import FetchResult, Hit, NodeText, Scope, SearchDebug, SearchResult, SkippedNode
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._helpers import choice
 from groundwire_client.cli._parts import footer, node_id, origin, show, text_panel
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
 
 
-def print_json(result: SearchResult | Expansion | Paths | FetchResult | QueryResult) -> None:
-    """One JSON object: the fields of the response in their order, ASCII only so that any pipe carries it."""
-    typer.echo(json.dumps(asdict(result), indent=2, default=_json_value))
+def print_json(response: Message) -> None:
+    """The response in protobuf's JSON, fields by their names in the contract; ASCII, so that any pipe carries it."""
+    told = MessageToJson(response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    typer.echo(told)
 
 
-def print_search(scope: Scope, result: SearchResult) -> None:
-    """A table of hits; with `explain`, each hit's place in the lists that made it, and how the search was done."""
+def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
+    """A table of hits; with `explain`, each hit's place in the retrievers' lists, and how the search was done."""
     parts: list[RenderableType] = [_hits_table(scope, result)]
-    if result.debug is not None:
+    if result.HasField("debug"):
         parts.append(_search_summary(result.debug))
     parts.append(footer(f"hits: {len(result.hits)}", result.index, "" if result.exact else "approximate"))
     show(parts)
 
 
-def print_expansion(scope: Scope, result: Expansion) -> None:
+def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> None:
     """A tree of the nodes, each below the one it was reached from, and a table of the edges."""
     parts: list[RenderableType] = [_node_tree(scope, result.nodes)]
     if result.edges:
@@ -55,7 +64,7 @@ def print_expansion(scope: Scope, result: Expansion) -> None:
     show(parts)
 
 
-def print_paths(scope: Scope, result: Paths) -> None:
+def print_paths(scope: IndexScope, result: FindPathsResponse) -> None:
     """For each path its nodes in order, below each the edge to the next; says which end no id given stands for."""
     nodes = {node.id: node for node in result.nodes}
     parts: list[RenderableType] = [
@@ -71,7 +80,7 @@ def print_paths(scope: Scope, result: Paths) -> None:
     show(parts)
 
 
-def print_texts(scope: Scope, result: FetchResult) -> None:
+def print_texts(scope: IndexScope, result: FetchNodeTextsResponse) -> None:
     """A panel for each text, a table of the ids without one, and what was used of the budget."""
     parts: list[RenderableType] = [_text_panel(scope, text) for text in result.texts]
     if result.skipped:
@@ -81,27 +90,20 @@ def print_texts(scope: Scope, result: FetchResult) -> None:
     show(parts)
 
 
-def _json_value(value: object) -> str:
-    """Times in ISO 8601; everything else that results hold, JSON has."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"{value!r} has no place in JSON")
-
-
-def _hits_table(scope: Scope, result: SearchResult) -> Table:
+def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
     best = max((hit.score for hit in result.hits), default=0.0)
     table = Table("#", "score", "", "node", box=None, pad_edge=False)
-    if result.debug is not None:
-        table.add_column("lists")
+    if result.HasField("debug"):
+        table.add_column("retrievers")
         table.add_column("matched tokens")
     for hit in result.hits:
         bar = _score_bar(hit.score, best)
-        explanation = (_legs(hit), printable(" ".join(hit.matched_tokens))) if result.debug is not None else ()
+        explanation = (_places(hit), printable(" ".join(hit.matched_tokens))) if result.HasField("debug") else ()
         table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit), *explanation)
     return table
 
 
-def _node(scope: Scope, node: Hit | ExpandedNode | PathNode) -> Text:
+def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
     """The node's id, and what sets it apart."""
     remark = origin(is_test=node.is_test, is_generated=node.is_generated)
     return Text.assemble(node_id(scope, node.id), (f"  {remark}" if remark else "", "dim"), overflow="fold")
@@ -114,8 +116,9 @@ def _score_bar(score: float, best: float) -> RenderableType:
     return ProgressBar(total=best, completed=score, width=_BAR_WIDTH, complete_style="green", finished_style="green")
 
 
-def _legs(hit: Hit) -> str:
-    return "\n".join(f"{leg.leg} #{leg.rank} {leg.score:.4f}" for leg in hit.legs)
+def _places(hit: SearchHit) -> str:
+    told = (f"{choice(Retriever, place.retriever)} #{place.rank} {place.score:.4f}" for place in hit.retrievers)
+    return "\n".join(told)
 
 
 def _walk_remark(debug: ExpandDebug) -> str:
@@ -127,8 +130,10 @@ def _walk_remark(debug: ExpandDebug) -> str:
 def _search_summary(debug: SearchDebug) -> Text:
     facts = [
         f"{debug.visible_count} nodes visible{' after the filter' if debug.filtered else ''}",
-        f"semantic list: {debug.path}, {debug.semantic_candidates} candidates" if debug.path else "no semantic list",
-        f"bm25 list: {debug.bm25_candidates} candidates",
+        f"dense: {choice(SearchPath, debug.path)}, {debug.dense_candidates} candidates"
+        if debug.path
+        else "dense: not asked",
+        f"bm25: {debug.bm25_candidates} candidates",
     ]
     if debug.rrf_k:
         facts.append(f"rrf_k {debug.rrf_k}")
@@ -137,7 +142,7 @@ def _search_summary(debug: SearchDebug) -> Text:
     return Text(printable("; ".join(facts)), style="dim")
 
 
-def _node_tree(scope: Scope, nodes: Iterable[ExpandedNode]) -> Tree:
+def _node_tree(scope: IndexScope, nodes: Iterable[ReachedNode]) -> Tree:
     root = Tree(Text("seeds", style="dim"))
     branches: dict[str, Tree] = {}
     for node in nodes:
@@ -146,7 +151,7 @@ def _node_tree(scope: Scope, nodes: Iterable[ExpandedNode]) -> Tree:
     return root
 
 
-def _edges_table(scope: Scope, edges: Iterable[DependencyEdge]) -> Table:
+def _edges_table(scope: IndexScope, edges: Iterable[GraphEdge]) -> Table:
     table = Table("from", "line", "edge", "to", "confidence", box=None, pad_edge=False)
     for edge in edges:
         from_, to = node_id(scope, edge.from_id), node_id(scope, edge.to_id)
@@ -155,7 +160,7 @@ def _edges_table(scope: Scope, edges: Iterable[DependencyEdge]) -> Table:
     return table
 
 
-def _path_lines(scope: Scope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode]) -> Text:
+def _path_lines(scope: IndexScope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode]) -> Text:
     title = f"path {number}: {len(path.hops)} hops, confidence {path.confidence:g}"
     lines = [Text(title, style="dim"), _node(scope, nodes[path.node_ids[0]])]
     for near, far, edge in zip(path.node_ids, path.node_ids[1:], path.hops, strict=False):
@@ -166,15 +171,15 @@ def _path_lines(scope: Scope, number: int, path: DependencyPath, nodes: Mapping[
     return Text("\n", overflow="fold").join(lines)
 
 
-def _text_panel(scope: Scope, text: NodeText) -> Panel:
+def _text_panel(scope: IndexScope, text: NodeText) -> Panel:
     role = "seed" if text.is_seed else f"depth {text.depth}"
     facts = (role, origin(is_test=text.is_test, is_generated=text.is_generated), f"{text.token_count} tokens")
     remark = " · ".join(filter(None, facts))
     return text_panel(scope, text.id, text.text, text.location, text.symbol, remark)
 
 
-def _skipped_table(scope: Scope, skipped: Iterable[SkippedNode]) -> Table:
+def _skipped_table(scope: IndexScope, skipped: Iterable[SkippedNode]) -> Table:
     table = Table("skipped", "reason", box=None, pad_edge=False)
     for node in skipped:
-        table.add_row(node_id(scope, node.id), node.reason)
+        table.add_row(node_id(scope, node.id), choice(SkipReason, node.reason))
     return table

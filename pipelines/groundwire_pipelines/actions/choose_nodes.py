@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from groundwire_client import DependencyEdge
+from groundwire_client import GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
@@ -51,7 +51,7 @@ def _matches(state: PipelineState) -> dict[str, float]:
 
 def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, float]:
     """What hits and graph nodes are worth, hits first, else in the order of the walk."""
-    neighbors: dict[str, list[DependencyEdge]] = {}
+    neighbors: dict[str, list[GraphEdge]] = {}
     for edge in state.graph_edges:
         if edge.edge_type != _CONTAINS:
             neighbors.setdefault(edge.from_id, []).append(edge)
@@ -65,7 +65,7 @@ def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, flo
     return values
 
 
-def _gain(edge: DependencyEdge, node_id: str, reached: Mapping[str, float]) -> float:
+def _gain(edge: GraphEdge, node_id: str, reached: Mapping[str, float]) -> float:
     other = edge.to_id if edge.from_id == node_id else edge.from_id
     return _SHARE_OF_NEIGHBOR * edge.confidence * reached.get(other, 0.0) if other != node_id else 0.0
 

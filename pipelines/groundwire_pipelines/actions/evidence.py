@@ -81,9 +81,9 @@ def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
         return f"Texts fetched from {where}: {len(texts)}. No step rendered them:"
     found = f"Nodes found in {where}: {nodes}"
     reasons = {one.reason for one in state.skipped_texts}
-    if SkipReason.OVER_BUDGET in reasons:
+    if SkipReason.SKIP_REASON_OVER_BUDGET in reasons:
         return f"{found}. None of their texts fits the budget of the step that fetches: raise it or max_context_tokens."
-    if SkipReason.RESPONSE_LIMIT in reasons:
+    if SkipReason.SKIP_REASON_RESPONSE_LIMIT in reasons:
         return f"{found}. None of their texts fits a response:"
     if reasons:
         return f"{found}. The texts that were asked for are not there, or not for this caller and filter:"

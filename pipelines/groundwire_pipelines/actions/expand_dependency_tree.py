@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import Direction, ExpandDebug
+from groundwire_client import EdgeDirection, ExpandDebug, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import one_of
+from groundwire_pipelines.actions.rules import NameIn
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
@@ -25,8 +25,8 @@ class ExpandSettings(StepSettings):
         float, Field(ge=0, le=1, description="How sure an edge must be to be followed; 0 follows every edge.")
     ] = 0.0
     direction: Annotated[
-        Direction, one_of(Direction, "direction-unknown"), Field(description="Which way to follow edges.")
-    ] = Direction.OUTGOING
+        str, NameIn(EdgeDirection, "direction-unknown"), Field(description="Which way to follow edges.")
+    ] = "outgoing"
     filter: FilterKey = None
 
 
@@ -42,10 +42,10 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
             max_depth=step.max_depth,
             max_nodes=step.max_nodes,
             edge_allowlist=step.edge_allowlist,
-            direction=step.direction,
+            direction=choices(EdgeDirection)[step.direction],
             filter=filter,
             min_confidence=step.min_confidence,
-            visibility=runtime.settings.visibility,
+            lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, walked.index)

@@ -1,15 +1,24 @@
 """`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from groundwire_client import ExpandedNode, FetchResult, Filter, NodeText, PrioritizationMode, SkippedNode, SkipReason
+from groundwire_client import (
+    FetchNodeTextsResponse,
+    NodeFilter,
+    NodeText,
+    PrioritizationMode,
+    ReachedNode,
+    SkippedNode,
+    SkipReason,
+    choices,
+)
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import at_least_one, broken, one_of
+from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken
 from groundwire_pipelines.actions.scope import narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
 from groundwire_pipelines.filter_keys import FilterKey
@@ -33,10 +42,10 @@ class FetchSettings(StepSettings):
         Field(ge=1, description="The most characters in all, instead of tokens."),
     ] = None
     prioritization_mode: Annotated[
-        PrioritizationMode,
-        one_of(PrioritizationMode, "prioritization-mode-unknown"),
+        str,
+        NameIn(PrioritizationMode, "prioritization-mode-unknown"),
         Field(description="In which order nodes compete for the budget, unless a step has chosen among them."),
-    ] = PrioritizationMode.BALANCED
+    ] = "balanced"
     filter: FilterKey = None
 
     @model_validator(mode="after")
@@ -54,7 +63,7 @@ class _Budget:
     left: int
     in_tokens: bool
 
-    def after(self, result: FetchResult) -> "_Budget":
+    def after(self, result: FetchNodeTextsResponse) -> "_Budget":
         return _Budget(self.left - (result.used_tokens if self.in_tokens else result.used_chars), self.in_tokens)
 
 
@@ -63,7 +72,7 @@ class _Wanted:
     """The nodes whose texts are asked for."""
 
     seeds: tuple[str, ...]
-    nodes: tuple[ExpandedNode, ...]
+    nodes: tuple[ReachedNode, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -75,20 +84,20 @@ class _Wanted:
             tuple(seed for seed in self.seeds if seed in ids), tuple(node for node in self.nodes if node.id in ids)
         )
 
-    def first(self, most: int | None, mode: PrioritizationMode) -> "_Wanted":
+    def first(self, most: int | None, mode: str) -> "_Wanted":
         """Those that come first in the order of a mode, seeds and graph nodes counted alike; None is all."""
         return self if most is None else self.only(set(list(dict.fromkeys(self._in_order(mode)))[:most]))
 
-    def _in_order(self, mode: PrioritizationMode) -> Iterable[str]:
+    def _in_order(self, mode: str) -> Iterable[str]:
         nodes = [node.id for node in self.nodes]
         match mode:
-            case PrioritizationMode.SEED_FIRST:
+            case "seed_first":
                 return (*self.seeds, *nodes)
-            case PrioritizationMode.BALANCED:
+            case "graph_first":
+                return (*(id_ for seed in self.seeds for id_ in (seed, *self._around(seed))), *nodes)
+            case _:
                 pairs = chain.from_iterable(zip_longest(self.seeds, nodes))
                 return (id_ for id_ in pairs if id_ is not None)
-            case PrioritizationMode.GRAPH_FIRST:
-                return (*(id_ for seed in self.seeds for id_ in (seed, *self._around(seed))), *nodes)
 
     def _around(self, seed: str) -> Iterator[str]:
         """The nodes whose parents lead to a seed; a node stands behind its parent always."""
@@ -102,12 +111,12 @@ class _Wanted:
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope_of(state)
     budget = _budget(step, runtime.settings)
-    mode = PrioritizationMode.SEED_FIRST if state.chosen_nodes else step.prioritization_mode
+    mode = "seed_first" if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
     texts: list[NodeText] = []
     if filter is None:
-        skipped = [SkippedNode(node_id, SkipReason.UNAVAILABLE) for node_id in wanted.ids]
+        skipped = [SkippedNode(id=node_id, reason=SkipReason.SKIP_REASON_UNAVAILABLE) for node_id in wanted.ids]
     else:
         texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
     state.skipped_texts = skipped
@@ -124,8 +133,8 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
 
 
 async def _fetch_pages(
-    mode: PrioritizationMode,
-    filter: Filter,
+    mode: str,
+    filter: NodeFilter,
     state: PipelineState,
     runtime: Runtime,
     wanted: _Wanted,
@@ -142,15 +151,15 @@ async def _fetch_pages(
                 wanted.nodes,
                 budget_tokens=budget.left if budget.in_tokens else None,
                 max_chars=None if budget.in_tokens else budget.left,
-                mode=mode,
+                prioritization_mode=choices(PrioritizationMode)[mode],
                 filter=filter,
-                visibility=runtime.settings.visibility,
+                lifecycle=runtime.settings.wire_lifecycle,
                 access=state.retrieval_access,
             )
         pin(state, result.index)
         texts += result.texts
         budget = budget.after(result)
-        again = {node.id for node in result.skipped if node.reason is SkipReason.RESPONSE_LIMIT}
+        again = {node.id for node in result.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
         if not result.texts or budget.left <= 0:
             again = set()
         skipped += [node for node in result.skipped if node.id not in again]
@@ -177,12 +186,14 @@ def _wanted(state: PipelineState) -> _Wanted:
 def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
     """Texts that were asked for by their order alone, each with its place in the walk."""
     graph_nodes = {node.id: node for node in state.graph_expanded_nodes if node.depth > 0}
-    return [
-        replace(text, is_seed=False, depth=node.depth, parent_id=node.parent_id)
-        if (node := graph_nodes.get(text.id))
-        else text
-        for text in texts
-    ]
+    return [_as_reached(text, node) if (node := graph_nodes.get(text.id)) else text for text in texts]
+
+
+def _as_reached(text: NodeText, node: ReachedNode) -> NodeText:
+    placed = NodeText()
+    placed.CopyFrom(text)
+    placed.is_seed, placed.depth, placed.parent_id = False, node.depth, node.parent_id
+    return placed
 
 
 ACTION = Action(

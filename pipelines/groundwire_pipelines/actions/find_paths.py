@@ -1,18 +1,27 @@
 """`find_paths`: how the two ends of a question hang together, such as "from the button to the table"."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import Direction, Filter, HybridParameters, Paths, QueryResult
+from groundwire_client import (
+    EdgeDirection,
+    FindPathsResponse,
+    HybridParameters,
+    NodeFilter,
+    QueryResponse,
+    choices,
+    ids,
+)
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
-from groundwire_pipelines.actions.rules import at_least_one, one_of
+from groundwire_pipelines.actions.rules import NameIn, at_least_one
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
+from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
@@ -29,8 +38,7 @@ class FindPathsSettings(StepSettings):
         Field(description="How many nodes of each end to search paths between; the pipeline's top_k when absent."),
     ] = None
     direction: Annotated[
-        Direction | None,
-        one_of(Direction, "direction-unknown"),
+        Annotated[str, NameIn(EdgeDirection, "direction-unknown")] | None,
         Field(description="Which way paths follow edges; when absent outgoing, and either way where that finds none."),
     ] = None
     filter: FilterKey = None
@@ -44,16 +52,16 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     if filter is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
-    from_ids, to_ids = [(await _nearest(end, top_k, filter, state, runtime)).ids for end in ends]
+    from_ids, to_ids = [ids(await _nearest(end, top_k, filter, state, runtime)) for end in ends]
     state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
-    is_filtered = filter != Filter()
+    is_filtered = filter != NodeFilter()
     state.search_report = SearchReport(len(state.retrieval_seed_nodes), is_filtered=is_filtered)
     detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
     if not from_ids or not to_ids:
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
-    for direction in (Direction.OUTGOING, Direction.BOTH) if step.direction is None else (step.direction,):
+    for direction in ("outgoing", "both") if step.direction is None else (step.direction,):
         found = await _paths(from_ids, to_ids, direction, filter, state, runtime)
-        detail |= {"paths": len(found.paths), "direction": direction.value, "reason": found.debug.reason}
+        detail |= {"paths": len(found.paths), "direction": direction, "reason": found.debug.reason}
         if found.paths:
             _keep(found, state)
             break
@@ -74,14 +82,14 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     return ends
 
 
-async def _nearest(end: str, top_k: int, filter: Filter, state: PipelineState, runtime: Runtime) -> QueryResult:
+async def _nearest(end: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> QueryResponse:
     with sending():
         found = await runtime.retrieval.query(
             scope_of(state),
             end,
             hybrid=HybridParameters(top_k=top_k),
             filter=filter,
-            visibility=runtime.settings.visibility,
+            lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
@@ -89,13 +97,13 @@ async def _nearest(end: str, top_k: int, filter: Filter, state: PipelineState, r
 
 
 async def _paths(
-    from_ids: tuple[str, ...],
-    to_ids: tuple[str, ...],
-    direction: Direction,
-    filter: Filter,
+    from_ids: Sequence[str],
+    to_ids: Sequence[str],
+    direction: str,
+    filter: NodeFilter,
     state: PipelineState,
     runtime: Runtime,
-) -> Paths:
+) -> FindPathsResponse:
     settings = runtime.settings
     max_hops, max_paths, max_nodes = settings.max_hops, settings.max_paths, settings.graph_max_nodes
     if max_hops is None or max_paths is None or max_nodes is None or settings.graph_edge_allowlist is None:
@@ -109,22 +117,22 @@ async def _paths(
             max_paths=max_paths,
             max_nodes=max_nodes,
             edge_allowlist=settings.graph_edge_allowlist,
-            direction=direction,
+            direction=choices(EdgeDirection)[direction],
             filter=filter,
             min_confidence=settings.graph_min_confidence or 0.0,
-            visibility=runtime.settings.visibility,
+            lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
     return found
 
 
-def _keep(found: Paths, state: PipelineState) -> None:
+def _keep(found: FindPathsResponse, state: PipelineState) -> None:
     """The paths, and their nodes as what to fetch, the first path's first."""
     state.paths = list(found.paths)
     state.path_nodes = list(found.nodes)
     state.graph_seed_nodes = [node.id for node in found.nodes]
-    state.graph_edges = list(dict.fromkeys(hop for path in found.paths for hop in path.hops))
+    state.graph_edges = distinct(hop for path in found.paths for hop in path.hops)
 
 
 def _alternating(first: Iterable[str], second: Iterable[str]) -> Iterable[str]:

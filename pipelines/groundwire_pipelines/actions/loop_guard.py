@@ -1,6 +1,6 @@
 """`loop_guard`: bounds the follow-up retrievals of one question."""
 
-from groundwire_client import Filter
+from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import JsonishQueryParser
@@ -39,13 +39,13 @@ async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtim
     return Outcome("on_continue", detail)
 
 
-def _meaning(request: str) -> tuple[str, Filter]:
+def _meaning(request: str) -> tuple[str, NodeFilter]:
     """What two requests for the same search have in common."""
     try:
         parsed = JsonishQueryParser().parse(request)
     except StepError:
         # No object that a search could read: the step that searches says so, or takes it as the text that it is.
-        return _words(request), Filter()
+        return _words(request), NodeFilter()
     return _words(parsed.query), parsed.filter
 
 

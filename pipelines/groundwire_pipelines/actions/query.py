@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Sequence
 
 from groundwire_client import (
-    Filter,
     FusionMode,
-    Hit,
+    NodeFilter,
     NodeText,
     ParentContext,
+    QueryClass,
     QueryMatch,
-    QueryResult,
+    QueryResponse,
+    Retriever,
+    SearchHit,
     SkippedNode,
-    SkipReason,
+    choice,
+    choices,
+    ids,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
@@ -41,10 +45,10 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             parsed.query,
             hybrid=step.parameters(top_k),
             filter=filter,
-            visibility=runtime.settings.visibility,
-            sources=step.sources,
-            fusion=step.fusion,
-            rrf_k=step.rrf_k if step.fusion is FusionMode.RRF else None,
+            lifecycle=runtime.settings.wire_lifecycle,
+            retrievers=[choices(Retriever)[name] for name in step.retrievers],
+            fusion=choices(FusionMode)[step.fusion] if step.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
+            rrf_k=step.rrf_k if step.fusion == "rrf" else None,
             rerank=step.rerank,
             ranking=step.ranking.parameters,
             freshness_half_life_days=step.freshness_half_life_days,
@@ -60,14 +64,16 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             access=state.retrieval_access,
         )
     pin(state, found.index)
-    state.retrieval_seed_nodes = list(found.ids)
-    state.retrieval_hits = [Hit(match.id, match.score, match.rank) for match in found.matches if match.rank]
+    state.retrieval_seed_nodes = ids(found)
+    state.retrieval_hits = [
+        SearchHit(id=match.id, score=match.score, rank=match.rank) for match in found.matches if match.rank
+    ]
     state.node_texts = _texts(found.matches)
     state.services = list(found.service_context)
     state.skipped_texts = _skipped(found.matches)
     state.search_report = SearchReport(
-        hits=len(found.ids),
-        is_filtered=filter != Filter(),
+        hits=len(ids(found)),
+        is_filtered=filter != NodeFilter(),
         similarity=_similarity(found.matches),
         is_cut=found.meta.truncated,
     )
@@ -95,8 +101,8 @@ def _with_parents(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
 def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
     """The nodes without a text, and why."""
     offered: list[QueryMatch | ParentContext] = [*matches, *(one for match in matches for one in match.meta.parents)]
-    omitted = {one.id: one.omit_reason or SkipReason.UNKNOWN for one in offered if one.text_omitted}
-    return [SkippedNode(node_id, reason) for node_id, reason in omitted.items()]
+    omitted = {one.id: one.omit_reason for one in offered if one.text_omitted}
+    return [SkippedNode(id=node_id, reason=reason) for node_id, reason in omitted.items()]
 
 
 def _similarity(matches: Sequence[QueryMatch]) -> float | None:
@@ -104,9 +110,9 @@ def _similarity(matches: Sequence[QueryMatch]) -> float | None:
 
     Both mean the same from query to query, which the scores that order the matches do not.
     """
-    scores = [match.scores for match in matches if match.scores is not None]
-    reranked = [one.rerank for one in scores if one.rerank is not None]
-    return max(reranked or [one.dense for one in scores if one.dense is not None], default=None)
+    scores = [match.scores for match in matches]
+    reranked = [one.rerank for one in scores if one.HasField("rerank")]
+    return max(reranked or [one.dense for one in scores if one.HasField("dense")], default=None)
 
 
 def _match_text(match: QueryMatch) -> NodeText:
@@ -118,8 +124,8 @@ def _match_text(match: QueryMatch) -> NodeText:
         depth=1 if match.meta.neighbor else 0,
         parent_id=match.meta.neighbor_of,
         token_count=match.token_count,
-        location=match.citation,
-        symbol=match.symbol_name or match.section_path,
+        location=match.location,
+        symbol=match.symbol or match.section_path,
     )
 
 
@@ -132,21 +138,21 @@ def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
         depth=2 if match.meta.neighbor else 1,
         parent_id=match.id,
         token_count=parent.token_count,
-        location=parent.citation,
+        location=parent.location,
         symbol=parent.symbol,
     )
 
 
-def _told(found: QueryResult) -> dict[str, str | int | float | bool]:
+def _told(found: QueryResponse) -> dict[str, str | int | float | bool]:
     return {
-        "fusion": str(found.meta.fusion or "unknown"),
-        "query_class": found.meta.query_class.value,
-        "matches": len(found.ids),
+        "fusion": choice(FusionMode, found.meta.fusion),
+        "query_class": choice(QueryClass, found.meta.query_class),
+        "matches": len(ids(found)),
         "exact": found.meta.exact,
     }
 
 
-def _counts(found: QueryResult, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
+def _counts(found: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
     parents = {parent.id for match in found.matches for parent in match.meta.parents}
     offered = parents | {match.id for match in found.matches}
     tokens = sum(text.token_count for text in kept)

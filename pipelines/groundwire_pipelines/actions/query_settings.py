@@ -4,16 +4,16 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from groundwire_client import FusionMode, HybridParameters, RankingParameters, Source
+from groundwire_client import FusionMode, HybridParameters, RankingParameters, Retriever
 from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
-from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, one_of
+from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken, check_rrf_k, one_of
 from groundwire_pipelines.actions.text_budget import BudgetFactor
 from groundwire_pipelines.filter_keys import FilterKey
 
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 _ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
-_OneSource: TypeAlias = Annotated[Source, one_of(Source, "source-unknown")]
+_OneRetriever: TypeAlias = Annotated[str, NameIn(Retriever, "retriever-unknown")]
 
 
 class HybridSettings(StepSettings):
@@ -28,8 +28,8 @@ class HybridSettings(StepSettings):
         _Share | None,
         Field(
             description=(
-                "The dense source's weight in a weighted fusion, which it asks for where `fusion` is absent; the "
-                "server's default (0.7 unless configured) when absent."
+                "The dense retriever's weight in a weighted fusion, which it asks for where `fusion` is absent; the "
+                "server's default when absent."
             )
         ),
     ] = None
@@ -37,36 +37,22 @@ class HybridSettings(StepSettings):
         _Share | None,
         Field(
             description=(
-                "The least similarity of a dense candidate; the server's default (0.15 unless configured) when absent, "
-                "and none where a filter narrows the query."
+                "The least similarity of a dense candidate; when absent the server's default, and none where a filter "
+                "narrows the query."
             )
         ),
     ] = None
     vec_limit: Annotated[
         _ListLimit | None,
-        Field(
-            description=(
-                "The most dense candidates; the server's default (3 times top_k and at least 150 unless configured) "
-                "when absent."
-            )
-        ),
+        Field(description="The most dense candidates; the server's default when absent."),
     ] = None
     lex_limit: Annotated[
         _ListLimit | None,
-        Field(
-            description=(
-                "The most candidates of each other source; the server's default (3 times top_k and at least 150 unless "
-                "configured) when absent."
-            )
-        ),
+        Field(description="The most candidates of each other retriever; the server's default when absent."),
     ] = None
     trgm_limit: Annotated[
         _Share | None,
-        Field(
-            description=(
-                "The least similarity of a trigram candidate; the server's default (0.3 unless configured) when absent."
-            )
-        ),
+        Field(description=("The least similarity of a trigram candidate; the server's default when absent.")),
     ] = None
     max_candidates: Annotated[
         Annotated[int, Field(ge=1, le=100_000)] | None,
@@ -80,10 +66,7 @@ class HybridSettings(StepSettings):
     diversify_strength: Annotated[
         _Share | None,
         Field(
-            description=(
-                "How much matches that resemble better ones are held back; the server's default (0 unless configured) "
-                "when absent."
-            )
+            description=("How much matches that resemble better ones are held back; the server's default when absent.")
         ),
     ] = None
 
@@ -101,35 +84,27 @@ class HybridSettings(StepSettings):
         """The parameters of a request for that many matches; a pipeline's `top_k` gives way to `max_candidates`."""
         if self.top_k is None and self.max_candidates is not None:
             top_k = min(top_k, self.max_candidates)
-        return HybridParameters(
-            alpha=self.alpha,
-            min_sim=self.min_sim,
-            top_k=top_k,
-            vec_limit=self.vec_limit,
-            lex_limit=self.lex_limit,
-            trgm_limit=self.trgm_limit,
-            max_candidates=self.max_candidates,
-            diversify_strength=self.diversify_strength,
-        )
+        given = {name: getattr(self, name) for name in HybridSettings.model_fields}
+        return HybridParameters(**{**given, "top_k": top_k})
 
 
 class RankingSettings(KeyGroup):
-    """The ranking parameters; where one is absent, the server's default, which is named here for questions in words."""
+    """The ranking parameters; the server's defaults where they are absent."""
 
-    file_weight: Annotated[_Share | None, Field(description="How much a match gains by its whole file; 0.3.")] = None
-    test_factor: Annotated[_Share | None, Field(description="What a test's score is multiplied by; 0.5.")] = None
+    file_weight: Annotated[_Share | None, Field(description="How much a match gains by its whole file.")] = None
+    test_factor: Annotated[_Share | None, Field(description="What a test's score is multiplied by.")] = None
     generated_factor: Annotated[
-        _Share | None, Field(description="What the score of generated code is multiplied by; 0.5.")
+        _Share | None, Field(description="What the score of generated code is multiplied by.")
     ] = None
-    prose_factor: Annotated[_Share | None, Field(description="What the score of prose is multiplied by; 0.75.")] = None
+    prose_factor: Annotated[_Share | None, Field(description="What the score of prose is multiplied by.")] = None
     fragment_factor: Annotated[
-        _Share | None, Field(description="What the score of a text below 80 characters is multiplied by; 0.85.")
+        _Share | None, Field(description="What the score of a text below 80 characters is multiplied by.")
     ] = None
     graph_weight: Annotated[
-        _Share | None, Field(description="How much a match gains by neighbours that match too; 0.3.")
+        _Share | None, Field(description="How much a match gains by neighbours that match too.")
     ] = None
     repeat_factor: Annotated[
-        _Share | None, Field(description="What a score is multiplied by for each better match of its file; 0.85.")
+        _Share | None, Field(description="What a score is multiplied by for each better match of its file.")
     ] = None
 
     @property
@@ -147,15 +122,14 @@ class QuerySettings(HybridSettings):
         one_of(QueryParser, "query-parser-unknown"),
         Field(description="Reads filters out of the query; without it the query is plain text."),
     ] = None
-    sources: Annotated[
-        tuple[_OneSource, ...], Field(description="The sources to ask; every one that the index has when absent.")
+    retrievers: Annotated[
+        tuple[_OneRetriever, ...], Field(description="The retrievers to ask; every one that the index has when absent.")
     ] = ()
     fusion: Annotated[
-        FusionMode | None,
-        one_of(FusionMode, "fusion-unknown"),
+        Annotated[str, NameIn(FusionMode, "fusion-unknown")] | None,
         Field(
             description=(
-                "How the sources' lists become one; when absent, weighted where `alpha` is given, else the server's "
+                "How the retrievers' lists become one; when absent, weighted where `alpha` is given, else the server's "
                 "choice."
             )
         ),
@@ -173,7 +147,7 @@ class QuerySettings(HybridSettings):
         Field(
             description=(
                 "Days until what a conversation gains by being recent is halved, 0 for no freshness; the server's "
-                "default (90 unless configured) when absent."
+                "default when absent."
             )
         ),
     ] = None
@@ -181,8 +155,8 @@ class QuerySettings(HybridSettings):
         _Share | None,
         Field(
             description=(
-                "The share of being recent in a conversation's score, 0 for no freshness; the server's default (0.1 "
-                "unless configured) when absent."
+                "The share of being recent in a conversation's score, 0 for no freshness; the server's default "
+                "when absent."
             )
         ),
     ] = None
@@ -215,7 +189,7 @@ class QuerySettings(HybridSettings):
 
     @model_validator(mode="after")
     def _rrf_k_within_bounds(self) -> Self:
-        if self.fusion is FusionMode.RRF:
+        if self.fusion == "rrf":
             check_rrf_k(self.rrf_k)
         return self
 
@@ -226,7 +200,7 @@ class QuerySettings(HybridSettings):
         return self
 
     @model_validator(mode="after")
-    def _each_source_once(self) -> Self:
-        if len(set(self.sources)) < len(self.sources):
-            raise broken("source-repeated", f"sources names one twice: {', '.join(self.sources)}")
+    def _each_retriever_once(self) -> Self:
+        if len(set(self.retrievers)) < len(self.retrievers):
+            raise broken("retriever-repeated", f"retrievers names one twice: {', '.join(self.retrievers)}")
         return self

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import DependencyEdge, Direction
+from groundwire_client import EdgeDirection, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import one_of
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
+from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line
 from groundwire_pipelines.rendering.packing import Found, select_all, select_within
 from groundwire_pipelines.rendering.words import stems
@@ -88,7 +89,7 @@ def show_texts(
     runtime: Runtime,
     budget: int | None,
     *,
-    edges: Sequence[DependencyEdge] = (),
+    edges: Sequence[GraphEdge] = (),
     names_nodes: bool = False,
 ) -> None:
     """Sets `shown`, `handles` and `context_blocks` to what fits a budget in tokens; None is no bound."""
@@ -125,14 +126,14 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
             max_depth=1,
             max_nodes=len(ids),
             edge_allowlist=settings.graph_edge_allowlist or ("*",),
-            direction=Direction.OUTGOING,
+            direction=EdgeDirection.EDGE_DIRECTION_OUTGOING,
             filter=state.retrieval_filter,
             min_confidence=settings.graph_min_confidence or 0.0,
-            visibility=settings.visibility,
+            lifecycle=settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, walked.index)
-    state.graph_edges = list(dict.fromkeys([*state.graph_edges, *walked.edges]))
+    state.graph_edges = distinct([*state.graph_edges, *walked.edges])
 
 
 def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from groundwire_client import Filter, Scope
+from groundwire_client import IndexScope, NodeFilter
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.state import PipelineState
 
-_EVERYTHING: Final = Filter()
+_EVERYTHING: Final = NodeFilter()
 NOTHING_PASSES: Final = "filters_exclude_each_other"
 """The `reason` in the trace of a step whose filters no node can pass."""
 
 
-def scope_of(state: PipelineState) -> Scope:
+def scope_of(state: PipelineState) -> IndexScope:
     """The run's scope, at its pinned index version once there is one.
 
     Raises:
@@ -25,7 +25,7 @@ def scope_of(state: PipelineState) -> Scope:
         raise StepError("repository-required", "there is no repository: give the run or the pipeline's settings one")
     if not state.branch:
         raise StepError("branch-required", "there is no branch: give the run or the pipeline's settings one")
-    return Scope(state.repository, state.branch, state.active_index)
+    return IndexScope(repository=state.repository, branch=state.branch, active_index=state.active_index)
 
 
 def pin(state: PipelineState, index: str) -> None:
@@ -41,12 +41,12 @@ def pin(state: PipelineState, index: str) -> None:
     state.active_index = index
 
 
-def narrowed(state: PipelineState, step: FilterKeys | None, query: Filter = _EVERYTHING) -> Filter | None:
+def narrowed(state: PipelineState, step: FilterKeys | None, query: NodeFilter = _EVERYTHING) -> NodeFilter | None:
     """The filter of a call: the run's, narrowed by those of the step and the query; none of them widens another.
 
     None when no node can pass all of them. Dropping one would widen the call, so it is not made.
     """
-    by_step = merged(state.retrieval_filter, step.as_filter() if step else Filter())
+    by_step = merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
     return None if by_step is None else merged(by_step, query)
 
 

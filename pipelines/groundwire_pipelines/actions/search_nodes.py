@@ -7,10 +7,10 @@ from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from groundwire_client import Filter, Rerank, SearchResult, SearchType
+from groundwire_client import NodeFilter, Rerank, SearchNodesResponse, SearchType, choices, ids
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
-from groundwire_pipelines.actions.rules import at_least_one, broken, check_rrf_k, choice_of, one_of
+from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken, check_rrf_k, choice_of, one_of
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
@@ -21,9 +21,9 @@ from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 class SearchBy(StrEnum):
     """How a step looks for nodes: one of the server's ways, or the router's choice among them."""
 
-    SEMANTIC = SearchType.SEMANTIC.value
-    BM25 = SearchType.BM25.value
-    HYBRID = SearchType.HYBRID.value
+    SEMANTIC = "semantic"
+    BM25 = "bm25"
+    HYBRID = "hybrid"
     FROM_ROUTER = "from_router"
 
 
@@ -51,7 +51,7 @@ class SearchSettings(StepSettings):
         Field(
             description="How to look for nodes; `from_router` as the router chose; of a list of modes by the first "
             "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with "
-            "keyword_rerank."
+            "the rerank keyword."
         ),
     ]
     top_k: Annotated[
@@ -60,8 +60,8 @@ class SearchSettings(StepSettings):
         Field(description="The most nodes to select; the pipeline's top_k when absent."),
     ] = None
     rerank: Annotated[
-        Rerank, one_of(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
-    ] = Rerank.NONE
+        str, NameIn(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
+    ] = "none"
     rrf_k: Annotated[
         int | None,
         Field(description="The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."),
@@ -76,7 +76,7 @@ class SearchSettings(StepSettings):
 
     @model_validator(mode="after")
     def _rerank_is_of_semantic(self) -> Self:
-        if self.rerank is not Rerank.NONE and self.search_type is not SearchBy.SEMANTIC:
+        if self.rerank != "none" and self.search_type is not SearchBy.SEMANTIC:
             raise broken(
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
@@ -95,15 +95,15 @@ class _Way:
     """How to look, and the name of it among the pipeline's `retrieval_modes`."""
 
     mode: str
-    search_type: SearchType
-    rerank: Rerank = Rerank.NONE
+    search_type: str
+    rerank: str = "none"
 
 
 _WAYS: Final[Mapping[str, _Way]] = {
-    Mode.SEMANTIC: _Way("semantic", SearchType.SEMANTIC),
-    Mode.SEMANTIC_RERANK: _Way("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD),
-    Mode.BM25: _Way("bm25", SearchType.BM25),
-    Mode.HYBRID: _Way("hybrid", SearchType.HYBRID),
+    Mode.SEMANTIC: _Way("semantic", "semantic"),
+    Mode.SEMANTIC_RERANK: _Way("semantic_rerank", "semantic", "keyword"),
+    Mode.BM25: _Way("bm25", "bm25"),
+    Mode.HYBRID: _Way("hybrid", "hybrid"),
 }
 
 
@@ -111,7 +111,7 @@ def _way(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> 
     if isinstance(step.search_type, tuple):
         way = _WAYS[next((mode for mode in step.search_type if mode in modes), step.search_type[0])]
     elif step.search_type is not SearchBy.FROM_ROUTER:
-        way = _Way(_modes(step)[0], SearchType(step.search_type.value), step.rerank)
+        way = _Way(_modes(step)[0], step.search_type.value, step.rerank)
     elif state.retrieval_mode in _WAYS:
         way = _WAYS[state.retrieval_mode]
     else:
@@ -139,19 +139,19 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         found = await runtime.retrieval.search(
             scope,
             parsed.query,
-            search_type=way.search_type,
+            search_type=choices(SearchType)[way.search_type],
             top_k=top_k,
             filter=filter,
-            rrf_k=step.rrf_k if way.search_type is SearchType.HYBRID else None,
-            rerank=way.rerank,
-            visibility=runtime.settings.visibility,
+            rrf_k=step.rrf_k if way.search_type == "hybrid" else None,
+            rerank=choices(Rerank)[way.rerank],
+            lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
-    state.retrieval_seed_nodes = list(found.ids)
+    state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
     state.search_report = SearchReport(
-        hits=len(found.hits), is_filtered=filter != Filter(), similarity=_similarity(way, found)
+        hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=_similarity(way, found)
     )
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 
@@ -162,10 +162,10 @@ def _modes(step: SearchSettings) -> tuple[str, ...]:
         return step.search_type
     if step.search_type is SearchBy.FROM_ROUTER:
         return ()
-    return (step.search_type.value if step.rerank is Rerank.NONE else "semantic_rerank",)
+    return (step.search_type.value if step.rerank == "none" else "semantic_rerank",)
 
 
-def _similarity(way: _Way, found: SearchResult) -> float | None:
+def _similarity(way: _Way, found: SearchNodesResponse) -> float | None:
     """The best hit's cosine. Scores of other searches mean something only beside those of the same answer."""
     if way.mode != Mode.SEMANTIC:
         return None

@@ -11,9 +11,10 @@ from dataclasses import asdict
 from typing import Annotated, cast
 
 import typer
+from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import AsyncGroundwireClient, DependencyEdge
+from groundwire_client import AsyncGroundwireClient, GraphEdge, NodeText
 from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, json_or_text, printable, with_options
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
@@ -69,7 +70,7 @@ def run(
             "max_context_tokens": budget_tokens,
             "path_from": path_from or None,
             "path_to": path_to or None,
-            "visibility": narrowing.given_visibility,
+            "lifecycle": narrowing.given_lifecycle,
         }
         by_option = {name: value for name, value in named.items() if value is not None}
         loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or ()), **by_option})
@@ -112,7 +113,7 @@ def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
     evidence: list[JsonValue] = [
-        {**asdict(one.node), "handle": one.handle, "shown": one.excerpt.text, "is_whole": one.excerpt.is_whole}
+        {**_message(one.node), "handle": one.handle, "shown": one.excerpt.text, "is_whole": one.excerpt.is_whole}
         for one in result.evidence
     ]
     return {
@@ -128,11 +129,16 @@ def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]
     }
 
 
-def _edge(edge: DependencyEdge) -> dict[str, JsonValue]:
+def _message(node: NodeText) -> dict[str, JsonValue]:
+    """The fields of a text by their names in the contract."""
+    return MessageToDict(node, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+
+
+def _edge(edge: GraphEdge) -> dict[str, JsonValue]:
     return {
         "from": edge.from_id,
         "to": edge.to_id,
         "type": edge.edge_type,
-        "confidence": edge.confidence,
+        "confidence": float(f"{edge.confidence:.6g}"),  # stored in single precision
         "line": edge.line,
     }

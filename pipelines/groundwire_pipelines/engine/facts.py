@@ -5,9 +5,11 @@ from dataclasses import asdict, fields, is_dataclass
 from enum import IntEnum
 from typing import Final, cast
 
+from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import Access, ExpandDebug, ExpandedNode, Filter, Hit, NodeText, SkippedNode
+from groundwire_client import AccessContext, ExpandDebug, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
+from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import PipelineState, SearchReport
 
@@ -42,7 +44,7 @@ def snapshot(state: PipelineState) -> Snapshot:
     The caller's access is left out: it is no step's to change, and none of a trace's readers' business.
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
-    return {name: _copied(value) for name, value in values.items() if not isinstance(value, Access)}
+    return {name: _copied(value) for name, value in values.items() if not isinstance(value, AccessContext)}
 
 
 def restore(state: PipelineState, before: Snapshot) -> None:
@@ -53,7 +55,7 @@ def restore(state: PipelineState, before: Snapshot) -> None:
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
     """What the fields hold that hold something."""
-    return {name: _fact(name, value, telling) for name, value in now.items() if value and value != Filter()}
+    return {name: _fact(name, value, telling) for name, value in now.items() if value and value != NodeFilter()}
 
 
 def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
@@ -77,10 +79,12 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return _list(name, value, telling)
         case dict():
             return _mapping(name, value, telling)
-        case ExpandDebug() | SearchReport():
+        case ExpandDebug():
+            return MessageToDict(value, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+        case SearchReport():
             return asdict(value)
-        case Filter():
-            return asdict(value) if telling is Telling.TEXTS else _shape(value)
+        case NodeFilter():
+            return cast("JsonValue", plain(value)) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
 
@@ -129,13 +133,11 @@ def _outputs(values: dict[str, JsonValue], telling: Telling) -> JsonValue:
     return dict(values) if telling is Telling.TEXTS else {"names": list(values)}
 
 
-def _shape(value: Filter) -> dict[str, JsonValue]:
+def _shape(value: NodeFilter) -> dict[str, JsonValue]:
     """Which fields narrow a search, and by how many values: these, and keys of metadata, are somebody's words."""
-    given = {field.name: getattr(value, field.name) for field in fields(value)}
     return {
-        name: wanted if isinstance(wanted, bool) else {"count": len(wanted)}
-        for name, wanted in given.items()
-        if wanted or wanted is False
+        name: wanted if isinstance(wanted, bool) else {"count": len(cast("Sized", wanted))}
+        for name, wanted in plain(value).items()
     }
 
 
@@ -143,7 +145,7 @@ def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
     told: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
-    nodes = [value for value in held_nodes if isinstance(value, Hit | ExpandedNode | NodeText | SkippedNode)]
+    nodes = [value for value in held_nodes if isinstance(value, SearchHit | ReachedNode | NodeText | SkippedNode)]
     if texts and name not in _ID_LISTS:
         told["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:

@@ -1,18 +1,17 @@
 """Ordinary filters that a parsed query may add, how they are merged with the caller's, and told to a router.
 
-Only what narrows a search has a name here. Access and scope have none: they come from the caller alone.
+Only what narrows a search has a name here. AccessContext and scope have none: they come from the caller alone.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Final
 
-from groundwire_client import Filter, MetadataScalar, MetadataValue
+from groundwire_client import MetadataScalar, MetadataValue, NodeFilter, metadata_of, node_filter
 
 FLAG_FIELDS: Final = ("is_latest", "is_test", "is_generated")
 """The fields of a filter that hold a boolean or None."""
-_TEXT_FIELDS: Final = tuple(field.name for field in fields(Filter) if field.name not in (*FLAG_FIELDS, "metadata"))
+_TEXT_FIELDS: Final = tuple(field.name for field in NodeFilter.DESCRIPTOR.fields if field.is_repeated)
 
 FILTER_NAMES: Mapping[str, str] = {
     "kind": "kinds",
@@ -73,48 +72,49 @@ CALLER_NAMES = frozenset(
 """Names of scope and access: the caller's values win, so a query's are dropped."""
 
 
-def merged(base: Filter, added: Filter) -> Filter | None:
+def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
     """The filter that admits what both admit; None when no value of some field satisfies both.
 
     Of a metadata key that both name, the values in both are kept. For a node with several values under the key that may
     be narrower than both; it is never wider.
     """
-    narrowed: dict[str, tuple[str, ...]] = {}
+    narrowed: dict[str, Sequence[str]] = {}
     for name in _TEXT_FIELDS:
-        ours: tuple[str, ...] = getattr(base, name)
-        theirs: tuple[str, ...] = getattr(added, name)
+        ours: Sequence[str] = getattr(base, name)
+        theirs: Sequence[str] = getattr(added, name)
         if ours and theirs:
             both = _common_prefixes(ours, theirs) if name == "path_prefixes" else _common(ours, theirs)
             if not both:
                 return None
             narrowed[name] = both
         else:
-            narrowed[name] = ours or theirs
-    metadata = {**base.metadata, **added.metadata}
-    for key in base.metadata.keys() & added.metadata.keys():
-        metadata[key] = _common_values(base.metadata[key], added.metadata[key])
+            narrowed[name] = list(ours or theirs)
+    mine, yours = metadata_of(base), metadata_of(added)
+    metadata = {**mine, **yours}
+    for key in mine.keys() & yours.keys():
+        metadata[key] = _common_values(mine[key], yours[key])
         if not metadata[key]:
             return None
-    flags: dict[str, bool | None] = {}
+    flags: dict[str, bool] = {}
     for name in FLAG_FIELDS:
-        mine: bool | None = getattr(base, name)
-        yours: bool | None = getattr(added, name)
-        if {mine, yours} == {True, False}:
+        given = {value for one in (base, added) for field, value in one.ListFields() if field.name == name}
+        if len(given) > 1:
             return None
-        flags[name] = yours if mine is None else mine
-    return Filter(
-        is_latest=flags["is_latest"],
-        is_test=flags["is_test"],
-        is_generated=flags["is_generated"],
-        metadata=metadata,
-        **narrowed,
-    )
+        flags.update(dict.fromkeys([name] if given else [], any(given)))
+    return node_filter({**narrowed, **flags, "metadata": metadata})
 
 
-def filters_in_words(base: Filter) -> str:
+def plain(narrowing: NodeFilter) -> dict[str, object]:
+    """What narrows, as plain values by the names of the fields."""
+    texts = {name: list(getattr(narrowing, name)) for name in _TEXT_FIELDS if getattr(narrowing, name)}
+    flags = {field.name: value for field, value in narrowing.ListFields() if field.name in FLAG_FIELDS}
+    metadata = metadata_of(narrowing)
+    return {**texts, **flags, **({"metadata": metadata} if metadata else {})}
+
+
+def filters_in_words(base: NodeFilter) -> str:
     """What searches are restricted to, and how a query may narrow them further; the same words for the same filter."""
-    given = {field.name: getattr(base, field.name) for field in fields(base)}
-    restrictions = [f"- {name}: {_json(value)}" for name, value in given.items() if value or value is False]
+    restrictions = [f"- {name}: {_json(value)}" for name, value in plain(base).items()]
     names = ", ".join(dict.fromkeys(FILTER_NAMES.values()))
     flags = ", ".join(FLAG_FIELDS)
     return "\n".join(

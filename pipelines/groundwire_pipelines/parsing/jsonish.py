@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire_client import Filter
+from groundwire_client import NodeFilter, node_filter
 from groundwire_pipelines.definition.wording import shown
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES, FLAG_FIELDS
@@ -19,7 +19,7 @@ class ParsedQuery:
     """A query, the filters to add to the caller's, and the names of scope or access that were dropped, sorted."""
 
     query: str
-    filter: Filter = field(default_factory=Filter)
+    filter: NodeFilter = field(default_factory=NodeFilter)
     dropped: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
     return [*members.items(), *(nested or {}).items()]
 
 
-def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, ...]]:
+def _filters(members: list[tuple[str, Tolerated]]) -> tuple[NodeFilter, tuple[str, ...]]:
     values: dict[str, tuple[str, ...]] = {}
     dropped: set[str] = set()
     for name, value in members:
@@ -88,7 +88,7 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[Filter, tuple[str, .
             raise StepError("filter-malformed", f"the filter {shown(name)} stands there twice")
         values[field] = _texts(name, value)
     flags = {name: _flag(name, values.pop(name, ())) for name in FLAG_FIELDS}
-    return Filter.from_mapping({**values, **flags}), tuple(sorted(dropped))
+    return node_filter({**values, **flags}), tuple(sorted(dropped))
 
 
 def _flag(name: str, texts: Sequence[str]) -> bool | None:

@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from groundwire_client import DependencyEdge, Location, ServiceContext
+from groundwire_client import GraphEdge, ServiceContext, SourceLocation
+from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownText
 
 _LONGEST_NAME = 60
@@ -24,14 +25,14 @@ _SURE = 0.8
 """Of less confident edges the confidence is told."""
 
 
-def blocks(selection: Selection, edges: Iterable[DependencyEdge]) -> list[str]:
+def blocks(selection: Selection, edges: Iterable[GraphEdge]) -> list[str]:
     """The table, then the texts in its order; none when nothing is shown."""
     if not selection.texts:
         return []
     return [table(selection, edges), *(_fenced(one) for texts in _by_file(selection.texts).values() for one in texts)]
 
 
-def table(selection: Selection, edges: Iterable[DependencyEdge] = ()) -> str:
+def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
     """Each file with what is shown of it, then what is named of it, in the order of its first one.
 
     At a text stands what it depends on among those shown, at a node without one also what depends on it.
@@ -67,7 +68,7 @@ def row(node: EvidenceNode) -> str:
     return " ".join(filter(None, (mark, _lines(node.start_line, node.end_line), name)))
 
 
-def links_of(node: EvidenceNode, shown: Mapping[str, EvidenceNode], edges: Iterable[DependencyEdge]) -> str:
+def links_of(node: EvidenceNode, shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]) -> str:
     """What a node depends on among the texts shown, and for a node without a text, what of them depends on it."""
     return _links([node], shown, edges).get(node.id, "")
 
@@ -83,7 +84,7 @@ def handle(number: int) -> str:
     return f"[{number}]"
 
 
-def link(edge: DependencyEdge, end: EvidenceNode, target: EvidenceNode) -> str:
+def link(edge: GraphEdge, end: EvidenceNode, target: EvidenceNode) -> str:
     """An edge without its type: the handle at its one end, the line where it stands, how sure it is where in doubt.
 
     A line that the target's own line of the table tells, that of a member in its type, is left out.
@@ -93,7 +94,7 @@ def link(edge: DependencyEdge, end: EvidenceNode, target: EvidenceNode) -> str:
     return f"{handle(end.handle or 0)}{line}{unsure}"
 
 
-def place(location: Location) -> str:
+def place(location: SourceLocation) -> str:
     """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
     lines, path = _lines(location.start_line, location.end_line), in_one_line(location.path, _LONGEST_PATH)
     return f"{path}:{lines}" if path and lines else path
@@ -101,7 +102,7 @@ def place(location: Location) -> str:
 
 def full_place(node: EvidenceNode) -> str:
     """Where a node stands and what it is called, in one line: its path and lines, and its symbol; else its id."""
-    where = place(Location(node.path, node.start_line, node.end_line, ""))
+    where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
     return " ".join(filter(None, (line_start(where), in_one_line(node.symbol)))) if where else line_start(node.id)
 
 
@@ -147,16 +148,16 @@ def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
 
 
 def _links(
-    nodes: Iterable[EvidenceNode], shown: Mapping[str, EvidenceNode], edges: Iterable[DependencyEdge]
+    nodes: Iterable[EvidenceNode], shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]
 ) -> Mapping[str, str]:
     """By id, what stands behind a node's row: ` → ` with its edges to texts shown, ` ← ` with those from them.
 
     An edge between two texts stands once, at the one that depends.
     """
     by_id = {node.id: node for node in nodes}
-    outgoing: dict[str, list[tuple[DependencyEdge, EvidenceNode, EvidenceNode]]] = {}
-    incoming: dict[str, list[tuple[DependencyEdge, EvidenceNode, EvidenceNode]]] = {}
-    for edge in dict.fromkeys(edges):
+    outgoing: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}
+    incoming: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}
+    for edge in distinct(edges):
         if edge.from_id in by_id and edge.to_id in shown:
             target = shown[edge.to_id]
             outgoing.setdefault(edge.from_id, []).append((edge, target, target))
@@ -172,7 +173,7 @@ def _links(
     }
 
 
-def _by_type(ends: Iterable[tuple[DependencyEdge, EvidenceNode, EvidenceNode]]) -> str:
+def _by_type(ends: Iterable[tuple[GraphEdge, EvidenceNode, EvidenceNode]]) -> str:
     """Edges with the nodes at their other ends and their targets: the types by name, the ends by handle."""
     types: dict[str, list[str]] = {}
     for edge, end, target in sorted(

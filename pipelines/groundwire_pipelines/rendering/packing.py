@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_client import DependencyEdge, NodeText
+from groundwire_client import GraphEdge, NodeText
+from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering import layout
 from groundwire_pipelines.rendering.excerpt import excerpt, whole
 from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selection, ShownText
@@ -36,7 +37,7 @@ class Found:
 
     texts: Sequence[NodeText]
     nodes: Sequence[EvidenceNode]
-    edges: Sequence[DependencyEdge]
+    edges: Sequence[GraphEdge]
     names_nodes: bool
     handles: Mapping[str, int]
     words: Collection[str]
@@ -106,8 +107,10 @@ class _Packing:
         self._within: set[str] = set()
         self._files: set[str] = set()
         self._places: dict[str, EvidenceNode] = {}
-        self._edges: dict[str, list[DependencyEdge]] = {}
-        for edge in sorted(set(found.edges), key=lambda edge: (edge.from_id, edge.to_id, edge.edge_type, edge.line)):
+        self._edges: dict[str, list[GraphEdge]] = {}
+        for edge in sorted(
+            distinct(found.edges), key=lambda edge: (edge.from_id, edge.to_id, edge.edge_type, edge.line)
+        ):
             for end in dict.fromkeys((edge.from_id, edge.to_id)):
                 self._edges.setdefault(end, []).append(edge)
         self._for_names = budget // _NAMES_SHARE if found.names_nodes else 0

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from groundwire_client import NodeText
+from groundwire_client import NodeText, PathNode, ReachedNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class EvidenceNode:
     handle: int | None = None
 
     @classmethod
-    def of(cls, text: NodeText, handle: int | None = None) -> "EvidenceNode":
-        """The node of a text."""
-        place = text.location
-        return cls(text.id, text.symbol, place.path, place.start_line, place.end_line, text.depth, handle)
+    def of(cls, told: NodeText | ReachedNode | PathNode, handle: int | None = None) -> "EvidenceNode":
+        """The node that a message tells of; one on a path has no depth."""
+        place, depth = told.location, 0 if isinstance(told, PathNode) else told.depth
+        return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,29 @@
 """What the index and the engine ask of an embedding model."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.errors import OperatorError
 
-class EmbedderError(Exception):
+
+class EmbedderError(OperatorError):
     """A model cannot be loaded or gave no usable vector; says what to do."""
+
+
+@contextmanager
+def needs_local_models(model: str) -> Iterator[None]:
+    """Around the import of what runs a model in this process. Raises EmbedderError when that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise EmbedderError(
+            f'the model {model!r} needs {error.name}, which is not installed: pip install "groundwire[local-models]"'
+        ) from error
 
 
 class TextEmbedder(Protocol):

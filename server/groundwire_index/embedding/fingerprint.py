@@ -2,50 +2,54 @@
 
 import hashlib
 import json
-from typing import Protocol, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sentence_transformers import SentenceTransformer
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
-from torch import Tensor
-
-from groundwire_index.embedding.embedder import EmbedderError
 
 
-class _Module(Protocol):
-    """A step of a sentence-transformers model: the transformer, its pooling, a normalisation, ..."""
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """A model in the words of sentence-transformers. `modules` are the names and settings of its steps."""
 
-    def get_config_dict(self) -> dict[str, object]: ...
+    weights: Mapping[str, NDArray[np.generic]]
+    tokenizer: Tokenizer
+    max_seq_length: int | None
+    prompts: Mapping[str, str | None]
+    default_prompt_name: str | None
+    modules: Sequence[tuple[str, Mapping[str, object]]]
+
+    def fingerprint(self) -> str:
+        """Lower-case hexadecimal SHA-256 over the description. It is the same wherever the model's files lie.
+
+        A new major release of sentence-transformers may change it, as it may change the vectors.
+        """
+        content = {
+            "weights": {name: _digest(values) for name, values in self.weights.items()},
+            "tokenizer": _rules(self.tokenizer),
+            "max_seq_length": self.max_seq_length,
+            "prompts": dict(self.prompts),
+            "default_prompt_name": self.default_prompt_name,
+            "modules": [[name, dict(settings)] for name, settings in self.modules],
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def model_fingerprint(model: SentenceTransformer) -> str:
-    """Lower-case hexadecimal SHA-256 over the model's weights, tokenizer, length limit, prompts and modules.
-
-    It is the same wherever the files lie. A new major release of sentence-transformers may change it, as it may change
-    the vectors. Raises EmbedderError for a model without a fast tokenizer, which cannot be told apart from another.
-    """
-    description = {
-        "weights": {name: _tensor_digest(tensor) for name, tensor in model.state_dict().items()},
-        "tokenizer": _tokenizer_rules(model),
-        "max_seq_length": model.max_seq_length,
-        "prompts": model.prompts,
-        "default_prompt_name": model.default_prompt_name,
-        "modules": [[type(module).__name__, cast("_Module", module).get_config_dict()] for module in model],
-    }
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
-
-
-def _tensor_digest(tensor: Tensor) -> str:
-    header = f"{tensor.dtype} {tuple(tensor.shape)} ".encode()
-    return hashlib.sha256(header + tensor.contiguous().numpy().tobytes()).hexdigest()
-
-
-def _tokenizer_rules(model: SentenceTransformer) -> dict[str, object]:
+def _rules(tokenizer: Tokenizer) -> dict[str, object]:
     """The tokenizer's own JSON, less the truncation and padding that its last call happened to leave behind."""
-    tokenizer = getattr(model.tokenizer, "backend_tokenizer", model.tokenizer)
-    if not isinstance(tokenizer, Tokenizer):
-        raise EmbedderError(
-            f"the model's tokenizer ({type(tokenizer).__name__}) cannot be fingerprinted: "
-            "use a model with a fast tokenizer (a tokenizer.json)"
-        )
     rules = json.loads(tokenizer.to_str())
     return {name: value for name, value in rules.items() if name not in {"truncation", "padding"}}
+
+
+def tokenizer_file(tokenizer: Tokenizer) -> str:
+    """A tokenizer.json of these rules, which neither truncates nor pads."""
+    rules = {**_rules(tokenizer), "truncation": None, "padding": None}
+    return json.dumps(rules, ensure_ascii=False, sort_keys=True)
+
+
+def _digest(values: NDArray[np.generic]) -> str:
+    # Named as torch names types, in which models are published.
+    header = f"torch.{values.dtype} {values.shape} ".encode()
+    return hashlib.sha256(header + np.ascontiguousarray(values).tobytes()).hexdigest()

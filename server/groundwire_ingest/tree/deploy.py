@@ -14,7 +14,7 @@ from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, split_lines
 from groundwire_ingest.tree.dockerfile import dockerfile_stages
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_ingest.tree.services.compose import compose_services
+from groundwire_ingest.tree.services.compose_files import compose_services
 from groundwire_ingest.tree.services.helm import template_statements
 from groundwire_ingest.tree.services.manifests import manifest_statements
 from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart, Statement

@@ -9,17 +9,16 @@ from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.object_names import SqlName, identifier, parse_name
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references
-from groundwire_ingest.tree.sql.scan import query_tokens_references
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 from groundwire_ingest.tree.sql.tree import Relation
 
 PARSED_CONFIDENCE = 0.9
 QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
-SCANNED_CONFIDENCE = 0.6
+PIECE_CONFIDENCE = 0.6
 BARE_PROCEDURE_CONFIDENCE = 0.6
 MINIMUM_BARE_NAME_CHARACTERS = 6
 
@@ -39,14 +38,17 @@ _COMPANIONS = {
     "WITH": keyword_set("AS"),
 }
 _CALLS = keyword_set("EXEC EXECUTE CALL")
-_FRAGMENTS = keyword_set("FROM JOIN INNER LEFT RIGHT")
+_BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
+    ("JOIN", "INNER", "LEFT", "RIGHT"), "SELECT 1 FROM (SELECT 1) AS a"
+)
+"""What makes a query of a piece that begins with the word."""
 
 
 def literal_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> tuple[SourceEdge, ...]:
     """ReadsFrom, WritesTo, Calls and Executes edges from the code that holds `literals` to objects of `catalog`.
 
     Confidence, each lowered to that of the name's resolution: PARSED_CONFIDENCE for SQL that parses;
-    SCANNED_CONFIDENCE for SQL that does not, such as the first half of a concatenation;
+    PIECE_CONFIDENCE for SQL that does not, such as the first half of a concatenation;
     QUALIFIED_PROCEDURE_CONFIDENCE for a literal that is the name of a procedure with its schema, and
     BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more. Prose that happens to
     hold a verb of SQL makes no edge: only names that `catalog` resolves, in the place of a statement where
@@ -115,11 +117,13 @@ def _statements(catalog: SqlCatalog, text: str) -> list[tuple[Relation, SqlName,
     if not any(catalog.knows(identifier(sql, token)) for token in code if token.kind in {Kind.WORD, Kind.QUOTED}):
         return []
     has_marks = _PUNCTUATION.search(text) is not None
-    if code[0].keyword in _FRAGMENTS and _written(sql, code[0]).isupper():
-        return [(*found, SCANNED_CONFIDENCE) for found in query_tokens_references(sql, code)]
+    if code[0].keyword in _BEFORE_FRAGMENT and _written(sql, code[0]).isupper():
+        whole = f"{_BEFORE_FRAGMENT[code[0].keyword]} {sql}"
+        found = read_references(whole, code_tokens(whole, dialect), dialect).references
+        return [(reference.relation, reference.name, PIECE_CONFIDENCE) for reference in found]
     start = _first_statement(sql, code, has_marks)
     return [
-        (reference.relation, reference.name, PARSED_CONFIDENCE if is_certain else SCANNED_CONFIDENCE)
+        (reference.relation, reference.name, PARSED_CONFIDENCE if is_certain else PIECE_CONFIDENCE)
         for reference in read_references(sql, code[start:], dialect).references
         if (is_certain := reference.confidence == READ_WITH_CERTAINTY) or has_marks
     ]

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, EmbedderError
-from groundwire_index.embedding.int8.bert import Bert
-from groundwire_index.embedding.int8.convert import ConvertibleEmbedder
 
 
 class EmbedderUnavailableError(EmbedderError):
@@ -16,7 +14,7 @@ class EmbedderUnavailableError(EmbedderError):
 
 
 class DeferredEmbedder:
-    """A ConvertibleEmbedder of which name, fingerprint and dimension are known beforehand. Thread-safe.
+    """An Embedder of which name, fingerprint and dimension are known beforehand. Thread-safe.
 
     Its methods raise EmbedderUnavailableError when `load` fails or gives a model of another fingerprint; the first
     failure is final.
@@ -35,16 +33,6 @@ class DeferredEmbedder:
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed_texts`."""
         return self._embedder().embed_texts(texts)
-
-    def bert(self) -> Bert | None:
-        """See `ConvertibleEmbedder.bert`."""
-        embedder = self._embedder()
-        return embedder.bert() if isinstance(embedder, ConvertibleEmbedder) else None
-
-    def text_prompt(self) -> str | None:
-        """See `ConvertibleEmbedder.text_prompt`."""
-        embedder = self._embedder()
-        return embedder.text_prompt() if isinstance(embedder, ConvertibleEmbedder) else None
 
     def _embedder(self) -> Embedder:
         with self._lock:

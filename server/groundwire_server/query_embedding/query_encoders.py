@@ -1,7 +1,7 @@
-"""What a server embeds queries with: the model of an index, or the int8 encoder that the index names."""
+"""What a server embeds queries with: the int8 encoder that an index names, or the model where it names none."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from threading import Lock
 from typing import TypeAlias
@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder
-from groundwire_index.embedding.int8.convert import ConvertibleEmbedder, convert
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import EncoderDamagedError
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.query_embedding.batched_encoder import BatchedEncoder
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,62 +24,46 @@ EmbedQuery: TypeAlias = Callable[[str, Checkpoint], NDArray[np.float32]]
 
 
 class QueryEncoders:
-    """The embedders of a server by fingerprint, and the int8 encoders made from their models. Thread-safe.
+    """The models that a server answers for, and the int8 encoders made from them. Thread-safe.
 
-    Encoders that the store has are loaded at once. One that an index names but the store lacks is made from the
-    model, once; it must come out the same to the byte, else queries would not be the same on all servers.
+    `models` are the names of those of which an encoder suffices, `embedders` those that can be run themselves. The
+    encoders that the store has of them are loaded at once, and one that a build adds when an index names it.
     """
 
-    def __init__(self, embedders: Sequence[Embedder], store: EncoderStore) -> None:
+    def __init__(self, embedders: Sequence[Embedder], store: EncoderStore, models: Collection[str] = ()) -> None:
+        self._models = frozenset(models)
         self._embedders = {embedder.fingerprint: embedder for embedder in embedders}
         self._store = store
         self._lock = Lock()
-        self._encoders: dict[str, Int8Encoder] = {}
-        self._given_up: set[str] = set()
+        self._encoders: dict[str, BatchedEncoder] = {}
+        self._damaged: set[str] = set()
         for record in store.records():
-            if record.model in self._embedders:
+            if record.embedder in self._models or record.model in self._embedders:
                 self._load(record.fingerprint)
 
-    def find(self, model: str, encoder: str) -> EmbedQuery | None:
-        """What embeds the queries of an index by the fingerprints of its model and its encoder, "" when it has none.
-
-        None when the server has not got it. Raises EmbedderError when the model is needed and cannot be loaded.
-        """
-        embedder = self._embedders.get(model)
-        if embedder is None:
+    def find(self, space: VectorSpace) -> EmbedQuery | None:
+        """What embeds the queries of an index, None when the server has not got it."""
+        embedder = self._embedders.get(space.fingerprint)
+        if embedder is None and space.embedder not in self._models:
             return None
-        if not encoder:
-            return partial(_embed_by_model, embedder)
+        if space.query_encoder is None:
+            return None if embedder is None else partial(_embed_by_model, embedder)
+        fingerprint = space.query_encoder.fingerprint
         with self._lock:
-            found = self._encoders.get(encoder) or self._load(encoder) or self._made(encoder, embedder)
-        return None if found is None else found.embed_query
+            encoder = self._encoders.get(fingerprint) or self._load(fingerprint)
+        return None if encoder is None else encoder.embed_query
 
-    def _load(self, fingerprint: str) -> Int8Encoder | None:
+    def _load(self, fingerprint: str) -> BatchedEncoder | None:
+        """The encoder of the store, None when it lacks it. What is damaged is not tried again: that takes a while."""
         directory = self._store.directory(fingerprint)
-        if fingerprint in self._given_up or not directory.is_dir():
+        if fingerprint in self._damaged or not directory.is_dir():
             return None
         try:
-            self._encoders[fingerprint] = Int8Encoder(directory)
+            self._encoders[fingerprint] = BatchedEncoder(Int8Encoder(directory))
         except EncoderDamagedError as error:
-            _LOG.error("a converted model cannot be used: %s", error)
+            self._damaged.add(fingerprint)
+            _LOG.error("a converted model cannot be used: %s; index anew and restart", error)
         return self._encoders.get(fingerprint)
-
-    def _made(self, fingerprint: str, embedder: Embedder) -> Int8Encoder | None:
-        """The encoder made anew; what fails once is not tried again, it takes seconds."""
-        if fingerprint in self._given_up or not isinstance(embedder, ConvertibleEmbedder):
-            return None
-        _LOG.warning("the int8 encoder %s of %s is made anew", fingerprint, embedder.name)
-        self._given_up.add(fingerprint)
-        try:
-            made = convert(self._store, embedder)
-        except OSError as error:
-            _LOG.error("the int8 encoder %s cannot be kept: %s", fingerprint, error)
-            return None
-        if made is None or made.record.fingerprint != fingerprint:
-            _LOG.error("the model %s gives another int8 encoder than %s: index anew", embedder.name, fingerprint)
-            return None
-        self._encoders[fingerprint] = made
-        return made
 
 
 def _embed_by_model(embedder: Embedder, text: str, _: Checkpoint) -> NDArray[np.float32]:

@@ -56,10 +56,9 @@ class QueryVectors:
         return unit_vector(np.asarray(own, dtype=np.float64))
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
-        encoder = space.query_encoder.fingerprint if space.query_encoder else ""
         try:
             with stage("embed"), releasing_interpreter():
-                embed = self._encoders.find(space.fingerprint, encoder)
+                embed = self._encoders.find(space)
                 if embed is None:
                     raise _mismatch(space, index)
                 return unit_vector(embed(query, checkpoint))

@@ -1,7 +1,8 @@
 """Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
 
-from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.names import PACKAGED_MODELS
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.coded_query import compile_ahead
 from groundwire_server.config import Settings, SettingsError
@@ -30,7 +31,9 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
     compile_ahead()
     backend = EmbeddedBackend(settings.data)
-    query_vectors = QueryVectors(QueryEncoders(_load_embedders(settings), EncoderStore(settings.data)))
+    query_vectors = QueryVectors(
+        QueryEncoders(_load_embedders(settings), EncoderStore(settings.data), settings.embedders)
+    )
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
     query_settings = QuerySettings(
@@ -63,10 +66,16 @@ def _load_routing(settings: Settings) -> tuple[RoutingRule, ...]:
 
 
 def _load_embedders(settings: Settings) -> list[Embedder]:
-    """The configured models. One with an int8 encoder in the data folder is loaded only when queries need it itself."""
+    """The configured models that can embed queries themselves: those of the operator's own.
+
+    One with an int8 encoder in the data folder is loaded only when an index has none. Of a packaged model there is
+    always an encoder where there is an index of it.
+    """
     records = EncoderStore(settings.data).records()
     embedders: list[Embedder] = []
     for name in settings.embedders:
+        if name in PACKAGED_MODELS:
+            continue
         converted = {record.model: record.dimension for record in records if record.embedder == name}
         embedders.extend(DeferredEmbedder(name, *known, _load_embedder) for known in converted.items())
         if converted:
@@ -79,8 +88,8 @@ def _load_embedders(settings: Settings) -> list[Embedder]:
 
 
 def _load_embedder(name: str) -> Embedder:
-    from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
-
+    with needs_local_models(name):
+        from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
     return SentenceTransformerEmbedder(name)
 
 
@@ -89,13 +98,13 @@ def _load_reranker(settings: Settings) -> Reranker | None:
         return None
     try:
         return _http_reranker(settings) if is_url(settings.reranker) else _cross_encoder(settings)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EmbedderError) as error:
         raise _unusable("reranker", settings.reranker, error) from error
 
 
 def _cross_encoder(settings: Settings) -> Reranker:
-    from groundwire_server.engine.cross_encoder import CrossEncoderReranker
-
+    with needs_local_models(settings.reranker):
+        from groundwire_server.engine.cross_encoder import CrossEncoderReranker
     return CrossEncoderReranker(settings.reranker, settings.widen_factor)
 
 

@@ -29,9 +29,9 @@ ALL_COMMANDS = [
 
 
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
-    flags = "--type semantic --top-k 3 --rerank keyword_rerank --rrf-k 9 --explain --kind cs --kind sql --data-type d"
+    flags = "--type semantic --top-k 3 --rerank keyword --rrf-k 9 --explain --kind cs --kind sql --data-type d"
     filters = "--corpus-type c --language l --path src/ --collection k --document m"
-    access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --visibility deleted"
+    access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --lifecycle deleted"
     assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0
     assert server.attempts[0].request == retrieval_pb2.SearchNodesRequest(
         scope=scope_pb2.IndexScope(repository="shop", branch="main", active_index="v7"),
@@ -76,7 +76,7 @@ def test_what_is_no_bound_is_refused(server: FakeServer, run: Run, pair: str) ->
 
 def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = ["--depth", "0", "--max-nodes", "7", "--edge-type", "Calls", "--edge-type", "FK", "--direction", "both"]
-    run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests", "--visibility", "all")
+    run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests", "--lifecycle", "all")
     run("expand", SEED)
     first, second = (attempt.request for attempt in server.attempts)
     assert isinstance(first, retrieval_pb2.ExpandDependencyTreeRequest)
@@ -87,7 +87,7 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     assert (second.max_depth, second.max_nodes, list(second.edge_allowlist)) == (2, 50, ["*"])
     assert second.direction == retrieval_pb2.EDGE_DIRECTION_OUTGOING
     assert (first.min_confidence, first.filter) == (0.5, scope_pb2.NodeFilter(is_test=False))
-    assert (first.lifecycle, second.lifecycle) == (scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE)
+    assert (first.lifecycle, second.lifecycle) == (scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_UNSPECIFIED)
     assert (second.min_confidence, second.filter) == (0.0, scope_pb2.NodeFilter())
 
 

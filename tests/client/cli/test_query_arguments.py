@@ -29,8 +29,8 @@ def narrowed(server: FakeServer) -> scope_pb2.NodeFilter:
 
 def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
     hybrid = "-k 3 --alpha 0.5 --min-sim 0 --vec-limit 200 --lex-limit 300 --trgm-limit 0.4 --max-candidates 400"
-    ranking = "--diversify 0.25 --fusion rrf --rrf-k 9 --source dense --source trigram --rerank --visibility deleted"
-    fresh = "--half-life 30.5 --freshness 0 --now 2025-01-01T12:00:00+02:00"
+    ranking = "--diversify 0.25 --fusion rrf --rrf-k 9 --retriever dense --retriever trigram --rerank"
+    fresh = "--lifecycle deleted --half-life 30.5 --freshness 0 --now 2025-01-01T12:00:00+02:00"
     routing = "--process billing --doc-class manual --workflow-id w-1"
     more = "--no-parents --neighbors --graph --texts --budget-tokens 500 --explain --index v7 --tenant acme"
     assert run("query", "where is vat", *f"{hybrid} {ranking} {fresh} {routing} {more} --kind cs".split()).code == 0
@@ -50,6 +50,7 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             max_candidates=400,
             diversify_strength=0.25,
         ),
+        ranking=query_pb2.RankingParameters(),
         lifecycle=scope_pb2.LIFECYCLE_DELETED,
         process="billing",
         doc_class="manual",
@@ -72,9 +73,9 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     run("query", "vat")
     request = server.attempts[0].request
     assert isinstance(request, query_pb2.QueryRequest)
-    assert set_fields(request) == {"scope", "query", "filter", "lifecycle", "include_parents"}
+    assert set_fields(request) == {"scope", "query", "filter", "hybrid", "ranking", "include_parents"}
     assert request.include_parents
-    assert request.lifecycle == scope_pb2.LIFECYCLE_ACTIVE
+    assert request.lifecycle == scope_pb2.LIFECYCLE_UNSPECIFIED
 
 
 @pytest.mark.parametrize("moment", ["2025-01-01", "2025-01-01T00:00:00Z", "2025-01-01 01:00+01:00"])
@@ -139,9 +140,9 @@ def test_options_and_pairs_of_one_field_are_alternatives(server: FakeServer, run
     ("arguments", "named"),
     [
         (("query",), "question"),
-        (("query", "vat", "--source", "vector"), "vector"),
+        (("query", "vat", "--retriever", "vector"), "vector"),
         (("query", "vat", "--fusion", "sum"), "sum"),
-        (("query", "vat", "--visibility", "hidden"), "hidden"),
+        (("query", "vat", "--lifecycle", "hidden"), "hidden"),
         (("query", "vat", "--alpha", "much"), "--alpha"),
         (("query", "vat", "--top-k", "99999999999"), "99999999999"),
         (("query", "vat", "--now", "yesterday"), "'yesterday' is no time in iso 8601"),

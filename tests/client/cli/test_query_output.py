@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from google.protobuf.json_format import Parse
 
 from groundwire.v1 import query_pb2, retrieval_pb2
-from groundwire_client import Scope
-from groundwire_client._query_result import query_result
+from groundwire_client import IndexScope
 from groundwire_client.cli._query_rendering import print_query
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> 
     match = query_pb2.QueryMatch(id=SEED, rank=1, source_uri="https://wiki/vat", scores=scores)
     server.answer(query_pb2.QueryResponse(matches=[match], index="v1"))
     head, bars, numbers = lines(run)[:3]
-    assert head.split() == ["#", "match", "nlp", "fused", "rerank", "final"]
+    assert head.split() == ["#", "match", "prose", "fused", "rerank", "final"]
     assert bars.split()[:2] == ["1", "https://wiki/vat"]
     assert numbers.split() == ["2", "0.0164", "0.125", "0.125"]
 
@@ -118,7 +117,7 @@ def test_an_explained_query_tells_how_it_was_answered(run: Run) -> None:
     plain, printed = lines(run), lines(run, "--explain")
     for line in (
         "query       mixed; fusion weighted; all nodes",
-        "sources     dense: weight 0.7, candidates 100; bm25_code: weight 0.3, candidates 12",
+        "retrievers  dense: weight 0.7, candidates 100; bm25_code: weight 0.3, candidates 12",
         "parameters  top_k 2; alpha 0.7; min_sim 0.15; vec_limit 100; lex_limit 90; trgm_limit 0.3; "
         "max_candidates 100; diversify_strength 0.5",
         "candidates  vector 100; lexical 12; fused 105; deleted blocked 4",
@@ -159,30 +158,21 @@ def test_eighty_columns_are_enough(monkeypatch: pytest.MonkeyPatch, query_answer
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
-    print_query(Scope("shop", "main"), query_result(query_answer), texts=False, explain=True)
+    print_query(IndexScope(repository="shop", branch="main"), query_answer, texts=False, explain=True)
     printed = terminal.getvalue().splitlines()
     assert max(map(len, printed)) <= 80
-    assert printed[0].split() == ["#", "match", "dense", "code", "nlp", "trigram", "fused", "rerank", "final"]
+    assert printed[0].split() == ["#", "match", "dense", "code", "prose", "trigram", "fused", "rerank", "final"]
     assert printed[1].split()[2:] == ["██████"] * 7
     assert "".join(line[2:31].strip() for line in printed[1:7]).startswith("src/Billing/Billing/")
 
 
-def test_json_is_one_object_of_the_fields_in_order(run: Run, query_answer: query_pb2.QueryResponse) -> None:
-    answer = json.loads(run("query", "vat", "--json").stdout)
-    assert list(answer) == ["matches", "service_context", "meta", "index"]
-    names = [field.name for field in query_pb2.QueryMatch.DESCRIPTOR.fields]
-    first, second, beside = answer["matches"]
-    assert list(first) == names
-    assert first["text"] == query_answer.matches[0].text
-    assert first["timestamp"] is None
-    assert (first["scores"]["dense"], first["scores"]["rerank"], beside["scores"]) == (0.5, None, None)
-    assert datetime.fromisoformat(second["timestamp"]) == query_answer.matches[1].timestamp.ToDatetime(
-        tzinfo=datetime.fromisoformat(second["timestamp"]).tzinfo
-    )
-    assert second["timestamp"].endswith("+00:00")
-    assert second["meta"]["metadata"] == {"team": "tax"}
-    assert answer["meta"]["fusion"] == "weighted"
-    assert answer["meta"]["took_ms"] == 12.345
+def test_json_is_the_response_as_protobuf_writes_it(run: Run, query_answer: query_pb2.QueryResponse) -> None:
+    printed = run("query", "vat", "--json").stdout
+    assert Parse(printed, query_pb2.QueryResponse()) == query_answer
+    told = json.loads(printed)
+    assert told["matches"][1]["timestamp"] == "2025-01-02T03:04:05Z"
+    assert (told["matches"][0]["rank"], told["meta"]["fusion"]) == (1, "FUSION_MODE_WEIGHTED")
+    assert "rerank" not in told["matches"][0]["scores"]
 
 
 @pytest.mark.parametrize("flags", [(), ("--explain", "--texts", "--graph")])

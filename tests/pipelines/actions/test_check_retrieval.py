@@ -15,7 +15,7 @@ ALL: dict[str, JsonValue] = {"few_below": 3, "weak_below": 0.3, "truncated": Tru
 
 
 def walk(reason: str) -> ExpandDebug:
-    return ExpandDebug(1, 2, 1, truncated=reason != "ok", reason=reason)
+    return ExpandDebug(seed_count=1, expanded_count=2, edges_count=1, truncated=reason != "ok", reason=reason)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,16 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, Direction, ExpandDebug, ExpandedNode, Filter, Scope, Visibility
+from groundwire_client import (
+    AccessContext,
+    EdgeDirection,
+    ExpandDebug,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+    ReachedNode,
+    choices,
+)
 from groundwire_pipelines.actions.expand_dependency_tree import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, walked
@@ -19,29 +28,29 @@ SETTINGS: dict[str, Any] = {"graph_max_depth": 2, "graph_max_nodes": 50, "graph_
 def test_walks_from_the_seeds_within_the_limits_of_the_settings() -> None:
     answer = walked([("a", 0, ""), ("c", 1, "a")], [("a", "c", "Calls")])
     retrieval = FakeRetrieval(expansions=[answer])
-    access = Access("acme")
+    access = AccessContext(tenant_id="acme")
     state = make_state(
         retrieval_seed_nodes=["a"],
         retrieval_access=access,
-        retrieval_filter=Filter(is_test=False),
+        retrieval_filter=NodeFilter(is_test=False),
         active_index=INDEX,
     )
     outcome = run_action(ACTION, LIMITS, state, make_runtime(retrieval, **SETTINGS))
     (call,) = retrieval.calls
-    assert call.scope == Scope("shop", "main", INDEX)
+    assert call.scope == IndexScope(repository="shop", branch="main", active_index=INDEX)
     assert call.arguments == {
         "seed_ids": ("a",),
         "max_depth": 2,
         "max_nodes": 50,
         "edge_allowlist": ("Calls", "FK"),
-        "direction": Direction.OUTGOING,
-        "filter": Filter(is_test=False),
+        "direction": EdgeDirection.EDGE_DIRECTION_OUTGOING,
+        "filter": NodeFilter(is_test=False),
         "min_confidence": 0.0,
-        "visibility": Visibility.ACTIVE,
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
     }
     assert state.graph_seed_nodes == ["a"]
-    assert state.graph_expanded_nodes == [ExpandedNode("a", 0), ExpandedNode("c", 1, "a")]
+    assert state.graph_expanded_nodes == [ReachedNode(id="a", depth=0), ReachedNode(id="c", depth=1, parent_id="a")]
     assert state.graph_edges == list(answer.edges)
     assert state.graph_debug == answer.debug
     assert outcome.detail == {"seeds": 1, "nodes": 2, "edges": 1, "truncated": False, "reason": "ok"}
@@ -61,7 +70,7 @@ def test_direction_is_the_steps(direction: str) -> None:
     retrieval = FakeRetrieval()
     state = make_state(retrieval_seed_nodes=["a"])
     run_action(ACTION, {**LIMITS, "direction": direction}, state, make_runtime(retrieval, **SETTINGS))
-    assert retrieval.calls[0].arguments["direction"] == Direction(direction)
+    assert retrieval.calls[0].arguments["direction"] == choices(EdgeDirection)[direction]
 
 
 @pytest.mark.parametrize("least", [0, 0.5, 1])
@@ -81,11 +90,13 @@ def test_pins_the_index_when_it_is_the_first_to_ask() -> None:
 
 def test_no_seeds_expand_to_nothing_without_a_call() -> None:
     retrieval = FakeRetrieval()
-    state = make_state(graph_expanded_nodes=[ExpandedNode("old", 0)], graph_seed_nodes=["old"])
+    state = make_state(graph_expanded_nodes=[ReachedNode(id="old", depth=0)], graph_seed_nodes=["old"])
     outcome = run_action(ACTION, LIMITS, state, make_runtime(retrieval, **SETTINGS))
     assert retrieval.calls == []
     assert (state.graph_seed_nodes, state.graph_expanded_nodes, state.graph_edges) == ([], [], [])
-    assert state.graph_debug == ExpandDebug(0, 0, 0, truncated=False, reason="no_seeds")
+    assert state.graph_debug == ExpandDebug(
+        seed_count=0, expanded_count=0, edges_count=0, truncated=False, reason="no_seeds"
+    )
     assert outcome.detail["reason"] == "no_seeds"
 
 

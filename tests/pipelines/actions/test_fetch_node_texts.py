@@ -4,51 +4,52 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_client import (
-    Access,
-    ExpandedNode,
-    Filter,
+    AccessContext,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
     PrioritizationMode,
-    Scope,
+    ReachedNode,
     SkippedNode,
     SkipReason,
-    Visibility,
+    choices,
 )
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
 
 WALK = [
-    ExpandedNode("s1", 0),
-    ExpandedNode("s2", 0),
-    ExpandedNode("z", 1, "s1"),
-    ExpandedNode("y", 1, "s2"),
-    ExpandedNode("x", 2, "z"),
+    ReachedNode(id="s1", depth=0),
+    ReachedNode(id="s2", depth=0),
+    ReachedNode(id="z", depth=1, parent_id="s1"),
+    ReachedNode(id="y", depth=1, parent_id="s2"),
+    ReachedNode(id="x", depth=2, parent_id="z"),
 ]
-TOO_LARGE = SkipReason.RESPONSE_LIMIT
+TOO_LARGE = SkipReason.SKIP_REASON_RESPONSE_LIMIT
 
 
 def test_fetches_the_seeds_and_the_graph_around_them() -> None:
     retrieval = FakeRetrieval(fetches=[fetched([text("s1"), text("z", depth=1, parent="s1")])])
-    access = Access("acme")
+    access = AccessContext(tenant_id="acme")
     state = make_state(
         retrieval_seed_nodes=["s2", "s1"],
         graph_seed_nodes=["s1", "s2"],
         graph_expanded_nodes=WALK,
         retrieval_access=access,
-        retrieval_filter=Filter(is_test=False),
+        retrieval_filter=NodeFilter(is_test=False),
         active_index=INDEX,
     )
     outcome = run_action(ACTION, {"budget_tokens": 100}, state, make_runtime(retrieval))
     (call,) = retrieval.calls
-    assert call.scope == Scope("shop", "main", INDEX)
+    assert call.scope == IndexScope(repository="shop", branch="main", active_index=INDEX)
     assert call.arguments == {
         "seed_ids": ("s1", "s2"),
         "nodes": tuple(WALK[2:]),
         "budget_tokens": 100,
         "max_chars": None,
-        "mode": PrioritizationMode.BALANCED,
-        "filter": Filter(is_test=False),
-        "visibility": Visibility.ACTIVE,
+        "mode": PrioritizationMode.PRIORITIZATION_MODE_BALANCED,
+        "filter": NodeFilter(is_test=False),
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
     }
     assert [one.id for one in state.node_texts] == ["s1", "z"]
@@ -90,7 +91,9 @@ def test_top_n_counts_all_bodies_in_the_order_of_the_mode(
 ) -> None:
     """Nodes of one depth in the order in which the walk reached them."""
     retrieval = FakeRetrieval()
-    state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=[*WALK, ExpandedNode("stray", 3, "gone")])
+    state = make_state(
+        graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=[*WALK, ReachedNode(id="stray", depth=3, parent_id="gone")]
+    )
     run_action(ACTION, {"prioritization_mode": mode}, state, make_runtime(retrieval, node_text_fetch_top_n=most))
     assert retrieval.calls[0].arguments["seed_ids"] == seeds
     assert tuple(node.id for node in retrieval.calls[0].arguments["nodes"]) == nodes
@@ -129,15 +132,19 @@ def test_prioritization_is_the_steps(mode: str) -> None:
     retrieval = FakeRetrieval()
     state = make_state(retrieval_seed_nodes=["a"])
     run_action(ACTION, {"prioritization_mode": mode}, state, make_runtime(retrieval))
-    assert retrieval.calls[0].arguments["mode"] == PrioritizationMode(mode)
+    assert retrieval.calls[0].arguments["prioritization_mode"] == choices(PrioritizationMode)[mode]
 
 
 def test_asks_again_for_what_one_response_could_not_hold() -> None:
     first = fetched(
         [text("s1", tokens=30)],
-        [SkippedNode("z", TOO_LARGE), SkippedNode("s2", TOO_LARGE), SkippedNode("y", SkipReason.OVER_BUDGET)],
+        [
+            SkippedNode(id="z", reason=TOO_LARGE),
+            SkippedNode(id="s2", reason=TOO_LARGE),
+            SkippedNode(id="y", reason=SkipReason.SKIP_REASON_OVER_BUDGET),
+        ],
     )
-    second = fetched([text("z", tokens=20, depth=1, parent="s1")], [SkippedNode("s2", TOO_LARGE)])
+    second = fetched([text("z", tokens=20, depth=1, parent="s1")], [SkippedNode(id="s2", reason=TOO_LARGE)])
     third = fetched([text("s2", tokens=10)])
     retrieval = FakeRetrieval(fetches=[first, second, third])
     state = make_state(graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=WALK)
@@ -151,7 +158,7 @@ def test_asks_again_for_what_one_response_could_not_hold() -> None:
 
 
 def test_counts_characters_of_later_responses_against_the_same_budget() -> None:
-    first = fetched([text("a", "12345")], [SkippedNode("b", TOO_LARGE)])
+    first = fetched([text("a", "12345")], [SkippedNode(id="b", reason=TOO_LARGE)])
     retrieval = FakeRetrieval(fetches=[first, fetched([text("b", "678")])])
     state = make_state(retrieval_seed_nodes=["a", "b"])
     run_action(ACTION, {"max_chars": 8}, state, make_runtime(retrieval))
@@ -160,7 +167,10 @@ def test_counts_characters_of_later_responses_against_the_same_budget() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [fetched([], [SkippedNode("a", TOO_LARGE)]), fetched([text("b", tokens=50)], [SkippedNode("a", TOO_LARGE)])],
+    [
+        fetched([], [SkippedNode(id="a", reason=TOO_LARGE)]),
+        fetched([text("b", tokens=50)], [SkippedNode(id="a", reason=TOO_LARGE)]),
+    ],
     ids=["no progress", "budget used up"],
 )
 def test_stops_asking_without_progress_or_budget(answer: object) -> None:
@@ -181,13 +191,17 @@ def test_chosen_nodes_are_fetched_in_their_order_and_keep_their_place_in_the_wal
     retrieval = FakeRetrieval(fetches=[fetched([text("c"), text("a")])])
     state = make_state(
         retrieval_seed_nodes=["a", "b"],
-        graph_expanded_nodes=[ExpandedNode("a", 0), ExpandedNode("b", 0), ExpandedNode("c", 1, "a")],
+        graph_expanded_nodes=[
+            ReachedNode(id="a", depth=0),
+            ReachedNode(id="b", depth=0),
+            ReachedNode(id="c", depth=1, parent_id="a"),
+        ],
         chosen_nodes=["c", "a"],
     )
     run_action(ACTION, {"prioritization_mode": "graph_first"}, state, make_runtime(retrieval))
     (call,) = retrieval.calls
     assert (call.arguments["seed_ids"], call.arguments["nodes"]) == (("c", "a"), ())
-    assert call.arguments["mode"] is PrioritizationMode.SEED_FIRST
+    assert call.arguments["mode"] is PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST
     places = [(one.id, one.is_seed, one.depth, one.parent_id) for one in state.node_texts]
     assert places == [("c", False, 1, "a"), ("a", True, 0, "")]
 

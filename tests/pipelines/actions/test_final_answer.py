@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import ExpandedNode, SkippedNode, SkipReason
+from groundwire_client import ReachedNode, SkippedNode, SkipReason, SourceLocation
 from groundwire_pipelines.actions import call_model, finalize, persist_turn_and_finalize
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings
@@ -74,7 +74,10 @@ def test_without_an_answer_the_evidence_is_the_result(is_english: bool) -> None:
     assert outcome.detail == {"translated": False, "evidence_only": True}
 
 
-OVER, GONE = SkippedNode("a", SkipReason.OVER_BUDGET), SkippedNode("a", SkipReason.UNAVAILABLE)
+OVER, GONE = (
+    SkippedNode(id="a", reason=SkipReason.SKIP_REASON_OVER_BUDGET),
+    SkippedNode(id="a", reason=SkipReason.SKIP_REASON_UNAVAILABLE),
+)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,9 @@ OVER, GONE = SkippedNode("a", SkipReason.OVER_BUDGET), SkippedNode("a", SkipReas
         (
             {
                 "retrieval_seed_nodes": ["a"],
-                "graph_expanded_nodes": [ExpandedNode("b", 1, "a", symbol="B", path="b.py")],
+                "graph_expanded_nodes": [
+                    ReachedNode(id="b", depth=1, parent_id="a", symbol="B", location=SourceLocation(path="b.py"))
+                ],
             },
             "Nodes found in shop (main): 2. No step fetched their texts:\n- a\n- b.py B",
         ),

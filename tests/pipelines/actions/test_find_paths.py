@@ -2,7 +2,16 @@ from typing import Any
 
 import pytest
 
-from groundwire_client import Access, DependencyEdge, Direction, Filter, HybridParameters, Scope, Visibility
+from groundwire_client import (
+    AccessContext,
+    EdgeDirection,
+    GraphEdge,
+    HybridParameters,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+    choices,
+)
 from groundwire_pipelines.actions.find_paths import ACTION
 from groundwire_pipelines.errors import StepError
 from support.query_answers import match, queried
@@ -24,13 +33,13 @@ def ends(*groups: str) -> list[Any]:
 
 def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
     retrieval = FakeRetrieval(queries=ends("ab", "cd"), paths=[connected("axc", "bc")])
-    access = Access("acme")
-    state = make_state(user_question=QUESTION, retrieval_access=access, retrieval_filter=Filter(is_test=False))
+    access = AccessContext(tenant_id="acme")
+    state = make_state(user_question=QUESTION, retrieval_access=access, retrieval_filter=NodeFilter(is_test=False))
     outcome = run_action(ACTION, {}, state, make_runtime(retrieval, **SETTINGS, graph_min_confidence=0.5))
     first, second, paths = retrieval.calls
     assert (first.arguments["query"], second.arguments["query"]) == ("the button", "the table")
     assert first.arguments["hybrid"] == HybridParameters(top_k=5)
-    assert paths.scope == Scope("shop", "main", INDEX)
+    assert paths.scope == IndexScope(repository="shop", branch="main", active_index=INDEX)
     assert paths.arguments == {
         "from_ids": ("a", "b"),
         "to_ids": ("c", "d"),
@@ -38,19 +47,20 @@ def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
         "max_paths": 3,
         "max_nodes": 50,
         "edge_allowlist": ("Calls", "FK"),
-        "direction": Direction.OUTGOING,
-        "filter": Filter(is_test=False),
+        "direction": EdgeDirection.EDGE_DIRECTION_OUTGOING,
+        "filter": NodeFilter(is_test=False),
         "min_confidence": 0.5,
-        "visibility": Visibility.ACTIVE,
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
     }
     assert all(call.arguments["access"] == access for call in retrieval.calls)
-    assert all(call.arguments["filter"] == Filter(is_test=False) for call in retrieval.calls)
+    assert all(call.arguments["filter"] == NodeFilter(is_test=False) for call in retrieval.calls)
     assert state.retrieval_seed_nodes == ["a", "c", "b", "d"]
     assert state.graph_seed_nodes == ["a", "x", "c", "b"]
     assert state.paths == list(connected("axc", "bc").paths)
     assert state.graph_edges == [
-        DependencyEdge(near, far, "Calls", 0.5, 7) for near, far in (("a", "x"), ("x", "c"), ("b", "c"))
+        GraphEdge(from_id=near, to_id=far, edge_type="Calls", confidence=0.5, line=7)
+        for near, far in (("a", "x"), ("x", "c"), ("b", "c"))
     ]
     assert outcome.detail == {"from": 2, "to": 2, "paths": 2, "direction": "outgoing", "reason": "ok"}
 
@@ -60,7 +70,7 @@ def test_where_nothing_leads_along_the_edges_either_way_is_tried() -> None:
     state = make_state(user_question=QUESTION)
     outcome = run_action(ACTION, {}, state, make_runtime(retrieval, **SETTINGS))
     directions = [call.arguments["direction"] for call in retrieval.calls[2:]]
-    assert directions == [Direction.OUTGOING, Direction.BOTH]
+    assert directions == [EdgeDirection.EDGE_DIRECTION_OUTGOING, EdgeDirection.EDGE_DIRECTION_BOTH]
     assert (outcome.detail["paths"], outcome.detail["direction"]) == (1, "both")
 
 
@@ -69,7 +79,7 @@ def test_a_direction_of_the_step_is_the_only_one(direction: str) -> None:
     retrieval = FakeRetrieval(queries=ends("a", "b"), paths=[connected()])
     state = make_state(user_question=QUESTION)
     run_action(ACTION, {"direction": direction}, state, make_runtime(retrieval, **SETTINGS))
-    assert [call.arguments["direction"] for call in retrieval.calls[2:]] == [Direction(direction)]
+    assert [call.arguments["direction"] for call in retrieval.calls[2:]] == [choices(EdgeDirection)[direction]]
 
 
 def test_without_a_path_the_nodes_nearest_to_both_ends_stay() -> None:

@@ -1,36 +1,38 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
 
 from groundwire_client import (
-    Access,
-    DependencyEdge,
+    AccessContext,
     ExpandDebug,
-    ExpandedNode,
-    Filter,
     FusionMode,
-    Hit,
+    GraphEdge,
     HybridParameters,
-    Location,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
     NodeText,
     RankingParameters,
-    Scope,
+    ReachedNode,
+    Retriever,
+    SearchHit,
     SkippedNode,
     SkipReason,
-    Source,
+    SourceLocation,
     StageScores,
-    Visibility,
+    node_filter,
 )
 from groundwire_pipelines.actions import check_context_budget, finalize, render_context_blocks
 from groundwire_pipelines.actions.query import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import SearchReport
 from support.query_answers import match, parent, queried
-from support.retrieval import INDEX, FakeRetrieval, make_runtime, make_state, run_action, text
+from support.retrieval import INDEX, FakeRetrieval, changed, make_runtime, make_state, run_action, text
 
-ACCESS = Access("acme", ("finance",), ("internal",), 2)
+ACCESS = AccessContext(
+    tenant_id="acme", acl_tags_any=("finance",), classification_labels_all=("internal",), clearance_level=2
+)
 
 
 def asked(raw: dict[str, JsonValue] | None = None, **settings: Any) -> dict[str, Any]:
@@ -43,17 +45,19 @@ def asked(raw: dict[str, JsonValue] | None = None, **settings: Any) -> dict[str,
 def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
     retrieval = FakeRetrieval(queries=[queried(match("b", 1, "x = 1", tokens=3), match("a", 2), index=INDEX)])
     state = make_state(
-        last_model_response="  tax rules \n", retrieval_access=ACCESS, retrieval_filter=Filter(languages=("python",))
+        last_model_response="  tax rules \n",
+        retrieval_access=ACCESS,
+        retrieval_filter=NodeFilter(languages=("python",)),
     )
     outcome = run_action(ACTION, {}, state, make_runtime(retrieval, top_k=7))
     (call,) = retrieval.calls
-    assert (call.method, call.scope) == ("query", Scope("shop", "main", ""))
+    assert (call.method, call.scope) == ("query", IndexScope(repository="shop", branch="main", active_index=""))
     assert call.arguments == {
         "query": "tax rules",
         "hybrid": HybridParameters(top_k=7),
-        "filter": Filter(languages=("python",)),
-        "visibility": Visibility.ACTIVE,
-        "sources": (),
+        "filter": NodeFilter(languages=("python",)),
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
+        "retrievers": (),
         "fusion": None,
         "rrf_k": None,
         "rerank": False,
@@ -71,10 +75,28 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "access": ACCESS,
     }
     assert state.retrieval_seed_nodes == ["b", "a"]
-    assert state.retrieval_hits == [Hit("b", 1.0, 1), Hit("a", 0.5, 2)]
+    assert state.retrieval_hits == [SearchHit(id="b", score=1.0, rank=1), SearchHit(id="a", score=0.5, rank=2)]
     assert state.node_texts == [
-        NodeText("b", "x = 1", True, 0, "", 3, Location("src/b.py", 1, 3, "00"), "Symbol.b"),
-        NodeText("a", "source", True, 0, "", 1, Location("src/a.py", 1, 3, "00"), "Symbol.a"),
+        NodeText(
+            id="b",
+            text="x = 1",
+            is_seed=True,
+            depth=0,
+            parent_id="",
+            token_count=3,
+            location=SourceLocation(path="src/b.py", start_line=1, end_line=3, content_hash="00"),
+            symbol="Symbol.b",
+        ),
+        NodeText(
+            id="a",
+            text="source",
+            is_seed=True,
+            depth=0,
+            parent_id="",
+            token_count=1,
+            location=SourceLocation(path="src/a.py", start_line=1, end_line=3, content_hash="00"),
+            symbol="Symbol.a",
+        ),
     ]
     assert outcome.transition == "next"
     assert outcome.detail == {
@@ -97,7 +119,7 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
             **hybrid,
             "diversify_strength": 0.5,
             "top_k": 3,
-            "sources": ["trigram", "bm25_nlp"],
+            "retrievers": ["trigram", "bm25_prose"],
             "fusion": "rrf",
             "rrf_k": 10,
             "rerank": True,
@@ -107,9 +129,18 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
             "include_neighbors": True,
         }
     )
-    assert arguments["hybrid"] == HybridParameters(0.0, 0.25, 3, 50, 60, 1.0, 70, 0.5)
-    assert arguments["sources"] == (Source.TRIGRAM, Source.BM25_NLP)
-    assert (arguments["fusion"], arguments["rrf_k"], arguments["rerank"]) == (FusionMode.RRF, 10, True)
+    assert arguments["hybrid"] == HybridParameters(
+        alpha=0.0,
+        min_sim=0.25,
+        top_k=3,
+        vec_limit=50,
+        lex_limit=60,
+        trgm_limit=1.0,
+        max_candidates=70,
+        diversify_strength=0.5,
+    )
+    assert arguments["retrievers"] == [Retriever.RETRIEVER_TRIGRAM, Retriever.RETRIEVER_BM25_PROSE]
+    assert (arguments["fusion"], arguments["rrf_k"], arguments["rerank"]) == (FusionMode.FUSION_MODE_RRF, 10, True)
     assert (arguments["freshness_half_life_days"], arguments["freshness_weight"]) == (30, 0.5)
     assert (arguments["include_parents"], arguments["include_neighbors"]) == (False, True)
 
@@ -164,7 +195,9 @@ def test_what_the_server_packed_into_the_budget_is_kept_and_the_rest_is_told() -
     assert [one.id for one in state.node_texts] == ["a", "c"]
     assert (outcome.detail["texts"], outcome.detail["tokens"], outcome.detail["skipped"]) == (2, 99, 2)
     assert state.retrieval_seed_nodes == ["a", "b", "c"]
-    assert state.skipped_texts == [SkippedNode(name, SkipReason.UNKNOWN) for name in ("b", "whole")]
+    assert state.skipped_texts == [
+        SkippedNode(id=name, reason=SkipReason.SKIP_REASON_UNSPECIFIED) for name in ("b", "whole")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -175,10 +208,23 @@ def test_how_well_the_best_match_matches_is_told_where_that_means_the_same_for_e
     scores: list[tuple[float | None, float | None]], similarity: float | None
 ) -> None:
     matches = [
-        replace(match(f"m{number}", number), scores=StageScores(dense, 9.0, 9.0, 0.9, 9.0, rerank, None, 1.0, 9.0))
+        changed(
+            match(f"m{number}", number),
+            scores=StageScores(
+                dense=dense,
+                bm25_code=9.0,
+                bm25_prose=9.0,
+                trigram=0.9,
+                fused=9.0,
+                rerank=rerank,
+                freshness=None,
+                boost=1.0,
+                final=9.0,
+            ),
+        )
         for number, (dense, rerank) in enumerate(scores, start=1)
     ]
-    state = make_state(last_model_response="tax", retrieval_filter=Filter(is_test=False))
+    state = make_state(last_model_response="tax", retrieval_filter=NodeFilter(is_test=False))
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[queried(*matches, index=INDEX)])))
     assert state.search_report == SearchReport(len(scores), is_filtered=True, similarity=similarity)
 
@@ -198,11 +244,11 @@ def test_a_parent_that_the_response_left_out_is_told() -> None:
 def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None:
     state = make_state(
         retrieval_seed_nodes=["old"],
-        retrieval_hits=[Hit("old", 1.0, 1)],
+        retrieval_hits=[SearchHit(id="old", score=1.0, rank=1)],
         graph_seed_nodes=["old"],
-        graph_expanded_nodes=[ExpandedNode("old", 0)],
-        graph_edges=[DependencyEdge("old", "older", "Calls")],
-        graph_debug=ExpandDebug(1, 1, 1, truncated=False, reason="ok"),
+        graph_expanded_nodes=[ReachedNode(id="old", depth=0)],
+        graph_edges=[GraphEdge(from_id="old", to_id="older", edge_type="Calls", confidence=1.0)],
+        graph_debug=ExpandDebug(seed_count=1, expanded_count=1, edges_count=1, truncated=False, reason="ok"),
         node_texts=[text("old")],
         context_blocks=["old"],
     )
@@ -244,12 +290,12 @@ def test_parsed_filters_narrow_those_of_the_caller() -> None:
     retrieval = FakeRetrieval()
     state = make_state(
         last_model_response='{"query": "tax", "filters": {"service": "billing", "is_latest": true, "acl_tags": ["x"]}}',
-        retrieval_filter=Filter(languages=("tsql",), metadata={"team": "tax"}),
+        retrieval_filter=node_filter({}, languages=("tsql",), metadata={"team": "tax"}),
     )
     outcome = run_action(ACTION, {"query_parser": "jsonish"}, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["query"] == "tax"
-    assert retrieval.calls[0].arguments["filter"] == Filter(
-        languages=("tsql",), service_names=("billing",), is_latest=True, metadata={"team": "tax"}
+    assert retrieval.calls[0].arguments["filter"] == node_filter(
+        {}, languages=("tsql",), service_names=("billing",), is_latest=True, metadata={"team": "tax"}
     )
     assert outcome.detail["dropped_filters"] == "acl_tags"
 
@@ -257,7 +303,7 @@ def test_parsed_filters_narrow_those_of_the_caller() -> None:
 def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
     retrieval = FakeRetrieval()
     state = make_state(
-        last_model_response="{query: tax, filters: {is_latest: false}}", retrieval_filter=Filter(is_latest=True)
+        last_model_response="{query: tax, filters: {is_latest: false}}", retrieval_filter=NodeFilter(is_latest=True)
     )
     outcome = run_action(ACTION, {"query_parser": "jsonish"}, state, make_runtime(retrieval))
     assert retrieval.calls == []

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import (
-    Access,
-    DependencyEdge,
-    Direction,
-    ExpandedNode,
-    Filter,
-    Location,
+    AccessContext,
+    EdgeDirection,
+    GraphEdge,
+    Lifecycle,
+    NodeFilter,
     NodeText,
+    ReachedNode,
     ServiceContext,
-    Visibility,
+    SourceLocation,
 )
 from groundwire_pipelines.actions import finalize
 from groundwire_pipelines.actions.definition import Outcome
@@ -25,7 +25,7 @@ from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_context_blocks import ACTION
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import PipelineState
-from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action, text, walked
+from support.retrieval import FakeRetrieval, changed, make_runtime, make_state, place, run_action, text, walked
 
 BODY = "\n".join(["def vat(order):", *(f"    step_{number} = order.lines[{number}]" for number in range(60))])
 
@@ -42,7 +42,7 @@ def render(
     return run_action(ACTION, {"view": view}, state, runtime)
 
 
-def table(*texts: NodeText, edges: tuple[DependencyEdge, ...] = (), view: str = "graph") -> str:
+def table(*texts: NodeText, edges: tuple[GraphEdge, ...] = (), view: str = "graph") -> str:
     state = make_state(node_texts=list(texts), graph_edges=list(edges))
     render(state, view=view)
     return state.context_blocks[0]
@@ -72,7 +72,7 @@ def test_the_table_stands_first_and_then_the_texts_in_order() -> None:
 
 
 def test_texts_of_one_file_stand_together_where_the_first_of_them_stands() -> None:
-    first, other, last = text("a", "one"), text("b", "two"), replace(text("c", "three"), location=text("a").location)
+    first, other, last = text("a", "one"), text("b", "two"), changed(text("c", "three"), location=text("a").location)
     state = make_state(node_texts=[first, other, last])
     render(state)
     assert state.context_blocks[0].split("\n") == [
@@ -87,13 +87,13 @@ def test_texts_of_one_file_stand_together_where_the_first_of_them_stands() -> No
 
 def test_every_edge_among_the_texts_is_shown_at_the_one_that_depends() -> None:
     edges = (
-        DependencyEdge("a", "c", "Calls", 0.75, 12),
-        DependencyEdge("a", "b", "Calls", line=7),
-        DependencyEdge("a", "b", "Calls", line=5),
-        DependencyEdge("a", "b", "Inherits"),
-        DependencyEdge("b", "a", "FK", line=2),
-        DependencyEdge("a", "unseen", "Calls", line=3),
-        DependencyEdge("unseen", "a", "Calls", line=3),
+        GraphEdge(from_id="a", to_id="c", edge_type="Calls", confidence=0.75, line=12),
+        GraphEdge(from_id="a", to_id="b", edge_type="Calls", line=7, confidence=1.0),
+        GraphEdge(from_id="a", to_id="b", edge_type="Calls", line=5, confidence=1.0),
+        GraphEdge(from_id="a", to_id="b", edge_type="Inherits", confidence=1.0),
+        GraphEdge(from_id="b", to_id="a", edge_type="FK", line=2, confidence=1.0),
+        GraphEdge(from_id="a", to_id="unseen", edge_type="Calls", line=3, confidence=1.0),
+        GraphEdge(from_id="unseen", to_id="a", edge_type="Calls", line=3, confidence=1.0),
     )
     assert table(text("a"), text("b"), text("c"), edges=edges).split("\n")[1::2] == [
         "[1] 1-3 Symbol.a → Calls [2]:5 [2]:7 [3]:12~.75, Inherits [2]",
@@ -104,8 +104,10 @@ def test_every_edge_among_the_texts_is_shown_at_the_one_that_depends() -> None:
 
 
 def test_a_line_that_the_table_tells_anyway_is_left_out_of_an_edge() -> None:
-    member = replace(text("b", "member"), location=Location("src/a.py", 2, 3, "00"))
-    edge = DependencyEdge("a", "b", "Contains", line=2)
+    member = changed(
+        text("b", "member"), location=SourceLocation(path="src/a.py", start_line=2, end_line=3, content_hash="00")
+    )
+    edge = GraphEdge(from_id="a", to_id="b", edge_type="Contains", line=2, confidence=1.0)
     assert table(text("a"), member, edges=(edge,)).split("\n")[1] == "[1] 1-3 Symbol.a → Contains [2]"
 
 
@@ -122,7 +124,7 @@ def test_a_line_that_the_table_tells_anyway_is_left_out_of_an_edge() -> None:
     ],
 )
 def test_a_name_is_short_and_in_one_line(symbol: str, name: str) -> None:
-    assert table(replace(text("a"), symbol=symbol)) == f"src/a.py\n{name}"
+    assert table(changed(text("a"), symbol=symbol)) == f"src/a.py\n{name}"
 
 
 @pytest.mark.parametrize(("lines", "place"), [(0, "1"), (1, "1"), (7, "1-7")])
@@ -131,7 +133,10 @@ def test_a_place_is_the_lines_in_the_file(lines: int, place: str) -> None:
 
 
 def test_a_text_without_a_path_is_told_by_its_id() -> None:
-    assert table(replace(text("a"), location=Location("", 0, 0, "00"))) == "a\n[1] Symbol.a"
+    assert (
+        table(changed(text("a"), location=SourceLocation(path="", start_line=0, end_line=0, content_hash="00")))
+        == "a\n[1] Symbol.a"
+    )
 
 
 def test_a_text_cannot_close_its_fence() -> None:
@@ -153,11 +158,13 @@ def test_a_text_cannot_close_its_fence() -> None:
     ],
 )
 def test_a_path_begins_neither_another_row_nor_a_fence(path: str, line: str) -> None:
-    assert table(replace(text("a"), location=Location(path, 1, 3, "00"))).split("\n") == [line, "[1] 1-3 Symbol.a"]
+    assert table(
+        changed(text("a"), location=SourceLocation(path=path, start_line=1, end_line=3, content_hash="00"))
+    ).split("\n") == [line, "[1] 1-3 Symbol.a"]
 
 
 def test_a_name_forges_no_edge() -> None:
-    assert table(replace(text("a"), symbol="Tax → Calls [2]")) == "src/a.py\n[1] 1-3 Tax -> Calls [2]"
+    assert table(changed(text("a"), symbol="Tax → Calls [2]")) == "src/a.py\n[1] 1-3 Tax -> Calls [2]"
 
 
 @pytest.mark.parametrize("ticks", [2_000, 3_000, 5_000])
@@ -172,7 +179,7 @@ def test_a_text_whose_fences_are_long_takes_no_room_from_others(ticks: int) -> N
 
 def test_a_text_that_another_of_its_file_shows_is_not_shown_again() -> None:
     whole = text("a", "class Tax:\n    rate: int\n    name: str")
-    part = replace(text("b", "    rate: int\n"), location=whole.location)
+    part = changed(text("b", "    rate: int\n"), location=whole.location)
     elsewhere = text("c", "    rate: int\n")
     state = make_state(node_texts=[whole, part, elsewhere, whole])
     outcome = render(state)
@@ -182,8 +189,14 @@ def test_a_text_that_another_of_its_file_shows_is_not_shown_again() -> None:
 
 def test_a_member_within_a_type_that_is_shown_keeps_its_edges() -> None:
     whole = text("a", "class Tax:\n    def rate(self): ...")
-    member = replace(text("b", "    def rate(self): ...\n"), location=Location("src/a.py", 2, 2, "00"))
-    edges = (DependencyEdge("b", "c", "Calls", line=2), DependencyEdge("d", "b", "Calls", line=1))
+    member = changed(
+        text("b", "    def rate(self): ...\n"),
+        location=SourceLocation(path="src/a.py", start_line=2, end_line=2, content_hash="00"),
+    )
+    edges = (
+        GraphEdge(from_id="b", to_id="c", edge_type="Calls", line=2, confidence=1.0),
+        GraphEdge(from_id="d", to_id="b", edge_type="Calls", line=1, confidence=1.0),
+    )
     assert table(whole, member, text("c"), text("d"), edges=edges).split("\n")[:3] == [
         "src/a.py",
         "[1] 1-3 Symbol.a",
@@ -195,17 +208,23 @@ def test_nodes_without_a_text_are_named_with_their_edges_those_that_have_some_fi
     state = make_state(
         retrieval_seed_nodes=["a"],
         graph_expanded_nodes=[
-            ExpandedNode("a", 0),
-            ExpandedNode("far", 2, "callee", symbol="Far.away", path="src/far.py", start_line=4, end_line=4),
-            ExpandedNode("caller", 1, "a", symbol="Shop.caller", path="src/a.py", start_line=9, end_line=12),
-            ExpandedNode("callee", 1, "a", symbol="Shop.callee", path="src/callee.py", start_line=1, end_line=2),
-            ExpandedNode("bare", 1, "a"),
+            ReachedNode(id="a", depth=0),
+            ReachedNode(id="far", depth=2, parent_id="callee", symbol="Far.away", location=place("src/far.py", 4, 4)),
+            ReachedNode(id="caller", depth=1, parent_id="a", symbol="Shop.caller", location=place("src/a.py", 9, 12)),
+            ReachedNode(
+                id="callee",
+                depth=1,
+                parent_id="a",
+                symbol="Shop.callee",
+                location=place("src/callee.py", 1, 2),
+            ),
+            ReachedNode(id="bare", depth=1, parent_id="a"),
         ],
         graph_edges=[
-            DependencyEdge("a", "callee", "Calls", 0.5, 2),
-            DependencyEdge("caller", "a", "Calls", line=10),
-            DependencyEdge("caller", "a", "References", line=11),
-            DependencyEdge("callee", "far", "Calls", line=2),
+            GraphEdge(from_id="a", to_id="callee", edge_type="Calls", confidence=0.5, line=2),
+            GraphEdge(from_id="caller", to_id="a", edge_type="Calls", line=10, confidence=1.0),
+            GraphEdge(from_id="caller", to_id="a", edge_type="References", line=11, confidence=1.0),
+            GraphEdge(from_id="callee", to_id="far", edge_type="Calls", line=2, confidence=1.0),
         ],
         node_texts=[text("a")],
     )
@@ -226,7 +245,9 @@ def test_nodes_without_a_text_are_named_with_their_edges_those_that_have_some_fi
 
 
 def test_names_take_a_small_share_and_the_rest_is_counted() -> None:
-    walked_to = [ExpandedNode(f"n{number}", 1, "a", symbol=f"Shop.n{number}") for number in range(500)]
+    walked_to = [
+        ReachedNode(id=f"n{number}", depth=1, parent_id="a", symbol=f"Shop.n{number}") for number in range(500)
+    ]
     state = make_state(node_texts=[text("a", numbered(400))], graph_expanded_nodes=walked_to)
     render(state, 1_000)
     *rows, last = state.context_blocks[0].split("\n")
@@ -240,12 +261,15 @@ def test_edges_that_no_walk_followed_are_asked_for_and_shown() -> None:
     """What a walk ends at may depend on each other, and a search walks nowhere."""
     rim = walked([("a", 0, ""), ("b", 0, ""), ("c", 0, "")], [("b", "c", "Calls"), ("b", "c", "References")])
     retrieval = FakeRetrieval(expansions=[rim])
-    access = Access("acme")
+    access = AccessContext(tenant_id="acme")
     state = make_state(
         node_texts=[text("a"), text("b"), text("c")],
-        graph_edges=[DependencyEdge("a", "b", "Calls"), DependencyEdge("a", "c", "Calls")],
+        graph_edges=[
+            GraphEdge(from_id="a", to_id="b", edge_type="Calls", confidence=1.0),
+            GraphEdge(from_id="a", to_id="c", edge_type="Calls", confidence=1.0),
+        ],
         retrieval_access=access,
-        retrieval_filter=Filter(languages=("python",)),
+        retrieval_filter=NodeFilter(languages=("python",)),
     )
     render(state, retrieval=retrieval, graph_min_confidence=0.5, graph_edge_allowlist=("Calls", "References"))
     assert state.context_blocks[0].split("\n")[1::2] == [
@@ -260,10 +284,10 @@ def test_edges_that_no_walk_followed_are_asked_for_and_shown() -> None:
         "max_depth": 1,
         "max_nodes": 3,
         "edge_allowlist": ("Calls", "References"),
-        "direction": Direction.OUTGOING,
-        "filter": Filter(languages=("python",)),
+        "direction": EdgeDirection.EDGE_DIRECTION_OUTGOING,
+        "filter": NodeFilter(languages=("python",)),
         "min_confidence": 0.5,
-        "visibility": Visibility.ACTIVE,
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": access,
     }
     render(state, view="flat", retrieval=retrieval)
@@ -323,16 +347,22 @@ def test_a_request_that_brought_nothing_new_is_told_and_takes_nothing_away(found
 
 
 def test_the_services_of_all_retrievals_are_told_below_the_texts() -> None:
-    billing = ServiceContext("billing", ("mail", "rates →\n[1]"), ("gateway",), ())
-    state = make_state(node_texts=[text("a")], services=[billing, ServiceContext("mail", (), (), ())])
+    billing = ServiceContext(service_name="billing", calls=("mail", "rates →\n[1]"), called_by=("gateway",), edges=())
+    state = make_state(
+        node_texts=[text("a")],
+        services=[billing, ServiceContext(service_name="mail", calls=(), called_by=(), edges=())],
+    )
     state.keep_retrieval()
-    state.node_texts, state.services = [text("b")], [ServiceContext("mail", (), ("billing",), ())]
+    state.node_texts, state.services = (
+        [text("b")],
+        [ServiceContext(service_name="mail", calls=(), called_by=("billing",), edges=())],
+    )
     render(state)
     assert state.context_blocks[-1].split("\n") == [
         "service mail ← billing",
         "service billing → mail, rates -> [1] ← gateway",
     ]
-    many = [ServiceContext(f"s{number}", (), (), ()) for number in range(500)]
+    many = [ServiceContext(service_name=f"s{number}", calls=(), called_by=(), edges=()) for number in range(500)]
     state = make_state(node_texts=[text("a")], services=many)
     outcome = render(state, 400)
     assert "service s0" in state.context_blocks[-1]
@@ -358,7 +388,9 @@ def test_more_than_the_budget_may_be_shown_for_a_summary() -> None:
 def test_a_long_text_is_shown_by_the_parts_that_answer() -> None:
     long = BODY + "\n    if order.is_exempt:\n        return no_vat(order)\n" + BODY.replace("def", "    def")
     lines = long.count("\n") + 1
-    node = replace(text("a", long), location=Location("src/a.py", 11, 10 + lines, "00"))
+    node = changed(
+        text("a", long), location=SourceLocation(path="src/a.py", start_line=11, end_line=10 + lines, content_hash="00")
+    )
     state = make_state(user_question="which orders are exempted?", node_texts=[node])
     outcome = render(state, 150)
     (one,) = state.shown
@@ -375,7 +407,9 @@ def test_a_long_text_is_shown_by_the_parts_that_answer() -> None:
 
 
 def test_the_lines_of_an_outline_are_counted_not_numbered() -> None:
-    outline = replace(text("a", BODY), location=Location("src/a.py", 11, 900, "00"))
+    outline = changed(
+        text("a", BODY), location=SourceLocation(path="src/a.py", start_line=11, end_line=900, content_hash="00")
+    )
     state = make_state(node_texts=[outline])
     render(state, 150)
     assert state.shown[0].excerpt.text.startswith("def vat(order):\n")
@@ -400,14 +434,22 @@ def test_the_best_text_gets_what_is_left() -> None:
 def test_the_budget_is_used_and_little_goes_to_other_things_than_texts(budget: int) -> None:
     """Ninety texts of 180 tokens, three in a file, each depending on the next."""
     nodes = [
-        replace(
+        changed(
             text(f"n{number}", numbered(20).replace("value", f"value{number}")),
             symbol=f"shop.billing.Service{number // 3}.method_{number}",
-            location=Location(f"src/billing/service_{number // 3}.py", number * 30 + 1, number * 30 + 20, "00"),
+            location=SourceLocation(
+                path=f"src/billing/service_{number // 3}.py",
+                start_line=number * 30 + 1,
+                end_line=number * 30 + 20,
+                content_hash="00",
+            ),
         )
         for number in range(90)
     ]
-    edges = [DependencyEdge(f"n{number}", f"n{number + 1}", "Calls", line=30 * number + 5) for number in range(89)]
+    edges = [
+        GraphEdge(from_id=f"n{number}", to_id=f"n{number + 1}", edge_type="Calls", line=30 * number + 5, confidence=1.0)
+        for number in range(89)
+    ]
     state = make_state(node_texts=nodes, graph_edges=edges)
     outcome = render(state, budget)
     used, texts = outcome.detail["tokens"], outcome.detail["text_tokens"]
@@ -447,12 +489,28 @@ def test_nothing_that_texts_and_names_hold_passes_the_budget(
     budget: int,
 ) -> None:
     nodes = [
-        NodeText(str(number), body, False, 1, "", 1, Location(path, 1, 1 + body.count("\n"), "00"), symbol)
+        NodeText(
+            id=str(number),
+            text=body,
+            is_seed=False,
+            depth=1,
+            parent_id="",
+            token_count=1,
+            location=SourceLocation(path=path, start_line=1, end_line=1 + body.count("\n"), content_hash="00"),
+            symbol=symbol,
+        )
         for number, (body, path, symbol) in enumerate(contents)
     ]
-    dependencies = [DependencyEdge(str(a), str(b), kind, 0.3, line) for a, b, kind, line in edges]
-    walked_to = [ExpandedNode(str(20 + n), 1, "0", False, False, *names) for n, (names) in enumerate(others)]
-    dependencies += [DependencyEdge(str(20 + n), "0", "Calls") for n in range(len(others))]
+    dependencies = [
+        GraphEdge(from_id=str(a), to_id=str(b), edge_type=kind, confidence=0.3, line=line) for a, b, kind, line in edges
+    ]
+    walked_to = [
+        ReachedNode(id=str(20 + n), depth=1, parent_id="0", symbol=symbol, location=SourceLocation(path=path))
+        for n, (symbol, path) in enumerate(others)
+    ]
+    dependencies += [
+        GraphEdge(from_id=str(20 + n), to_id="0", edge_type="Calls", confidence=1.0) for n in range(len(others))
+    ]
     state = make_state(node_texts=nodes, graph_edges=dependencies, graph_expanded_nodes=walked_to)
     render(state, budget)
     answer = evidence_text(state)

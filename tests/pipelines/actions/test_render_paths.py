@@ -6,14 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import DependencyEdge, DependencyPath, Location, NodeText, PathNode
+from groundwire_client import DependencyPath, GraphEdge, NodeText, PathNode, SourceLocation
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_paths import ACTION
-from support.retrieval import FakeRetrieval, WordCounter, connected, make_runtime, make_state, run_action, text
+from support.retrieval import (
+    FakeRetrieval,
+    WordCounter,
+    changed,
+    connected,
+    make_runtime,
+    make_state,
+    place,
+    run_action,
+    text,
+)
 
 
 def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
-    against = DependencyPath(("a", "c"), (DependencyEdge("c", "a", "FK", 0.9),), 0.9)
+    against = DependencyPath(
+        node_ids=("a", "c"), hops=(GraphEdge(from_id="c", to_id="a", edge_type="FK", confidence=0.9),), confidence=0.9
+    )
     state = make_state(paths=[*connected("ab").paths, against], node_texts=[text("a"), text("b")])
     outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     block, *following = state.context_blocks
@@ -36,7 +48,7 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
 
 
 def test_a_node_is_told_by_what_is_known_of_it() -> None:
-    bare = replace(text("b"), symbol="", location=Location("", 0, 0, ""))
+    bare = changed(text("b"), symbol="", location=SourceLocation(path="", start_line=0, end_line=0, content_hash=""))
     state = make_state(paths=list(connected("ab").paths), node_texts=[bare])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].splitlines()[1:] == [
@@ -48,7 +60,10 @@ def test_a_node_is_told_by_what_is_known_of_it() -> None:
 
 def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> None:
     found = connected("ab")
-    nodes = [PathNode("a", symbol="Shop.a", path="src/a.py", start_line=3, end_line=9), PathNode("b", symbol="Shop.b")]
+    nodes = [
+        PathNode(id="a", symbol="Shop.a", location=place("src/a.py", 3, 9)),
+        PathNode(id="b", symbol="Shop.b"),
+    ]
     state = make_state(paths=list(found.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].splitlines()[1:] == [
@@ -92,11 +107,26 @@ def test_nothing_that_paths_and_texts_hold_passes_the_budget(
     names: list[tuple[str, str, str]], kind: str, budget: int
 ) -> None:
     texts = [
-        NodeText(str(number), body, True, 0, "", 1, Location(path, 1, 1, "00"), symbol)
+        NodeText(
+            id=str(number),
+            text=body,
+            is_seed=True,
+            depth=0,
+            parent_id="",
+            token_count=1,
+            location=SourceLocation(path=path, start_line=1, end_line=1, content_hash="00"),
+            symbol=symbol,
+        )
         for number, (body, path, symbol) in enumerate(names)
     ]
     way = tuple(node.id for node in texts)
-    path = DependencyPath(way, tuple(DependencyEdge(near, far, kind, 0.3, 3) for near, far in pairwise(way)), 0.3)
+    path = DependencyPath(
+        node_ids=way,
+        hops=tuple(
+            GraphEdge(from_id=near, to_id=far, edge_type=kind, confidence=0.3, line=3) for near, far in pairwise(way)
+        ),
+        confidence=0.3,
+    )
     for paths in ([path], [path, path], []):
         state = make_state(paths=paths, node_texts=texts)
         runtime = replace(make_runtime(FakeRetrieval(), max_context_tokens=budget), counter=TokenCounter())
@@ -105,9 +135,15 @@ def test_nothing_that_paths_and_texts_hold_passes_the_budget(
 
 
 def test_no_name_begins_another_line_a_row_or_a_fence() -> None:
-    forged = replace(text("a"), symbol="````\n[9] 1-3 Forged", location=Location("a\nb.py", 1, 3, "00"))
-    hop = DependencyEdge("a", "b\npath 9", "Calls\n  Forged", 0.5, 7)
-    state = make_state(paths=[DependencyPath(("a", "b\npath 9"), (hop,), 0.5)], node_texts=[forged])
+    forged = changed(
+        text("a"),
+        symbol="````\n[9] 1-3 Forged",
+        location=SourceLocation(path="a\nb.py", start_line=1, end_line=3, content_hash="00"),
+    )
+    hop = GraphEdge(from_id="a", to_id="b\npath 9", edge_type="Calls\n  Forged", confidence=0.5, line=7)
+    state = make_state(
+        paths=[DependencyPath(node_ids=("a", "b\npath 9"), hops=(hop,), confidence=0.5)], node_texts=[forged]
+    )
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].splitlines() == [
         "path 1, confidence 0.5",
@@ -125,8 +161,10 @@ def test_that_there_is_no_path_is_not_said_where_it_does_not_fit() -> None:
 
 def test_many_paths_over_long_names_cost_no_more_than_what_is_shown() -> None:
     ids = [f"{number}{'x ' * 2_000}" for number in range(17)]
-    hops = tuple(DependencyEdge(near, far, "Calls", 0.5, 7) for near, far in pairwise(ids))
-    state = make_state(paths=[DependencyPath(tuple(ids), hops, 0.5)] * 100)
+    hops = tuple(
+        GraphEdge(from_id=near, to_id=far, edge_type="Calls", confidence=0.5, line=7) for near, far in pairwise(ids)
+    )
+    state = make_state(paths=[DependencyPath(node_ids=tuple(ids), hops=hops, confidence=0.5)] * 100)
     runtime = replace(make_runtime(FakeRetrieval(), max_context_tokens=1_000), counter=TokenCounter())
     started = time.process_time()
     run_action(ACTION, {}, state, runtime)

@@ -1,7 +1,6 @@
 """Whatever a model writes, a search sees no more than its caller admits."""
 
 import json
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from groundwire_client import Access, Filter, Scope
+from groundwire_client import AccessContext, IndexScope, NodeFilter, metadata_of, node_filter
 from groundwire_pipelines.actions import query, search_nodes
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import StepError
@@ -19,11 +18,14 @@ from support.retrieval import FakeRetrieval, make_runtime, make_state, run_actio
 PATHS = ["src/", "src/a/", "lib/"]
 WORDS = ["cs", "sql", "*", ""]
 FLAGS = ("is_latest", "is_test", "is_generated")
-FIELDS = [field.name for field in fields(Filter) if field.name not in (*FLAGS, "metadata")]
+FIELDS = [field.name for field in NodeFilter.DESCRIPTOR.fields if field.name not in (*FLAGS, "metadata")]
 
-ACCESSES = st.builds(Access, st.sampled_from(["", "acme"]), st.sampled_from([(), ("finance",)]))
+ACCESSES = st.builds(
+    AccessContext, tenant_id=st.sampled_from(["", "acme"]), acl_tags_any=st.sampled_from([(), ("finance",)])
+)
 CALLER_FILTERS = st.builds(
-    Filter,
+    node_filter,
+    st.just({}),
     is_latest=st.sampled_from([None, True, False]),
     is_test=st.sampled_from([None, True, False]),
     is_generated=st.sampled_from([None, True, False]),
@@ -54,15 +56,18 @@ PAYLOADS = st.builds(
 WRITTEN = PAYLOADS | st.text() | st.text(alphabet="{}[]\"',: acl_tagsbrnh*")
 
 
-def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
+def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
     """The contract's rule: any value of a field, all fields."""
     for name in FIELDS:
         wanted: tuple[str, ...] = getattr(narrowing, name)
         prefix = name == "path_prefixes"
         if wanted and not any(node[name].startswith(one) if prefix else node[name] == one for one in wanted):
             return False
-    flags = all(getattr(narrowing, flag) in (None, node[flag]) for flag in FLAGS)
-    return flags and narrowing.metadata.get("team", node["team"]) == node["team"]
+    flags = all(
+        {field.name: given for field, given in narrowing.ListFields()}.get(flag, node[flag]) == node[flag]
+        for flag in FLAGS
+    )
+    return flags and metadata_of(narrowing).get("team", node["team"]) == node["team"]
 
 
 @pytest.mark.parametrize(("action", "keys"), [(search_nodes.ACTION, {"search_type": "bm25"}), (query.ACTION, {})])
@@ -71,8 +76,8 @@ def test_a_model_widens_neither_access_nor_scope_nor_filter(
     action: Action[Any],
     keys: dict[str, JsonValue],
     written: str,
-    access: Access,
-    caller: Filter,
+    access: AccessContext,
+    caller: NodeFilter,
     nodes: list[dict[str, Any]],
 ) -> None:
     retrieval = FakeRetrieval()
@@ -82,7 +87,7 @@ def test_a_model_widens_neither_access_nor_scope_nor_filter(
     except StepError:
         assert retrieval.calls == []
     for call in retrieval.calls:
-        assert call.scope == Scope("shop", "main", "")
+        assert call.scope == IndexScope(repository="shop", branch="main", active_index="")
         assert call.arguments["access"] == access
         assert all(admits(caller, node) for node in nodes if admits(call.arguments["filter"], node))
     assert (state.repository, state.branch) == ("shop", "main")

@@ -4,42 +4,47 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_client import (
-    Access,
-    DependencyEdge,
+    AccessContext,
     ExpandDebug,
-    ExpandedNode,
-    Filter,
-    Hit,
+    GraphEdge,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+    ReachedNode,
     Rerank,
-    Scope,
+    SearchHit,
     SearchType,
-    Visibility,
+    choices,
 )
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import SearchReport
 from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
-ACCESS = Access("acme", ("finance",), ("internal",), 2)
+ACCESS = AccessContext(
+    tenant_id="acme", acl_tags_any=("finance",), classification_labels_all=("internal",), clearance_level=2
+)
 
 
 def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
     retrieval = FakeRetrieval(searches=[found("c", "a", "b")])
     state = make_state(
-        last_model_response="  tax rules \n", retrieval_access=ACCESS, retrieval_filter=Filter(languages=("python",))
+        last_model_response="  tax rules \n",
+        retrieval_access=ACCESS,
+        retrieval_filter=NodeFilter(languages=("python",)),
     )
     outcome = run_action(ACTION, {"search_type": "hybrid"}, state, make_runtime(retrieval, top_k=7))
     (call,) = retrieval.calls
     assert call.method == "search"
-    assert call.scope == Scope("shop", "main", "")
+    assert call.scope == IndexScope(repository="shop", branch="main", active_index="")
     assert call.arguments == {
         "query": "tax rules",
-        "search_type": SearchType.HYBRID,
+        "search_type": SearchType.SEARCH_TYPE_HYBRID,
         "top_k": 7,
-        "filter": Filter(languages=("python",)),
+        "filter": NodeFilter(languages=("python",)),
         "rrf_k": None,
-        "rerank": Rerank.NONE,
-        "visibility": Visibility.ACTIVE,
+        "rerank": Rerank.RERANK_NONE,
+        "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": ACCESS,
     }
     assert state.retrieval_seed_nodes == ["c", "a", "b"]
@@ -51,11 +56,11 @@ def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
 def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None:
     state = make_state(
         retrieval_seed_nodes=["old"],
-        retrieval_hits=[Hit("old", 1.0, 1)],
+        retrieval_hits=[SearchHit(id="old", score=1.0, rank=1)],
         graph_seed_nodes=["old"],
-        graph_expanded_nodes=[ExpandedNode("old", 0)],
-        graph_edges=[DependencyEdge("old", "older", "Calls")],
-        graph_debug=ExpandDebug(1, 1, 1, truncated=False, reason="ok"),
+        graph_expanded_nodes=[ReachedNode(id="old", depth=0)],
+        graph_edges=[GraphEdge(from_id="old", to_id="older", edge_type="Calls", confidence=1.0)],
+        graph_debug=ExpandDebug(seed_count=1, expanded_count=1, edges_count=1, truncated=False, reason="ok"),
         node_texts=[text("old")],
         context_blocks=["old"],
     )
@@ -68,7 +73,7 @@ def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None
     ("raw", "similarity"),
     [
         ({"search_type": "semantic"}, 1.0),
-        ({"search_type": "semantic", "rerank": "keyword_rerank"}, None),
+        ({"search_type": "semantic", "rerank": "keyword"}, None),
         ({"search_type": "bm25"}, None),
         ({"search_type": "hybrid"}, None),
     ],
@@ -124,10 +129,10 @@ def test_query_can_be_what_a_model_step_wrote(
 @pytest.mark.parametrize(
     ("mode", "search_type", "rerank", "rrf_k"),
     [
-        ("semantic", SearchType.SEMANTIC, Rerank.NONE, None),
-        ("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD, None),
-        ("bm25", SearchType.BM25, Rerank.NONE, None),
-        ("hybrid", SearchType.HYBRID, Rerank.NONE, 10),
+        ("semantic", SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_NONE, None),
+        ("semantic_rerank", SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_KEYWORD, None),
+        ("bm25", SearchType.SEARCH_TYPE_BM25, Rerank.RERANK_NONE, None),
+        ("hybrid", SearchType.SEARCH_TYPE_HYBRID, Rerank.RERANK_NONE, 10),
     ],
 )
 def test_one_step_searches_as_the_router_chose(
@@ -142,7 +147,7 @@ def test_one_step_searches_as_the_router_chose(
 
 
 def test_a_step_can_search_every_way_of_the_server() -> None:
-    assert {choice.value for choice in SearchBy} == {choice.value for choice in SearchType} | {"from_router"}
+    assert {choice.value for choice in SearchBy} == set(choices(SearchType)) | {"from_router"}
 
 
 def test_the_step_decides_top_k_before_the_settings() -> None:
@@ -164,14 +169,14 @@ def test_rrf_k_is_of_hybrid_search_alone(search_type: str, sent: int | None) -> 
     assert retrieval.calls[0].arguments["rrf_k"] == sent
 
 
-@pytest.mark.parametrize("rerank", ["keyword_rerank", "codebert_rerank"])
+@pytest.mark.parametrize("rerank", ["keyword", "codebert"])
 def test_a_reranked_semantic_search_is_the_mode_semantic_rerank(rerank: str) -> None:
     retrieval = FakeRetrieval()
     runtime = make_runtime(retrieval, retrieval_modes=("semantic_rerank",))
     outcome = run_action(
         ACTION, {"search_type": "semantic", "rerank": rerank}, make_state(last_model_response="tax"), runtime
     )
-    assert retrieval.calls[0].arguments["rerank"] == Rerank(rerank)
+    assert retrieval.calls[0].arguments["rerank"] == choices(Rerank)[rerank]
     assert outcome.detail["mode"] == "semantic_rerank"
 
 
@@ -179,14 +184,14 @@ def test_parsed_filters_narrow_those_of_the_caller() -> None:
     retrieval = FakeRetrieval()
     state = make_state(
         last_model_response='{"query": "tax", "filters": {"data_type": "db_code", "path": ["src/Billing/", "lib/"]}}',
-        retrieval_filter=Filter(languages=("tsql",), path_prefixes=("src/",)),
+        retrieval_filter=NodeFilter(languages=("tsql",), path_prefixes=("src/",)),
     )
     run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
     assert retrieval.calls[0].arguments["query"] == "tax"
-    assert retrieval.calls[0].arguments["filter"] == Filter(
+    assert retrieval.calls[0].arguments["filter"] == NodeFilter(
         languages=("tsql",), data_types=("db_code",), path_prefixes=("src/Billing/",)
     )
-    assert state.retrieval_filter == Filter(languages=("tsql",), path_prefixes=("src/",))
+    assert state.retrieval_filter == NodeFilter(languages=("tsql",), path_prefixes=("src/",))
 
 
 def test_without_a_parser_an_object_is_a_query_like_any_other() -> None:
@@ -199,7 +204,8 @@ def test_without_a_parser_an_object_is_a_query_like_any_other() -> None:
 def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
     retrieval = FakeRetrieval()
     state = make_state(
-        last_model_response="{query: tax, filters: {language: csharp}}", retrieval_filter=Filter(languages=("tsql",))
+        last_model_response="{query: tax, filters: {language: csharp}}",
+        retrieval_filter=NodeFilter(languages=("tsql",)),
     )
     outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
     assert retrieval.calls == []
@@ -214,9 +220,9 @@ def test_scope_and_access_in_a_query_are_dropped_and_told() -> None:
         retrieval_access=ACCESS,
     )
     outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
-    assert retrieval.calls[0].scope == Scope("shop", "main", "")
+    assert retrieval.calls[0].scope == IndexScope(repository="shop", branch="main", active_index="")
     assert retrieval.calls[0].arguments["access"] == ACCESS
-    assert retrieval.calls[0].arguments["filter"] == Filter()
+    assert retrieval.calls[0].arguments["filter"] == NodeFilter()
     assert outcome.detail["dropped_filters"] == "acl_tags, repository"
 
 
@@ -239,7 +245,7 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("top-k-not-positive", {"top_k": 0}, {}, {}),
         ("top-k-malformed", {"top_k": "many"}, {}, {}),
         ("rerank-unknown", {"rerank": "bert"}, {}, {}),
-        ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword_rerank"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword"}, {}, {}),
         ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert_rerank"}, {}, {}),
         ("rrf-k-not-positive", {"search_type": "hybrid", "rrf_k": 0}, {}, {}),
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
@@ -258,9 +264,9 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
             {"retrieval_mode": "bm25"},
             {"retrieval_modes": ("semantic",)},
         ),
-        ("rerank-not-semantic", {"search_type": "from_router", "rerank": "keyword_rerank"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "from_router", "rerank": "keyword"}, {}, {}),
         ("mode-not-supported", {}, {}, {"retrieval_modes": ("bm25", "semantic_rerank")}),
-        ("mode-not-supported", {"rerank": "keyword_rerank"}, {}, {"retrieval_modes": ("semantic",)}),
+        ("mode-not-supported", {"rerank": "keyword"}, {}, {"retrieval_modes": ("semantic",)}),
         ("topk-unknown", {"topk": 3}, {}, {}),
     ],
 )

@@ -221,14 +221,14 @@ def test_the_budget_of_a_run_is_an_option(address: str) -> None:
 
 def test_scope_access_and_version_reach_the_server(world: WorldServer, address: str) -> None:
     access = ("--tenant", "acme", "--acl-tag", "a", "--acl-tag", "b", "--label", "internal", "--clearance", "2")
-    given = (*access, "--bind", "cases=7", "--visibility", "deleted")
+    given = (*access, "--bind", "cases=7", "--lifecycle", "deleted")
     assert run("evidence", "tax", *SCOPE, "--index", "v1", *given, "--server", address).exit_code == 0
     asked: list[Any] = world.requests
     for request in asked:
         assert (request.scope.repository, request.scope.branch, request.scope.active_index) == ("shop", "main", "v1")
         assert (request.access.tenant_id, list(request.access.acl_tags_any)) == ("acme", ["a", "b"])
         assert (list(request.access.classification_labels_all), request.access.clearance_level) == (["internal"], 2)
-        assert (list(request.access.cases.values), request.visibility) == (["7"], scope_pb2.LIFECYCLE_DELETED)
+        assert (list(request.access.cases.values), request.lifecycle) == (["7"], scope_pb2.LIFECYCLE_DELETED)
 
 
 def test_without_an_option_of_access_the_grant_of_the_server_holds(world: WorldServer, address: str) -> None:
@@ -238,11 +238,11 @@ def test_without_an_option_of_access_the_grant_of_the_server_holds(world: WorldS
 
 
 def test_visibility_is_the_pipelines_unless_it_is_an_option(world: WorldServer, address: str) -> None:
-    everything = ("--set", "visibility=all")
+    everything = ("--set", "lifecycle=all")
     assert run("quick_evidence", "tax", *SCOPE, *everything, address=address).exit_code == 0
-    assert run("quick_evidence", "tax", *SCOPE, *everything, "--visibility", "active", address=address).exit_code == 0
+    assert run("quick_evidence", "tax", *SCOPE, *everything, "--lifecycle", "active", address=address).exit_code == 0
     asked: list[Any] = world.requests
-    assert [request.visibility for request in asked] == [scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE]
+    assert [request.lifecycle for request in asked] == [scope_pb2.LIFECYCLE_ALL, scope_pb2.LIFECYCLE_ACTIVE]
 
 
 def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import Access, Filter
+from groundwire_client import AccessContext, NodeFilter
 from groundwire_pipelines.actions import (
     expand_dependency_tree,
     fetch_node_texts,
@@ -100,7 +100,8 @@ def traced(*sinks: TraceSink, texts: bool = False) -> None:
     )
     runtime = make_runtime(retrieval, FakeModel(), **dict(DEFINITION.settings))
     state = make_state(
-        retrieval_access=Access(acl_tags_any=("finance-acl",)), retrieval_filter=Filter(languages=("python",))
+        retrieval_access=AccessContext(acl_tags_any=("finance-acl",)),
+        retrieval_filter=NodeFilter(languages=("python",)),
     )
     asyncio.run(run_steps(DEFINITION, ACTIONS, state, runtime, sinks=sinks, trace_texts=texts))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import Direction, Rerank, SearchType
+from groundwire_client import EdgeDirection, Rerank, SearchType
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
 from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
@@ -44,8 +44,8 @@ def test_semantic_only_follows_up_semantically(ann: Shop) -> None:
     assert run.answer == "VatService computes it."
     searches = [call.arguments for call in run.retrieval.calls if call.method == "search"]
     assert [(search["search_type"], search["rerank"]) for search in searches] == [
-        (SearchType.SEMANTIC, Rerank.NONE),
-        (SearchType.SEMANTIC, Rerank.KEYWORD),
+        (SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_NONE),
+        (SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_KEYWORD),
     ]
 
 
@@ -54,12 +54,18 @@ def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
     assert run.answer == "VatService computes it."
     search, expand, fetch, among = (call.arguments for call in run.retrieval.calls)
     assert search["top_k"] == 4
-    assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (4, 160, Direction.BOTH)
+    assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (
+        4,
+        160,
+        EdgeDirection.EDGE_DIRECTION_BOTH,
+    )
     assert (among["max_depth"], among["max_nodes"]) == (1, 2)
     assert fetch["seed_ids"] == (SERVICE, RATES)
 
 
-@pytest.mark.parametrize(("mode", "search_type"), [("semantic", SearchType.SEMANTIC), ("bm25", SearchType.BM25)])
+@pytest.mark.parametrize(
+    ("mode", "search_type"), [("semantic", SearchType.SEARCH_TYPE_SEMANTIC), ("bm25", SearchType.SEARCH_TYPE_BM25)]
+)
 def test_a_child_of_one_mode_needs_no_step_of_its_own(
     ann: Shop, tmp_path: Path, mode: str, search_type: SearchType
 ) -> None:

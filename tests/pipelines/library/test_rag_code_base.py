@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import Rerank, SearchResult, SearchType
+from groundwire_client import Rerank, SearchNodesResponse, SearchType
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.state import Turn
@@ -47,10 +47,10 @@ def test_a_direct_answer_asks_no_server(ann: Shop) -> None:
 @pytest.mark.parametrize(
     ("mode", "search_type", "rerank"),
     [
-        ("semantic", SearchType.SEMANTIC, Rerank.NONE),
-        ("semantic_rerank", SearchType.SEMANTIC, Rerank.KEYWORD),
-        ("bm25", SearchType.BM25, Rerank.NONE),
-        ("hybrid", SearchType.HYBRID, Rerank.NONE),
+        ("semantic", SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_NONE),
+        ("semantic_rerank", SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_KEYWORD),
+        ("bm25", SearchType.SEARCH_TYPE_BM25, Rerank.RERANK_NONE),
+        ("hybrid", SearchType.SEARCH_TYPE_HYBRID, Rerank.RERANK_NONE),
     ],
 )
 def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchType, rerank: Rerank) -> None:
@@ -119,7 +119,9 @@ def test_follow_ups_that_overlap_show_no_text_twice_and_share_one_budget(ann: Sh
 
 
 @pytest.mark.parametrize("again", [found(), found(SERVICE)])
-def test_a_follow_up_that_finds_nothing_new_keeps_what_was_there_and_says_so(ann: Shop, again: SearchResult) -> None:
+def test_a_follow_up_that_finds_nothing_new_keeps_what_was_there_and_says_so(
+    ann: Shop, again: SearchNodesResponse
+) -> None:
     known = ann.retrieval.fetches[0]
     ann.retrieval = replace(
         ann.retrieval,
@@ -148,8 +150,8 @@ def test_words_that_no_source_has_are_searched_for_by_meaning_too(ann: Shop) -> 
     assert run.steps[4:8] == ["search_bm25", "check_bm25", "search_more", "expand"]
     searches = [call.arguments for call in run.retrieval.calls if call.method == "search"]
     assert [(one["search_type"], one["query"]) for one in searches] == [
-        (SearchType.BM25, "vat"),
-        (SearchType.HYBRID, "vat"),
+        (SearchType.SEARCH_TYPE_BM25, "vat"),
+        (SearchType.SEARCH_TYPE_HYBRID, "vat"),
     ]
     assert SERVICE in run.prompts[1]
 

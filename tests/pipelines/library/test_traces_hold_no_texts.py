@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import Access, Filter
+from groundwire_client import AccessContext, node_filter
 from groundwire_pipelines.engine.trace import JsonLinesSink
 from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.state import Turn
@@ -60,8 +60,8 @@ def run(shop: Shop, trace: Path, script: list[str], *, texts: bool) -> str:
     options = RunOptions(
         user_id="ann",
         session_id="talk",
-        filter=Filter(metadata={mark(): mark()}, case_ids=(mark(),)),
-        access=Access(tenant_id=mark(), acl_tags_any=(mark(),)),
+        filter=node_filter({}, metadata={mark(): mark()}, case_ids=(mark(),)),
+        access=AccessContext(tenant_id=mark(), acl_tags_any=(mark(),)),
         trace_texts=texts,
     )
     shop.retrieval = marked_shop()

@@ -1,17 +1,16 @@
-from dataclasses import fields
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_client import Filter
+from groundwire_client import NodeFilter, node_filter
 from groundwire_pipelines.parsing.filters import FILTER_NAMES, merged
 
 PATHS = ["", "s", "src", "src/", "src/a", "src/b/c", "lib/"]
 WORDS = ["cs", "sql", "py"]
 VALUES = ["tax", True, 1, 2.5, None]
 FLAGS = ("is_latest", "is_test", "is_generated")
-LISTS = [field.name for field in fields(Filter) if field.name not in (*FLAGS, "metadata")]
+LISTS = [field.name for field in NodeFilter.DESCRIPTOR.fields if field.name not in (*FLAGS, "metadata")]
 
 
 def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
@@ -19,7 +18,7 @@ def values(field: str) -> st.SearchStrategy[tuple[str, ...]]:
 
 
 FILTERS = st.builds(
-    Filter,
+    NodeFilter,
     is_latest=st.sampled_from([None, True, False]),
     is_test=st.sampled_from([None, True, False]),
     is_generated=st.sampled_from([None, True, False]),
@@ -37,7 +36,7 @@ NODES = st.fixed_dictionaries(
 )
 
 
-def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
+def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
     """The contract's rule for a node with one value of each key: any value of a field, all fields."""
     lists = all(
         not wanted
@@ -54,16 +53,16 @@ def admits(narrowing: Filter, node: dict[str, Any]) -> bool:
 
 
 @given(FILTERS, FILTERS, NODES)
-def test_admits_exactly_what_both_admit(base: Filter, added: Filter, node: dict[str, Any]) -> None:
+def test_admits_exactly_what_both_admit(base: NodeFilter, added: NodeFilter, node: dict[str, Any]) -> None:
     both = merged(base, added)
     assert (both is not None and admits(both, node)) == (admits(base, node) and admits(added, node))
 
 
 @given(FILTERS)
-def test_adding_nothing_changes_nothing_that_is_admitted(base: Filter) -> None:
-    both = merged(base, Filter())
+def test_adding_nothing_changes_nothing_that_is_admitted(base: NodeFilter) -> None:
+    both = merged(base, NodeFilter())
     assert both == base
-    assert merged(Filter(), base) == base
+    assert merged(NodeFilter(), base) == base
 
 
 def test_names_every_field_that_a_query_may_narrow() -> None:
@@ -72,11 +71,13 @@ def test_names_every_field_that_a_query_may_narrow() -> None:
 
 def test_metadata_of_a_node_with_several_values_is_never_widened() -> None:
     """A node with both teams passes either filter and not the merged one, as no filter says "one of each"."""
-    assert merged(Filter(metadata={"team": "tax"}), Filter(metadata={"team": "vat"})) is None
-    both = merged(Filter(metadata={"team": ["tax", "vat"]}), Filter(metadata={"team": ["vat", "toll"]}))
-    assert both == Filter(metadata={"team": ["vat"]})
+    assert merged(node_filter({}, metadata={"team": "tax"}), node_filter({}, metadata={"team": "vat"})) is None
+    both = merged(
+        node_filter({}, metadata={"team": ["tax", "vat"]}), node_filter({}, metadata={"team": ["vat", "toll"]})
+    )
+    assert both == node_filter({}, metadata={"team": ["vat"]})
 
 
 def test_keeps_the_callers_order_without_repeats() -> None:
-    both = merged(Filter(kinds=("py", "cs", "py")), Filter(kinds=("cs", "py", "sql")))
-    assert both == Filter(kinds=("py", "cs"))
+    both = merged(NodeFilter(kinds=("py", "cs", "py")), NodeFilter(kinds=("cs", "py", "sql")))
+    assert both == NodeFilter(kinds=("py", "cs"))

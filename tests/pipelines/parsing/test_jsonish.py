@@ -2,12 +2,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from groundwire_client import Filter
+from groundwire_client import NodeFilter
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
 from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
 
-NARROW = Filter(service_names=("tax",), repo_names=("shop",), case_ids=("c1",))
+NARROW = NodeFilter(service_names=("tax",), repo_names=("shop",), case_ids=("c1",))
 parse = JsonishQueryParser().parse
 
 
@@ -39,33 +39,33 @@ def test_reads_the_query(written: str, query: str) -> None:
 @pytest.mark.parametrize(
     ("written", "narrowed"),
     [
-        ('{"query": "q", "filters": {"data_type": "db_code"}}', Filter(data_types=("db_code",))),
-        ('{"query": "q", "data_type": "db_code"}', Filter(data_types=("db_code",))),
-        ('{"query": "q", "filters": {"languages": ["tsql", "csharp",]}}', Filter(languages=("tsql", "csharp"))),
-        ('{"query": "q", "filters": {"Kind": "cs"}}', Filter(kinds=("cs",))),
-        ('{"query": "q", "filters": {"document": 12}}', Filter(document_ids=("12",))),
+        ('{"query": "q", "filters": {"data_type": "db_code"}}', NodeFilter(data_types=("db_code",))),
+        ('{"query": "q", "data_type": "db_code"}', NodeFilter(data_types=("db_code",))),
+        ('{"query": "q", "filters": {"languages": ["tsql", "csharp",]}}', NodeFilter(languages=("tsql", "csharp"))),
+        ('{"query": "q", "filters": {"Kind": "cs"}}', NodeFilter(kinds=("cs",))),
+        ('{"query": "q", "filters": {"document": 12}}', NodeFilter(document_ids=("12",))),
         (
             '{"query": "q", "path": "src/", "filters": {"corpus_type": ["DOC_README"], "collection_id": "c"}}',
-            Filter(path_prefixes=("src/",), corpus_types=("DOC_README",), collection_ids=("c",)),
+            NodeFilter(path_prefixes=("src/",), corpus_types=("DOC_README",), collection_ids=("c",)),
         ),
-        ('{"query": "q", "filters": {"language": "", "kind": null, "path": [], "document": [null, ""]}}', Filter()),
+        ('{"query": "q", "filters": {"language": "", "kind": null, "path": [], "document": [null, ""]}}', NodeFilter()),
         ('{"query": "q", "filters": {"service": "tax", "repo": "shop", "case": "c1"}}', NARROW),
-        ('{"query": "q", "filters": {"is_latest": true}}', Filter(is_latest=True)),
-        ('{"query": "q", "latest": "False"}', Filter(is_latest=False)),
-        ('{"query": "q", "tests": false}', Filter(is_test=False)),
-        ('{"query": "q", "is_generated": [true]}', Filter(is_generated=True)),
-        ('{"query": "q", "is_latest": null}', Filter()),
-        ('{"query": "q", "filters": null}', Filter()),
+        ('{"query": "q", "filters": {"is_latest": true}}', NodeFilter(is_latest=True)),
+        ('{"query": "q", "latest": "False"}', NodeFilter(is_latest=False)),
+        ('{"query": "q", "tests": false}', NodeFilter(is_test=False)),
+        ('{"query": "q", "is_generated": [true]}', NodeFilter(is_generated=True)),
+        ('{"query": "q", "is_latest": null}', NodeFilter()),
+        ('{"query": "q", "filters": null}', NodeFilter()),
     ],
 )
-def test_reads_the_filters(written: str, narrowed: Filter) -> None:
+def test_reads_the_filters(written: str, narrowed: NodeFilter) -> None:
     assert parse(written) == ParsedQuery("q", narrowed)
 
 
 @pytest.mark.parametrize("name", sorted(CALLER_NAMES))
 def test_drops_scope_and_access_and_tells_their_names(name: str) -> None:
     parsed = parse(f'{{"query": "q", "filters": {{"{name.upper()}": {{"any": ["*"]}}}}}}')
-    assert parsed == ParsedQuery("q", Filter(), (name,))
+    assert parsed == ParsedQuery("q", NodeFilter(), (name,))
 
 
 def test_no_name_of_a_filter_is_one_of_scope_or_access() -> None:

@@ -6,7 +6,7 @@ from math import isqrt
 import pytest
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import Location, NodeText
+from groundwire_client import NodeText, SourceLocation
 from groundwire_pipelines.rendering.excerpt import excerpt
 from groundwire_pipelines.rendering.statements import Statements
 from groundwire_pipelines.rendering.words import stems
@@ -34,7 +34,16 @@ def cancel(self, order_id):
 
 
 def source(text: str, start: int = 1) -> NodeText:
-    return NodeText("a", text, True, 0, "", 1, Location("a.py", start, start + text.count("\n"), "00"), "a")
+    return NodeText(
+        id="a",
+        text=text,
+        is_seed=True,
+        depth=0,
+        parent_id="",
+        token_count=1,
+        location=SourceLocation(path="a.py", start_line=start, end_line=start + text.count("\n"), content_hash="00"),
+        symbol="a",
+    )
 
 
 def shown(text: str, question: str, most: int, start: int = 1) -> list[str]:
@@ -90,7 +99,16 @@ def test_a_text_of_comments_alone_is_shown_from_its_beginning() -> None:
 
 def test_one_line_of_an_outline_is_told_as_one() -> None:
     text = f"class Stock:\n    {'x' * 60}: int\n    def put_back(self): ...\n    {'y' * 90}: int"
-    outline = NodeText("a", text, True, 0, "", 1, Location("a.py", 1, 90, "00"), "a")
+    outline = NodeText(
+        id="a",
+        text=text,
+        is_seed=True,
+        depth=0,
+        parent_id="",
+        token_count=1,
+        location=SourceLocation(path="a.py", start_line=1, end_line=90, content_hash="00"),
+        symbol="a",
+    )
     part = excerpt(outline, stems("who puts back?"), 30, COUNTER)
     assert part is not None
     assert part.text.split("\n") == ["class Stock:", "…1 line", "    def put_back(self): ...", "…1 line"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_client import DependencyEdge
+from groundwire_client import GraphEdge
 from groundwire_pipelines.rendering.layout import link, row
 from groundwire_pipelines.rendering.shown import EvidenceNode
 
@@ -30,4 +30,9 @@ def test_a_name_is_told_as_far_as_the_file_does_not(symbol: str, path: str, told
 @pytest.mark.parametrize(("confidence", "told"), [(1.0, "[2]:20"), (0.8, "[2]:20"), (0.5, "[2]:20~.5")])
 def test_doubtful_edges_say_so(confidence: float, told: str) -> None:
     target = node("", "src/b.cs", 2)
-    assert link(DependencyEdge("cs::m", "cs::n", "Calls", confidence, 20), target, target) == told
+    assert (
+        link(
+            GraphEdge(from_id="cs::m", to_id="cs::n", edge_type="Calls", confidence=confidence, line=20), target, target
+        )
+        == told
+    )

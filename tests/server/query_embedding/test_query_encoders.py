@@ -1,19 +1,18 @@
 """What answers for an index is what the index names, whoever serves it."""
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
-from shutil import rmtree
 
 import numpy as np
 import pytest
 
 from groundwire_index.embedding.embedder import Embedder, EmbedderError
-from groundwire_index.embedding.int8.convert import convert
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import WORDS_FILE
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_index.store.manifest import QueryEncoder, VectorSpace
+from groundwire_ingest.embedding.convert import convert
+from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.query_embedding.deferred import DeferredEmbedder, EmbedderUnavailableError
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
@@ -22,12 +21,12 @@ from support.tiny_bert import write_tiny_bert
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"))))
+def model(tmp_path_factory: pytest.TempPathFactory) -> OwnModel:
+    return OwnModel(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"))))
 
 
 @pytest.fixture
-def encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> Int8Encoder:
+def encoder(tmp_path: Path, model: OwnModel) -> Int8Encoder:
     made = convert(EncoderStore(tmp_path), model)
     assert made is not None
     return made
@@ -43,22 +42,25 @@ def deferred(
     return DeferredEmbedder(model.name, fingerprint or model.fingerprint, model.dimension, load)
 
 
+def space(model: Embedder, encoder: str) -> VectorSpace:
+    queries = QueryEncoder(encoder, 1.0, 1.0) if encoder else None
+    return VectorSpace(model.name, model.fingerprint, model.dimension, queries)
+
+
 def embedded(encoders: QueryEncoders, model: Embedder, encoder: str) -> bytes | None:
-    embed = encoders.find(model.fingerprint, encoder)
+    embed = encoders.find(space(model, encoder))
     return None if embed is None else embed("find user 7", never_stop).tobytes()
 
 
 def test_an_index_gets_the_encoder_that_it_names_without_its_model(
-    tmp_path: Path, model: SentenceTransformerEmbedder, encoder: Int8Encoder
+    tmp_path: Path, model: OwnModel, encoder: Int8Encoder
 ) -> None:
     encoders = QueryEncoders([deferred(model)], EncoderStore(tmp_path))
-    expected = encoder.embed_query("find user 7", never_stop).tobytes()
+    expected = encoder.embed_query("find user 7").tobytes()
     assert embedded(encoders, model, encoder.record.fingerprint) == expected
 
 
-def test_an_index_without_an_encoder_gets_the_model(
-    tmp_path: Path, model: SentenceTransformerEmbedder, encoder: Int8Encoder
-) -> None:
+def test_an_index_without_an_encoder_gets_the_model(tmp_path: Path, model: OwnModel, encoder: Int8Encoder) -> None:
     loads: list[str] = []
 
     def load(name: str) -> Embedder:
@@ -72,71 +74,54 @@ def test_an_index_without_an_encoder_gets_the_model(
     assert loads == [model.name]
 
 
-def test_what_the_server_has_not_got_is_not_found(tmp_path: Path, encoder: Int8Encoder) -> None:
+def test_what_the_server_has_not_got_is_not_found(tmp_path: Path, model: OwnModel, encoder: Int8Encoder) -> None:
     encoders = QueryEncoders([HashEmbedder()], EncoderStore(tmp_path))
-    assert encoders.find(encoder.record.model, encoder.record.fingerprint) is None
-    assert encoders.find(HashEmbedder.fingerprint, "another") is None
+    assert encoders.find(space(model, encoder.record.fingerprint)) is None
+    assert encoders.find(space(HashEmbedder(), "another")) is None
 
 
-def test_an_encoder_that_a_build_adds_is_found_by_a_running_server(
-    tmp_path: Path, model: SentenceTransformerEmbedder
-) -> None:
+def test_an_encoder_that_a_build_adds_is_found_by_a_running_server(tmp_path: Path, model: OwnModel) -> None:
     encoders = QueryEncoders([deferred(model)], EncoderStore(tmp_path))
     made = convert(EncoderStore(tmp_path), model)
     assert made is not None
     assert embedded(encoders, model, made.record.fingerprint) is not None
 
 
-@pytest.mark.parametrize("damage", ["absent", "damaged"])
-def test_a_missing_encoder_is_made_anew_to_the_same_bytes(
-    tmp_path: Path,
-    model: SentenceTransformerEmbedder,
-    encoder: Int8Encoder,
-    damage: str,
-    caplog: pytest.LogCaptureFixture,
+def test_the_encoder_of_a_named_model_suffices(tmp_path: Path, model: OwnModel, encoder: Int8Encoder) -> None:
+    named = QueryEncoders([], EncoderStore(tmp_path), [model.name])
+    assert embedded(named, model, encoder.record.fingerprint) == encoder.embed_query("find user 7").tobytes()
+    assert embedded(named, model, "") is None
+    assert embedded(QueryEncoders([], EncoderStore(tmp_path), ["another"]), model, encoder.record.fingerprint) is None
+
+
+def test_a_missing_encoder_is_used_once_it_is_put_back(tmp_path: Path, model: OwnModel, encoder: Int8Encoder) -> None:
+    directory = EncoderStore(tmp_path).directory(encoder.record.fingerprint)
+    directory.rename(tmp_path / "away")
+    encoders = QueryEncoders([], EncoderStore(tmp_path), [model.name])
+    assert embedded(encoders, model, encoder.record.fingerprint) is None
+    (tmp_path / "away").rename(directory)
+    assert embedded(encoders, model, encoder.record.fingerprint) is not None
+
+
+def test_a_damaged_encoder_does_not_answer_and_is_told_once(
+    tmp_path: Path, model: OwnModel, encoder: Int8Encoder, caplog: pytest.LogCaptureFixture
 ) -> None:
     fingerprint = encoder.record.fingerprint
-    expected = encoder.embed_query("find user 7", never_stop).tobytes()
-    directory = EncoderStore(tmp_path).directory(fingerprint)
-    if damage == "absent":
-        rmtree(directory)
-    else:
-        (directory / WORDS_FILE).write_bytes(b"")
-    encoders = QueryEncoders([deferred(model, lambda _: model)], EncoderStore(tmp_path))
-    assert embedded(encoders, model, fingerprint) == expected
-    assert "made anew" in caplog.text
-    assert Int8Encoder(directory).record == encoder.record
-
-
-def test_another_encoder_than_the_index_names_does_not_answer(
-    tmp_path: Path, model: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING)
-    encoders = QueryEncoders([model], EncoderStore(tmp_path))
+    (EncoderStore(tmp_path).directory(fingerprint) / WORDS_FILE).write_bytes(b"")
+    encoders = QueryEncoders([], EncoderStore(tmp_path), [model.name])
     for _ in range(3):
-        assert embedded(encoders, model, "0" * 64) is None
-    assert caplog.text.count("made anew") == 1
-    assert "gives another int8 encoder" in caplog.text
+        assert embedded(encoders, model, fingerprint) is None
+    assert caplog.text.count("cannot be used") == 1
+    assert "does not match its checksum" in caplog.text
 
 
-def test_a_store_that_cannot_be_written_is_told(
-    tmp_path: Path, model: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "data").touch()
-    encoders = QueryEncoders([model], EncoderStore(tmp_path / "data"))
-    assert embedded(encoders, model, "0" * 64) is None
-    assert "cannot be kept" in caplog.text
-
-
-def test_a_deferred_embedder_is_the_embedder_it_stands_for(model: SentenceTransformerEmbedder) -> None:
+def test_a_deferred_embedder_is_the_embedder_it_stands_for(model: OwnModel) -> None:
     stand_in = deferred(model, lambda _: model)
     assert stand_in.embed_query("a").tobytes() == model.embed_query("a").tobytes()
     assert np.array_equal(stand_in.embed_texts(["a", "b"]), model.embed_texts(["a", "b"]))
-    assert stand_in.bert() is not None
-    assert deferred(HashEmbedder(), lambda _: HashEmbedder()).bert() is None
 
 
-def test_a_model_that_has_changed_is_refused(model: SentenceTransformerEmbedder) -> None:
+def test_a_model_that_has_changed_is_refused(model: OwnModel) -> None:
     with pytest.raises(EmbedderUnavailableError, match="not the one that the index was made with"):
         deferred(model, lambda _: model, fingerprint="another").embed_query("a")
 

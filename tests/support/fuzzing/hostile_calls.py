@@ -66,7 +66,7 @@ class HostileCalls:
         chance = Random(self.seed << 40 | number)
         (kind,) = chance.choices(self.kinds, self.weights)
         valid = chance.choice(ADMINISTRATION if chance.random() < _ADMINISTRATION_SHARE else READS)
-        content, seconds = valid.message.SerializeToString(), PATIENCE_SECONDS
+        content, seconds = valid.message.SerializeToString(deterministic=True), PATIENCE_SECONDS
         metadata: Metadata = ()
         if kind is Kind.OVERSIZED:
             content = self._oversized(chance, valid)
@@ -87,7 +87,7 @@ class HostileCalls:
         """One byte more than is received, or many, in a known field or an unknown one."""
         number = chance.choice((99, *(field.number for field in valid.descriptor.fields)))
         padding = b"x" * (self.max_receive_bytes + chance.choice((1, 1, 1_000, 100_000)))
-        content = valid.message.SerializeToString() + delimited(number, padding)
+        content = valid.message.SerializeToString(deterministic=True) + delimited(number, padding)
         return content[: self.max_receive_bytes + 1] if chance.random() < 0.3 else content
 
 
@@ -96,7 +96,7 @@ def _changed(chance: Random, valid: ValidRequest) -> bytes:
     message.CopyFrom(valid.message)
     known = KNOWN_TO_ADMINISTRATION if valid.administration else KNOWN
     MessageMutator(chance, known).mutate(message)
-    return message.SerializeToString()
+    return message.SerializeToString(deterministic=True)
 
 
 def odd_metadata(chance: Random, tokens: Sequence[str]) -> Metadata:

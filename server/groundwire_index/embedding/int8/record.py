@@ -4,11 +4,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from groundwire_index.embedding.int8.bert import Pooling
-
+Pooling: TypeAlias = Literal["mean", "cls"]
+"""How one vector is made of the tokens' vectors: their mean, or that of the first token."""
 CONVERTER = 1
 """Raised with every change of the conversion that changes a query's vector."""
 RECORD_FILE = "encoder.json"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 _ERRORS_ONLY = 3
 
 
-def open_session(path: Path) -> "onnxruntime.InferenceSession":
-    """A session over an ONNX file; `run` is safe to call from several threads.
+def open_session(graph: Path | bytes) -> "onnxruntime.InferenceSession":
+    """A session over an ONNX file, or its content; `run` is safe to call from several threads.
 
     Optimisations are off: fusions may swap an operation that treats each row alone for one that does not, and differ
     between versions. Memory patterns are off because no two batches have the same shape.
@@ -27,7 +27,8 @@ def open_session(path: Path) -> "onnxruntime.InferenceSession":
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_mem_pattern = False
     options.log_severity_level = _ERRORS_ONLY
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    source = graph if isinstance(graph, bytes) else str(graph)
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
 def multiplies_exactly(probe: Path) -> bool:

@@ -49,7 +49,7 @@ class Expressions:
             return '"'
         return self.value_path(node)
 
-    def value_path(self, node: Node | None) -> str:
+    def value_path(self, node: Node | None, /) -> str:
         """The path of an expression as `facts.Call.receiver` has it, that of what is constructed ending with `()`."""
         while node is not None and self.is_wrapping(node):
             node = self.unwrap(node)

@@ -31,7 +31,8 @@ A step is a report of the parser's progress, after a hundred of its operations o
 some texts that are no code at all make it try ever more ways to understand them.
 """
 
-_PIECE_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 10
+"""Small, since tree-sitter asks for a whole piece again for the text of each node."""
 
 
 class CodeReader:

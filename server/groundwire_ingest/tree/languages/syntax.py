@@ -143,7 +143,7 @@ class Syntax(Expressions, ABC):
         name = text_of(node.child_by_field_name("name"))
         return Parameter(name, type_of(node.child_by_field_name("type")), node.child_by_field_name("value") is not None)
 
-    def result(self, node: Node) -> str:
+    def result(self, node: Node, /) -> str:
         """The type that a callable returns or a value has, as far as it is stated."""
         return ""
 
@@ -195,10 +195,10 @@ class Syntax(Expressions, ABC):
         return False
 
     @abstractmethod
-    def imports(self, nodes: Nodes) -> Iterator[Import]:
+    def imports(self, nodes: Nodes, /) -> Iterator[Import]:
         """Every import of the file, in any order."""
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    def bindings(self, nodes: Nodes, places: Places, /) -> Iterator[Binding]:
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
@@ -206,15 +206,15 @@ class Syntax(Expressions, ABC):
         """Calls that the source writes in another way than as a call."""
         return iter(())
 
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    def references(self, nodes: Nodes, places: Places, /) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk the first stands for all."""
         return iter(())
 
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+    def routes(self, nodes: Nodes, places: Places, /) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
         return iter(())
 
-    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
+    def registrations(self, nodes: Nodes, places: Places, /) -> Iterator[Registration]:
         """What containers are told to hand out under a name, beside calls that name an interface and a type."""
         return iter(())
 
@@ -222,7 +222,7 @@ class Syntax(Expressions, ABC):
         """The table of a model that a migration in node `key` names."""
         return model
 
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+    def mappings(self, nodes: Nodes, places: Places, /) -> Iterator[TableMapping]:
         """What the file tells an ORM about tables."""
         return iter(())
 

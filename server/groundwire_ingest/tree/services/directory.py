@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.services.declarations import Declaration
-from groundwire_ingest.tree.services.names import NameTable
+from groundwire_ingest.tree.services.nearest_names import NameTable
 from groundwire_ingest.tree.services.statements import ComposeService, KubernetesService, Statement, Workload
 
 _POD = re.compile(r"[a-z0-9-]+-\d+")

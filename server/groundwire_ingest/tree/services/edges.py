@@ -6,7 +6,7 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.services.addresses import addresses
 from groundwire_ingest.tree.services.declarations import Declaration
 from groundwire_ingest.tree.services.directory import ServiceDirectory
-from groundwire_ingest.tree.services.names import NameTable
+from groundwire_ingest.tree.services.nearest_names import NameTable
 from groundwire_ingest.tree.services.statements import (
     ComposeService,
     ConfigMap,

@@ -6,7 +6,7 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.file import Mention, read_sql_file
-from groundwire_ingest.tree.sql.names import SqlName, parse_name
+from groundwire_ingest.tree.sql.object_names import SqlName, parse_name
 from groundwire_ingest.tree.sql.objects import (
     ADMITTED_TYPES,
     ObjectIndex,
@@ -31,7 +31,7 @@ class SqlCatalog:
         """The nodes of one SQL file, the edges between the parts of its long chunks, and what was not parsed.
 
         Never raises for what the file holds: a statement that no parser accepts is named in `skipped`, its
-        text is in a node all the same, and its references are read from its tokens.
+        text is in a node all the same, with the references that could be made out.
         """
         read = read_sql_file(file, self._taken)
         for name, defined in read.objects:
@@ -44,7 +44,7 @@ class SqlCatalog:
 
         Confidence is 1 where a parsed statement names the object with its schema, or without one and the
         object is in the schema that the file defaults to; 0.9 where the schema or database had to be
-        assumed; 0.7 where the name comes from the tokens of an unparsed statement or from SQL in a string.
+        assumed; 0.7 where the parser passed over errors in the statement, or the SQL is in a string.
         Of several mentions the surest counts. Names that no file defines, and an object's mentions of
         itself, make no edge.
         """

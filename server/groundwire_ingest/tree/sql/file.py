@@ -16,7 +16,7 @@ from groundwire_ingest.tree.sql.definitions import (
 )
 from groundwire_ingest.tree.sql.dialect import detect_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect
-from groundwire_ingest.tree.sql.names import DEFAULT_SCHEMAS, SqlName
+from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_ingest.tree.sql.objects import SqlObject
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
 from groundwire_ingest.tree.sql.statements import body_statements
@@ -186,7 +186,7 @@ class _FileReader:
         for unparsed in reading.unparsed:
             why = (
                 f"statement at line {self._line(unparsed.offset)} not parsed ({unparsed.why}); "
-                "its references were read from its tokens"
+                "its references are those that were made out"
             )
             self._result.skipped.append(SkippedFile(self._path, why))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.sql.definitions import ObjectType
-from groundwire_ingest.tree.sql.names import DEFAULT_SCHEMAS, SqlName
+from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_ingest.tree.sql.tree import Relation
 
 EXACT_CONFIDENCE = 1.0

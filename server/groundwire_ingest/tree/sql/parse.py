@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ErrorLevel, SqlglotError
 
 from groundwire_ingest.tree.sql.lexer import Dialect
 
@@ -34,13 +34,28 @@ def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
     MAX_PARSED_CHARACTERS, or that nests deeper than MAX_NESTED_PARENTHESES (so that a hostile file meets
     this limit and never the interpreter's, which would depend on the caller's stack).
     """
+    trees = _trees(sql, dialect, ErrorLevel.IMMEDIATE)
+    if len(trees) != 1 or isinstance(trees[0], exp.Command):
+        raise NotParsedError("syntax that the SQL parser does not know")
+    return trees[0]
+
+
+def broken_trees(sql: str, dialect: Dialect) -> list[exp.Expr]:
+    """What sqlglot makes of text that is no statement when it passes over its errors; nothing where it cannot."""
+    try:
+        return _trees(sql, dialect, ErrorLevel.IGNORE)
+    except NotParsedError:
+        return []
+
+
+def _trees(sql: str, dialect: Dialect, level: ErrorLevel) -> list[exp.Expr]:
     if len(sql) > MAX_PARSED_CHARACTERS:
         raise NotParsedError(f"longer than {MAX_PARSED_CHARACTERS} characters")
     if _nesting(sql) > MAX_NESTED_PARENTHESES:
         raise NotParsedError(f"nested deeper than {MAX_NESTED_PARENTHESES} parentheses")
     try:
         with _silent_logger():
-            trees = sqlglot.parse(sql, read=_SQLGLOT_NAMES[dialect])
+            trees = sqlglot.parse(sql, read=_SQLGLOT_NAMES[dialect], error_level=level)
     except SqlglotError as error:
         raise NotParsedError(_first_sentence(str(error))) from error
     except RecursionError as error:
@@ -48,10 +63,7 @@ def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
     except Exception as error:
         # Malformed text trips sqlglot in more ways than its own errors; none may end the reading of a tree.
         raise NotParsedError(f"the SQL parser failed with {type(error).__name__}") from error
-    tree = trees[0] if len(trees) == 1 else None
-    if not isinstance(tree, exp.Expr) or isinstance(tree, exp.Command):
-        raise NotParsedError("syntax that the SQL parser does not know")
-    return tree
+    return [tree for tree in trees if isinstance(tree, exp.Expr)]
 
 
 def _nesting(sql: str) -> int:

@@ -1,14 +1,15 @@
-"""What one query or change depends on: by its syntax tree, else by its tokens."""
+"""What one query or change depends on, by its syntax tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, read_name
-from groundwire_ingest.tree.sql.parse import NotParsedError, parse_statement
-from groundwire_ingest.tree.sql.scan import Found, query_tokens_references
+from groundwire_ingest.tree.sql.object_names import SqlName, read_name, unquoted
+from groundwire_ingest.tree.sql.parse import NotParsedError, broken_trees, parse_statement
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
-from groundwire_ingest.tree.sql.tree import Relation, tree_references
+from groundwire_ingest.tree.sql.tree import Found, Relation, tree_references
 
 _VIEW_OPTIONS = keyword_set("NO DATA CHECK CASCADED LOCAL READ")
 _INSERTS_INTO = keyword_set("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE")
@@ -20,10 +21,10 @@ _ASSIGNMENT_OPERATORS = frozenset("+-*/%&|^")
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """What a query depends on: for certain, and as its tokens suggest when `why_unparsed` says why no tree exists."""
+    """What a query depends on: for certain, and by a broken tree when `why_unparsed` says why there is no whole one."""
 
     certain: list[Found]
-    scanned: list[Found]
+    guessed: list[Found]
     why_unparsed: str | None
 
 
@@ -31,11 +32,14 @@ def read_query(text: str, code: Sequence[Token], dialect: Dialect) -> QueryReadi
     """Reads the query or change that `code`, tokens of `text`, consists of."""
     kept, written = plain_query(text, code, dialect)
     certain: list[Found] = [(Relation.WRITES, name) for name in written]
+    sql = _for_parser(text, kept, dialect)
     try:
-        tree = parse_statement(_for_parser(text, kept), dialect)
+        return QueryReading([*certain, *tree_references(parse_statement(sql, dialect))], [], None)
     except NotParsedError as error:
-        return QueryReading(certain, query_tokens_references(text, kept), str(error))
-    return QueryReading([*certain, *tree_references(tree)], [], None)
+        # A parameter may stand for any piece of SQL here, or for nothing.
+        sql = _for_parser(text, [token for token in kept if token.keyword != "?"], dialect)
+        guessed = [found for tree in broken_trees(sql, dialect) for found in tree_references(tree)]
+        return QueryReading(certain, guessed, str(error))
 
 
 def plain_query(text: str, code: Sequence[Token], dialect: Dialect) -> tuple[list[Token], list[SqlName]]:
@@ -88,11 +92,11 @@ def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
     )
 
 
-def _for_parser(text: str, code: Sequence[Token]) -> str:
+def _for_parser(text: str, code: Sequence[Token], dialect: Dialect) -> str:
     """The source of `code` as sqlglot knows it.
 
     PERFORM and REPLACE become the verbs that they stand for, and `$1` a column's name: in `$1,$2` sqlglot
-    sees the start of a dollar-quoted string.
+    sees the start of a dollar-quoted string. Where any quotes may stand around a name, it gets those of the standard.
     """
     pieces: list[str] = []
     for index, token in enumerate(code):
@@ -101,5 +105,7 @@ def _for_parser(text: str, code: Sequence[Token]) -> str:
         written = text[token.start : token.end]
         if token.kind is Kind.VARIABLE and written[0] == "$":
             written = f"parameter{written[1:]}"
+        elif token.kind is Kind.QUOTED and dialect is Dialect.GENERIC:
+            written = exp.to_identifier(unquoted(written), quoted=True).sql()
         pieces.append(written if index else _VERBS_FOR_PARSER.get(token.keyword, written))
     return "".join(pieces)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.names import SqlName, read_name
+from groundwire_ingest.tree.sql.object_names import SqlName, called_names, read_name, target_name
 from groundwire_ingest.tree.sql.query import plain_query, read_query
-from groundwire_ingest.tree.sql.scan import Found, call_references, target_name
 from groundwire_ingest.tree.sql.statements import body_statements, opens_common_expressions
 from groundwire_ingest.tree.sql.tokens import (
     closing_parenthesis,
@@ -17,10 +16,10 @@ from groundwire_ingest.tree.sql.tokens import (
     keyword_at,
     keyword_set,
 )
-from groundwire_ingest.tree.sql.tree import Relation
+from groundwire_ingest.tree.sql.tree import Found, Relation
 
 PARSED_CONFIDENCE = 1.0
-SCANNED_CONFIDENCE = 0.7
+GUESSED_CONFIDENCE = 0.7
 DYNAMIC_CONFIDENCE = 0.7
 
 _QUERY_VERBS = keyword_set("SELECT WITH INSERT UPDATE DELETE MERGE REPLACE PERFORM")
@@ -47,7 +46,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Unparsed:
-    """A statement that no parser accepted, so that its references come from its tokens."""
+    """A statement that sqlglot did not accept, so that its references come from a broken tree."""
 
     offset: int
     why: str
@@ -65,7 +64,7 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     """The references of the statements that `code` (tokens of `text` without comments) consists of.
 
     Confidence is PARSED_CONFIDENCE where sqlglot parsed the query or the statement has only one shape,
-    SCANNED_CONFIDENCE where its tokens were read instead, DYNAMIC_CONFIDENCE for SQL inside a string.
+    GUESSED_CONFIDENCE where it made a broken tree of the query, DYNAMIC_CONFIDENCE for SQL inside a string.
     """
     reader = _Reader(text, dialect, reads_strings=True)
     reader.body(code)
@@ -128,7 +127,7 @@ class _Reader:
         while index < len(code):
             token = code[index]
             if token.keyword == "(" and index + 1 < len(code) and code[index + 1].keyword in {"SELECT", "WITH"}:
-                self._add(call_references(self._text, code[start : index + 1]), token.start, PARSED_CONFIDENCE)
+                self._add_calls(code[start : index + 1], token.start)
                 close = closing_parenthesis(code, index)
                 self._query(code[index + 1 : close])
                 start = index = close
@@ -136,7 +135,7 @@ class _Reader:
                 self._dynamic(token)
             index += 1
         if start < len(code):
-            self._add(call_references(self._text, code[start:]), code[start].start, PARSED_CONFIDENCE)
+            self._add_calls(code[start:], code[start].start)
 
     def _inserted(self, code: Sequence[Token]) -> None:
         """What follows INSERT INTO target: rows are data, so strings among them are not read as SQL."""
@@ -158,7 +157,7 @@ class _Reader:
         self.loose(code[index:])
 
     def _target(self, code: Sequence[Token]) -> None:
-        name = target_name(self._text, code, 0)
+        name = target_name(self._text, code)
         is_export = code[0].keyword == "COPY" and any(token.keyword == "TO" for token in code)
         if name is not None:
             self._add([(Relation.READS if is_export else Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
@@ -167,7 +166,7 @@ class _Reader:
         reading = read_query(self._text, code, self._dialect)
         offset = code[0].start
         self._add(reading.certain, offset, PARSED_CONFIDENCE)
-        self._add(reading.scanned, offset, SCANNED_CONFIDENCE)
+        self._add(reading.guessed, offset, GUESSED_CONFIDENCE)
         if reading.why_unparsed is not None:
             self.unparsed.append(Unparsed(offset, reading.why_unparsed))
 
@@ -182,6 +181,10 @@ class _Reader:
         reader.body(code_tokens(inner, self._dialect))
         found = [(reference.relation, reference.name) for reference in reader.references]
         self._add(found, token.start, DYNAMIC_CONFIDENCE)
+
+    def _add_calls(self, code: Sequence[Token], offset: int) -> None:
+        called = called_names(self._text, code)
+        self._add([(Relation.CALLS, name) for name in called], offset, PARSED_CONFIDENCE)
 
     def _add(self, found: Iterable[Found], offset: int, confidence: float) -> None:
         self.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)

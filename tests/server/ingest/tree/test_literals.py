@@ -94,6 +94,10 @@ def test_sql_that_parses_becomes_edges(catalog: SqlCatalog, text: str, expected:
         (" JOIN dbo.Customer c ON c.Id = ", {("ReadsFrom", "dbo.Customer", 0.6)}),
         ("FROM Customer", {("ReadsFrom", "dbo.Customer", 0.6)}),
         ("UPDATE Invoice SET Id = ", {("WritesTo", "dbo.Invoice", 0.6)}),
+        (
+            "select {column} x, count(*) y from Customer {cohort} join Invoice on Invoice.Id = Customer.Id {rest}",
+            {("ReadsFrom", "dbo.Customer", 0.6), ("ReadsFrom", "dbo.Invoice", 0.6)},
+        ),
     ],
 )
 def test_pieces_of_sql_count_less(catalog: SqlCatalog, text: str, expected: set[tuple[str, str, float]]) -> None:

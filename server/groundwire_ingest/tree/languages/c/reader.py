@@ -6,7 +6,7 @@ from typing import ClassVar
 import tree_sitter_c
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.c.declarators import (
     dotted_name,
     function_of,
@@ -20,7 +20,7 @@ from groundwire_ingest.tree.languages.c.references import REFERENCING, c_referen
 from groundwire_ingest.tree.languages.c.values import VALUES, c_bindings
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
 
@@ -136,13 +136,8 @@ class CSyntax(Syntax):
             if path[:1] in ('"', "<"):
                 yield Import(path[1:-1], "", "", node.start_point.row + 1)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, parameters and variables."""
-        return c_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, and functions that are passed on or put into tables."""
-        return c_references(self, nodes, places)
+    bindings = c_bindings
+    references = c_references
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Only members: a function of C is worth a node however short it is."""

@@ -7,14 +7,9 @@ import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Binding,
     Construct,
     Import,
-    Mount,
     Parameter,
-    Reference,
-    Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.csharp.bindings import attribute_names, csharp_bindings
@@ -28,7 +23,7 @@ from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
 from groundwire_ingest.tree.languages.csharp.targets import target_of
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
 
 _TRAITS: Mapping[str, Trait] = {
@@ -223,18 +218,7 @@ class CSharpSyntax(Syntax):
             if target:
                 yield Import(module, name, alias, node.start_point.row + 1, project_wide)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""
-        return csharp_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, values that are passed on, and members that are read."""
-        return csharp_references(self, nodes, places)
-
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-        """What ASP.NET Core answers."""
-        return csharp_routes(self, nodes, places)
-
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """What the file tells Entity Framework."""
-        return entity_framework_mappings(self, nodes, places)
+    bindings = csharp_bindings
+    references = csharp_references
+    routes = csharp_routes
+    mappings = entity_framework_mappings

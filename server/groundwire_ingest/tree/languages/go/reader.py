@@ -8,14 +8,9 @@ import tree_sitter_go
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Binding,
     Construct,
     Import,
-    Mount,
     Parameter,
-    Reference,
-    Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
@@ -33,7 +28,7 @@ from groundwire_ingest.tree.languages.go.types import (
 )
 from groundwire_ingest.tree.languages.go.values import VALUED, go_bindings, made_type
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
@@ -153,21 +148,10 @@ class GoSyntax(Syntax):
             else:
                 yield Import(module, "", "" if alias == "_" else alias, line)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Receivers, parameters, fields and variables."""
-        return go_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, and what is used as a value."""
-        return go_references(self, nodes, places)
-
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-        """What the routers of net/http and of the usual frameworks answer."""
-        return go_routes(self, nodes, places)
-
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """What the file tells GORM about tables."""
-        return go_mappings(self, nodes, places)
+    bindings = go_bindings
+    references = go_references
+    routes = go_routes
+    mappings = go_mappings
 
 
 def _is_of_values(node: Node) -> bool:

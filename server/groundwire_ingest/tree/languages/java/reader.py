@@ -7,13 +7,9 @@ import tree_sitter_java
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Binding,
     Construct,
     Import,
     Parameter,
-    Reference,
-    Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
@@ -23,7 +19,7 @@ from groundwire_ingest.tree.languages.java.routes import java_routes
 from groundwire_ingest.tree.languages.java.tables import java_mappings
 from groundwire_ingest.tree.languages.java.values import VALUED, java_bindings
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
-from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.syntax import Syntax
 
 _TYPES = (
     "class_declaration",
@@ -151,18 +147,7 @@ class JavaSyntax(Syntax):
             elif module:
                 yield Import(module, last, last, line)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, parameters and variables."""
-        return java_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types, annotations and values."""
-        return java_references(self, nodes, places)
-
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route]:
-        """What controllers and resources answer."""
-        return java_routes(self, nodes, places)
-
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """What the file tells JPA about tables."""
-        return java_mappings(self, nodes, places)
+    bindings = java_bindings
+    references = java_references
+    routes = java_routes
+    mappings = java_mappings

@@ -6,12 +6,12 @@ from typing import ClassVar
 import tree_sitter_kotlin
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.kotlin.references import REFERENCING, kotlin_references
 from groundwire_ingest.tree.languages.kotlin.values import VALUES, kotlin_bindings
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, text_of, type_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _BODIES = frozenset({"class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate"})
 _TYPE_NODES = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type"})
@@ -169,13 +169,8 @@ class KotlinSyntax(Syntax):
             elif module:
                 yield Import(module, last, alias, line)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Properties, parameters, locals and loop variables."""
-        return kotlin_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, annotations, and values that are passed on or read."""
-        return kotlin_references(self, nodes, places)
+    bindings = kotlin_bindings
+    references = kotlin_references
 
 
 def _receiver(node: Node) -> Node | None:

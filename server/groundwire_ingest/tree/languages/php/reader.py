@@ -6,14 +6,14 @@ from typing import ClassVar
 import tree_sitter_php
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, last_child, text_of
-from groundwire_ingest.tree.languages.php.names import php_name, php_type
 from groundwire_ingest.tree.languages.php.references import REFERENCING, php_references
+from groundwire_ingest.tree.languages.php.type_names import php_name, php_type
 from groundwire_ingest.tree.languages.php.values import VALUES, php_bindings
 from groundwire_ingest.tree.languages.strings import string_value
-from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.syntax import Syntax
 
 _TYPES = ("class_declaration", "interface_declaration", "trait_declaration", "enum_declaration")
 _BASES = frozenset({"base_clause", "class_interface_clause"})
@@ -133,10 +133,5 @@ class PhpSyntax(Syntax):
                 if path and "$" not in path:
                     yield Import(path, "", "", node.start_point.row + 1)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Properties, parameters, locals and loop variables."""
-        return php_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, attributes, and methods named in arrays of a class and a string."""
-        return php_references(self, nodes, places)
+    bindings = php_bindings
+    references = php_references

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Reference, Role
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
-from groundwire_ingest.tree.languages.php.names import php_name
+from groundwire_ingest.tree.languages.php.type_names import php_name
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 

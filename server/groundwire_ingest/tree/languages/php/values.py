@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, last_child, text_of
-from groundwire_ingest.tree.languages.php.names import documented_type, php_type
+from groundwire_ingest.tree.languages.php.type_names import documented_type, php_type
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUES = frozenset(

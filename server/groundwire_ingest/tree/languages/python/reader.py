@@ -8,15 +8,10 @@ import tree_sitter_python
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Binding,
     Call,
     Construct,
     Import,
-    Mount,
     Parameter,
-    Reference,
-    Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
@@ -135,9 +130,7 @@ class PythonSyntax(Syntax):
         """Those of a function, `self` included; `*args` and `**kwargs` are none."""
         return parameters_of(node) if node.type == "function_definition" else None
 
-    def result(self, node: Node) -> str:
-        """The type that a function says that it returns, or a variable is said to have."""
-        return result_of(self, node)
+    result = result_of
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By decorators, by bases, and by bodies that are there to be overridden."""
@@ -165,9 +158,7 @@ class PythonSyntax(Syntax):
         value = node.child_by_field_name("value") if node.type == "keyword_argument" else node
         return '"' if value is not None and value.type in self.strings else self.value_path(value)
 
-    def value_path(self, node: Node | None) -> str:
-        """Also of what may be one thing or another, such as `given or Default()`."""
-        return value_of(self, node)
+    value_path = value_of
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`import`, `from ... import` and wildcard imports, wherever in the file they stand."""
@@ -184,29 +175,20 @@ class PythonSyntax(Syntax):
                 yield Import(module, "*", "", line)
         yield from imports_of_routes(self, nodes)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Parameters, variables and attributes, with what a function returns."""
-        return python_bindings(self, nodes, places)
+    bindings = python_bindings
 
     def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
         """What sets an item, and what connects a function to a signal by decorating it."""
         return implied_calls(self, nodes, places)
 
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Names and attributes that are read or set, types in annotations, decorators."""
-        return python_references(self, nodes, places)
-
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-        """What the file tells Flask, FastAPI, Django and their like."""
-        return python_routes(self, nodes, places)
+    references = python_references
+    routes = python_routes
 
     def table_of_model(self, key: str, model: str) -> str:
         """As Django names it, after the application and the model."""
         return f"{django_application(key)}_{model.lower()}"
 
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """What the file tells SQLAlchemy and Django."""
-        return python_mappings(self, nodes, places)
+    mappings = python_mappings
 
 
 def _plain_import(node: Node, line: int) -> Iterator[Import]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import tree_sitter_ruby
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Call, Construct, Import, Parameter, Reference, Trait
+from groundwire_ingest.tree.facts import Call, Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, first_child, text_of
 from groundwire_ingest.tree.languages.ruby.references import REFERENCING, ruby_calls, ruby_references
@@ -134,14 +134,10 @@ class RubySyntax(Syntax):
                 if path and "#{" not in path:
                     yield Import(module, "", "", node.start_point.row + 1)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Instance variables and locals by what they are set to, attributes, parameters and associations."""
-        return ruby_bindings(self, nodes, places)
+    bindings = ruby_bindings
 
     def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
         """Names by themselves, which are calls unless they are variables."""
         return ruby_calls(nodes, places)
 
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Constants, and methods that are named by a symbol."""
-        return ruby_references(self, nodes, places)
+    references = ruby_references

@@ -7,14 +7,13 @@ from typing import ClassVar
 import tree_sitter_rust
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Reference, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
 from groundwire_ingest.tree.languages.rust.imports import rust_imports
 from groundwire_ingest.tree.languages.rust.references import REFERENCING, rust_references
-from groundwire_ingest.tree.languages.rust.types import rust_type
-from groundwire_ingest.tree.languages.rust.values import VALUES, rust_bindings
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.rust.values import VALUES, rust_bindings, rust_type
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
 _MEMBERS = frozenset({"function_item", "function_signature_item"})
@@ -143,13 +142,8 @@ class RustSyntax(Syntax):
         """`use` one by one, and the modules that stand in files of their own."""
         return rust_imports(nodes)
 
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Fields, variants, parameters, locals and loop variables."""
-        return rust_bindings(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types wherever they are named, and functions and constants that are passed on or read."""
-        return rust_references(self, nodes, places)
+    bindings = rust_bindings
+    references = rust_references
 
 
 def crate_name(text: str) -> str:

@@ -1,13 +1,14 @@
-"""The variables of Rust code: fields, variants, parameters, locals and loop variables."""
+"""The types and variables of Rust code: fields, variants, parameters, locals and loop variables."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
-from groundwire_ingest.tree.languages.rust.types import rust_type
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.types import type_text
 
 VALUES = frozenset(
     {
@@ -20,6 +21,15 @@ VALUES = frozenset(
         "closure_parameters",
     }
 )
+_LEFT_OUT = re.compile(r"'\w+\s*,?|\b(?:dyn|impl|mut)\b|[?]")
+_SLICE = re.compile(r"[&*\s]*\[([^\];]+)")
+
+
+def rust_type(node: Node | None) -> str:
+    """The type without lifetimes and what tells how it is held; a slice of T is `Array<T>`."""
+    written = _LEFT_OUT.sub("", text_of(node))
+    slice_of = _SLICE.match(written)
+    return type_text(f"[]{slice_of[1]}" if slice_of else written)
 
 
 def rust_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:

@@ -8,15 +8,10 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Binding,
     Construct,
-    Import,
     Mount,
     Parameter,
-    Reference,
-    Registration,
     Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
@@ -201,30 +196,17 @@ class TypeScriptSyntax(Syntax):
         listed = node.child_by_field_name("type_arguments")
         return tuple(filter(None, map(script_type, listed.named_children))) if listed is not None else ()
 
-    def imports(self, nodes: Nodes) -> Iterator[Import]:
-        """Imports and exports of ES modules and of CommonJS."""
-        return script_imports(self, nodes)
-
-    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
-        """Parameters, variables, fields, items of loops, and what functions return."""
-        return script_bindings(self, nodes, places)
+    imports = script_imports
+    bindings = script_bindings
 
     def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
         """Routes of servers and of pages."""
         yield from script_routes(self, nodes, places)
         yield from script_pages(self, nodes, places)
 
-    def registrations(self, nodes: Nodes, places: Places) -> Iterator[Registration]:
-        """What containers are told to hand out."""
-        return script_registrations(self, nodes, places)
-
-    def mappings(self, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
-        """What the file tells libraries for data."""
-        return script_tables(self, nodes, places)
-
-    def references(self, nodes: Nodes, places: Places) -> Iterator[Reference]:
-        """Types, decorators, and values that are passed on or read."""
-        return script_references(self, nodes, places)
+    registrations = script_registrations
+    mappings = script_tables
+    references = script_references
 
 
 class TsxSyntax(TypeScriptSyntax):

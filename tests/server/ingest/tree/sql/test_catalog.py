@@ -110,6 +110,19 @@ def test_confidence_falls_with_what_had_to_be_assumed() -> None:
     ]
 
 
+def test_quotes_of_any_dialect_are_parsed_where_the_dialect_is_none_of_them() -> None:
+    catalog = _catalog(
+        "PRAGMA foreign_keys = ON;\nCREATE TABLE `user` (id INTEGER PRIMARY KEY AUTOINCREMENT);\n"
+        'CREATE TABLE [a "b"] (id INTEGER);\n'
+        "CREATE TRIGGER moved AFTER UPDATE ON `user` BEGIN\n"
+        "  UPDATE `user` SET at = (strftime('%s', 'now')) WHERE id IN (SELECT id FROM [a \"b\"]);\nEND;\n"
+    )
+    assert [edge for edge in _edges(catalog) if edge[1] != "On"] == [
+        ("moved|TRIGGER", "WritesTo", "user|TABLE", 1.0),
+        ("moved|TRIGGER", "ReadsFrom", 'a "b"|TABLE', 1.0),
+    ]
+
+
 def test_the_surest_of_several_mentions_counts() -> None:
     catalog = _catalog(
         "CREATE TABLE dbo.Invoice (Id int)\nGO\n"
@@ -118,7 +131,7 @@ def test_the_surest_of_several_mentions_counts() -> None:
     assert [(edge.confidence, edge.origin) for edge in catalog.edges()] == [(1.0, "1.sql:4")]
 
 
-def test_a_statement_that_does_not_parse_is_named_and_its_tokens_read() -> None:
+def test_a_statement_that_does_not_parse_is_named_and_read_as_far_as_possible() -> None:
     text = """\
 CREATE TABLE dbo.A (Id int)
 CREATE TABLE dbo.B (Id int)
@@ -139,11 +152,10 @@ GO
     (skipped,) = analysis.skipped
     assert skipped.path == "a.sql"
     assert re.fullmatch(
-        r"statement at line 10 not parsed \([^<>\n]+\); its references were read from its tokens", skipped.why
+        r"statement at line 10 not parsed \([^<>\n]+\); its references are those that were made out", skipped.why
     )
     assert _edges(catalog) == [
         ("dbo.P|PROC", "WritesTo", "dbo.A|TABLE", 0.7),
-        ("dbo.P|PROC", "ReadsFrom", "dbo.A|TABLE", 0.7),
         ("dbo.P|PROC", "ReadsFrom", "dbo.B|TABLE", 0.7),
         ("dbo.P|PROC", "Calls", "dbo.fn|FUNC", 0.7),
     ]
@@ -247,7 +259,7 @@ def test_a_parser_that_breaks_down_costs_one_tree_and_not_the_file(monkeypatch: 
 
     monkeypatch.setattr("sqlglot.parse", break_down)
     catalog = _catalog("CREATE TABLE dbo.A (Id int)\nGO\nCREATE VIEW dbo.v AS SELECT * FROM dbo.A\nGO\n")
-    assert _edges(catalog) == [("dbo.v|VIEW", "ReadsFrom", "dbo.A|TABLE", 0.7)]
+    assert _edges(catalog) == []
     (skipped,) = _analysis("CREATE VIEW dbo.v AS SELECT * FROM dbo.A\nGO\n").skipped
     assert "(the SQL parser failed with ValueError)" in skipped.why
 

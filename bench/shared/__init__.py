@@ -1,0 +1,1 @@
+"""What all benches share: programs that run beside them, statistics, tables and files of results."""

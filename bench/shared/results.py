@@ -1,0 +1,74 @@
+"""Results as tables on the terminal and in Markdown, and as JSON; and what went wrong."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bench.shared.environment import environment
+
+ABSENT = "-"
+"""What a table shows where there is nothing."""
+LEAST_WIDTH = 150
+# Tables keep their columns where the output is no terminal or a narrow one.
+console = Console(width=max(LEAST_WIDTH, Console().width))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts; the first column names the rows."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@contextmanager
+def explained(*errors: type[Exception]) -> Iterator[None]:
+    """Ends with a message on these errors, and on OSError and RuntimeError: nothing in the program is to be mended."""
+    mendable: tuple[type[Exception], ...] = (OSError, RuntimeError, *errors)
+    try:
+        yield
+    except mendable as error:
+        console.print(f"[red]error:[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+
+
+def print_grid(grid: Grid) -> None:
+    """One table on the terminal."""
+    table = Table(title=grid.title, box=SIMPLE_HEAD)
+    for position, heading in enumerate(grid.headings):
+        table.add_column(heading, justify="right" if position else "left", no_wrap=True)
+    for row in grid.rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def markdown(tables: Sequence[Grid]) -> str:
+    """Tables in Markdown."""
+    lines = []
+    for grid in tables:
+        lines += [f"**{grid.title}**", "", _line(grid.headings), _line(["---", *["---:"] * (len(grid.headings) - 1)])]
+        lines += [*map(_line, grid.rows), ""]
+    return "\n".join(lines)
+
+
+def write_results(out: Path, name: str, tables: Sequence[Grid], content: Mapping[str, object], notes: str = "") -> None:
+    """Prints tables; writes them with `notes` as `NAME.md`, and `content`, machine, versions, date as `NAME.json`."""
+    out.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        print_grid(table)
+    (out / f"{name}.md").write_text(f"{markdown(tables)}{notes}", encoding="utf-8")
+    whole = {**content, "environment": asdict(environment())}
+    (out / f"{name}.json").write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

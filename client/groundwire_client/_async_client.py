@@ -1,0 +1,275 @@
+"""The methods of the asyncio client. `client/generate_client.py` makes those of `_client.py` of them.
+
+An argument that is not given is left off, and the server's default holds. Numbers and texts that protobuf cannot carry
+raise ValueError or TypeError; every other rule of the contract is the server's to check.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from groundwire.v1.index_pb2 import (
+    ActivateIndexRequest,
+    ActivateIndexResponse,
+    DeleteIndexRequest,
+    DeleteIndexResponse,
+    GetIndexRequest,
+    GetIndexResponse,
+    ListIndexesRequest,
+    ListIndexesResponse,
+)
+from groundwire.v1.query_pb2 import FusionMode, HybridParameters, QueryRequest, QueryResponse, RankingParameters
+from groundwire.v1.retrieval_pb2 import (
+    EdgeDirection,
+    ExpandDependencyTreeRequest,
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsRequest,
+    FetchNodeTextsResponse,
+    FindPathsRequest,
+    FindPathsResponse,
+    PrioritizationMode,
+    ReachedNode,
+    Rerank,
+    Retriever,
+    SearchNodesRequest,
+    SearchNodesResponse,
+    SearchType,
+)
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle, NodeFilter
+from groundwire_client._helpers import strings, timestamp
+from groundwire_client._transport import AsyncTransport
+
+
+class AsyncGroundwireClient(AsyncTransport):
+    __doc__ = AsyncTransport.__doc__
+
+    async def search(
+        self,
+        scope: IndexScope,
+        query: str = "",
+        *,
+        search_type: SearchType.ValueType = SearchType.SEARCH_TYPE_HYBRID,
+        top_k: int = 10,
+        filter: NodeFilter | None = None,
+        query_vector: Sequence[float] = (),
+        rrf_k: int | None = None,
+        rerank: Rerank.ValueType = Rerank.RERANK_UNSPECIFIED,
+        explain: bool = False,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> SearchNodesResponse:
+        """Selects the nodes that match a query best, as ids with scores. See `SearchNodesRequest` for the arguments.
+
+        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        """
+        request = SearchNodesRequest(
+            scope=scope,
+            access=self._access(access),
+            filter=filter,
+            search_type=search_type,
+            query=query,
+            query_vector=query_vector,
+            top_k=top_k,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            explain=explain,
+            lifecycle=lifecycle,
+        )
+        return await self._call(self._retrieval.SearchNodes, request, timeout)
+
+    async def expand(
+        self,
+        scope: IndexScope,
+        seed_ids: Sequence[str],
+        *,
+        max_depth: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
+        filter: NodeFilter | None = None,
+        min_confidence: float = 0.0,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> ExpandDependencyTreeResponse:
+        """Walks the dependency graph breadth first from seeds. See `ExpandDependencyTreeRequest` for the arguments.
+
+        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        """
+        request = ExpandDependencyTreeRequest(
+            scope=scope,
+            access=self._access(access),
+            seed_ids=strings("seed_ids", seed_ids),
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            edge_allowlist=strings("edge_allowlist", edge_allowlist),
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+            lifecycle=lifecycle,
+        )
+        return await self._call(self._retrieval.ExpandDependencyTree, request, timeout)
+
+    async def find_paths(
+        self,
+        scope: IndexScope,
+        from_ids: Sequence[str],
+        to_ids: Sequence[str],
+        *,
+        max_hops: int,
+        max_paths: int,
+        max_nodes: int,
+        edge_allowlist: Sequence[str],
+        direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
+        filter: NodeFilter | None = None,
+        min_confidence: float = 0.0,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> FindPathsResponse:
+        """Finds the shortest paths from some nodes to others. See `FindPathsRequest` for the arguments.
+
+        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        """
+        request = FindPathsRequest(
+            scope=scope,
+            access=self._access(access),
+            from_ids=strings("from_ids", from_ids),
+            to_ids=strings("to_ids", to_ids),
+            max_hops=max_hops,
+            max_paths=max_paths,
+            max_nodes=max_nodes,
+            edge_allowlist=strings("edge_allowlist", edge_allowlist),
+            direction=direction,
+            filter=filter,
+            min_confidence=min_confidence,
+            lifecycle=lifecycle,
+        )
+        return await self._call(self._retrieval.FindPaths, request, timeout)
+
+    async def fetch(
+        self,
+        scope: IndexScope,
+        seed_ids: Sequence[str],
+        nodes: Iterable[ReachedNode] = (),
+        *,
+        budget_tokens: int | None = None,
+        max_chars: int | None = None,
+        prioritization_mode: PrioritizationMode.ValueType = PrioritizationMode.PRIORITIZATION_MODE_UNSPECIFIED,
+        filter: NodeFilter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> FetchNodeTextsResponse:
+        """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
+
+        `nodes` are those of a walk, of which what the server reads is sent. `access` and `timeout` (seconds) are the
+        client's defaults where they are None.
+
+        Raises:
+            ValueError: Not exactly one of `budget_tokens` and `max_chars` is given: protobuf would keep one of two.
+        """
+        if (budget_tokens is None) == (max_chars is None):
+            raise ValueError("give exactly one budget: budget_tokens or max_chars")
+        request = FetchNodeTextsRequest(
+            scope=scope,
+            access=self._access(access),
+            seed_ids=strings("seed_ids", seed_ids),
+            nodes=(ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
+            prioritization_mode=prioritization_mode,
+            filter=filter,
+            lifecycle=lifecycle,
+        )
+        if budget_tokens is not None:
+            request.budget_tokens = budget_tokens
+        if max_chars is not None:
+            request.max_chars = max_chars
+        return await self._call(self._retrieval.FetchNodeTexts, request, timeout)
+
+    async def query(
+        self,
+        scope: IndexScope,
+        query: str,
+        *,
+        hybrid: HybridParameters | None = None,
+        top_k: int | None = None,
+        filter: NodeFilter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        process: str = "",
+        doc_class: str = "",
+        workflow_id: str = "",
+        retrievers: Iterable[Retriever.ValueType] = (),
+        fusion: FusionMode.ValueType = FusionMode.FUSION_MODE_UNSPECIFIED,
+        rrf_k: int | None = None,
+        rerank: bool = False,
+        ranking: RankingParameters | None = None,
+        freshness_half_life_days: float | None = None,
+        freshness_weight: float | None = None,
+        now: datetime | None = None,
+        include_parents: bool | None = None,
+        include_neighbors: bool = False,
+        expand_graph: bool = False,
+        not_found_when_empty: bool = False,
+        query_vector: Sequence[float] = (),
+        budget_tokens: int | None = None,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> QueryResponse:
+        """Answers a question with the texts that match it best, in one call. See `QueryRequest` for the arguments.
+
+        `now` has a time zone. `access` and `timeout` (seconds) are the client's defaults where they are None.
+        """
+        request = QueryRequest(
+            scope=scope,
+            access=self._access(access),
+            query=query,
+            filter=filter,
+            hybrid=hybrid,
+            top_k=top_k,
+            lifecycle=lifecycle,
+            process=process,
+            doc_class=doc_class,
+            workflow_id=workflow_id,
+            retrievers=retrievers,
+            fusion=fusion,
+            rrf_k=rrf_k,
+            rerank=rerank,
+            freshness_half_life_days=freshness_half_life_days,
+            freshness_weight=freshness_weight,
+            now=None if now is None else timestamp("now", now),
+            include_parents=include_parents,
+            include_neighbors=include_neighbors,
+            expand_graph=expand_graph,
+            not_found_when_empty=not_found_when_empty,
+            query_vector=query_vector,
+            budget_tokens=budget_tokens,
+            ranking=ranking,
+        )
+        return await self._call(self._queries.Query, request, timeout)
+
+    async def list_indexes(
+        self,
+        repository: str = "",
+        branch: str = "",
+        *,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> ListIndexesResponse:
+        """The indexes of which the caller may see something, by repository, branch and version; empty names are all."""
+        request = ListIndexesRequest(repository=repository, branch=branch, access=self._access(access))
+        return await self._call(self._indexes.ListIndexes, request, timeout)
+
+    async def get_index(
+        self, scope: IndexScope, *, access: AccessContext | None = None, timeout: float | None = None
+    ) -> GetIndexResponse:
+        """Describes the scope's pinned index version, or its active one."""
+        request = GetIndexRequest(scope=scope, access=self._access(access))
+        return await self._call(self._indexes.GetIndex, request, timeout)
+
+    async def activate_index(self, scope: IndexScope, *, timeout: float | None = None) -> ActivateIndexResponse:
+        """Makes the scope's `active_index` the version that answers; the response names the one before."""
+        return await self._call(self._indexes.ActivateIndex, ActivateIndexRequest(scope=scope), timeout)
+
+    async def delete_index(self, scope: IndexScope, *, timeout: float | None = None) -> DeleteIndexResponse:
+        """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
+        return await self._call(self._indexes.DeleteIndex, DeleteIndexRequest(scope=scope), timeout)

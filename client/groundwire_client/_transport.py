@@ -1,0 +1,198 @@
+"""How both clients make a call: address, deadline, metadata, token, retries, and errors with their types."""
+
+import math
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+import grpc
+import grpc.aio
+
+from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
+from groundwire.v1.scope_pb2 import AccessContext
+from groundwire_client._channel import (
+    CHANNEL_OPTIONS,
+    TLS,
+    channel_credentials,
+    check_token_is_protected,
+    server_address,
+)
+from groundwire_client._errors import error_from
+from groundwire_client._token import AsyncToken, Token, authorization
+from groundwire_client._tracing import trace_metadata
+
+DEFAULT_TIMEOUT = 10.0
+"""Seconds until a call gives up, its retries included."""
+
+Metadata = Sequence[tuple[str, str | bytes]]
+"""gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""
+
+_Request = TypeVar("_Request")
+_Response = TypeVar("_Response")
+
+
+class _CallDefaults:
+    """The defaults of a client's calls. Immutable after construction, so that threads and tasks may share it."""
+
+    def __init__(
+        self, *, timeout: float, metadata: Metadata, access: AccessContext | None, wait_for_ready: bool
+    ) -> None:
+        self._timeout = _checked_timeout(timeout)
+        self._own_metadata = tuple(metadata)
+        self._default_access = access
+        self._wait_for_ready = wait_for_ready
+
+    def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
+        """The server's address, once it is clear that no token goes there unprotected. Raises ValueError."""
+        address = server_address(target)
+        has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
+        check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
+        return address
+
+    def _seconds(self, timeout: float | None) -> float:
+        return self._timeout if timeout is None else _checked_timeout(timeout)
+
+    def _metadata(self, token: str | None) -> tuple[tuple[str, str | bytes], ...]:
+        given = self._own_metadata if token is None else (*self._own_metadata, authorization(token))
+        return (*given, *trace_metadata())
+
+    def _access(self, access: AccessContext | None) -> AccessContext | None:
+        return self._default_access if access is None else access
+
+
+class Transport(_CallDefaults):
+    """A connection to a Groundwire server. Threads may share it; use it as a context manager, or `close` it.
+
+    Args:
+        target: The server's address, such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER.
+        credentials: TLS files; None talks plaintext.
+        timeout: Seconds until a call gives up, its retries included; each call may set its own.
+        metadata: Sent with every call, such as `[("x-tenant-route", "eu")]`.
+        token: The bearer token that says who calls, or a function that gives one for each call, such as a `TokenFile`.
+            Without `credentials` it travels in the clear, so then the server must be on this machine.
+        plaintext_token: Let a token travel in the clear beyond this machine, because a mesh secures the way.
+        access: What the caller may see, for calls that do not say; None leaves it to the token or certificate, and sees
+            public nodes only where the server asks for neither.
+        wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
+
+    Every call raises a subclass of `GroundwireError` when it fails, and `ValueError` or `TypeError` for arguments
+    that cannot be sent. Reading calls are tried up to four times while the server is UNAVAILABLE.
+
+    Raises:
+        ValueError: No address, a timeout that is not positive and finite, or a token (also one in `metadata`) that
+            would travel in the clear; at a call, a token that is none.
+        OSError: A TLS file cannot be read.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        credentials: TLS | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        token: Token | None = None,
+        plaintext_token: bool = False,
+        access: AccessContext | None = None,
+        wait_for_ready: bool = False,
+    ) -> None:
+        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        self._token = token
+        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+        self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
+        self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection; calls that still run end with `CancelledError`."""
+        self._channel.close()
+
+    def _call(
+        self, method: "grpc.UnaryUnaryMultiCallable[_Request, _Response]", request: _Request, timeout: float | None
+    ) -> _Response:
+        try:
+            return method(
+                request,
+                timeout=self._seconds(timeout),
+                metadata=self._metadata(self._token() if callable(self._token) else self._token),
+                wait_for_ready=self._wait_for_ready,
+            )
+        except grpc.RpcError as error:
+            raise error_from(error) from error
+
+
+class AsyncTransport(_CallDefaults):
+    """An asyncio connection to a Groundwire server: arguments, responses and errors are those of `GroundwireClient`.
+
+    What gives the `token` may be a coroutine function here; any other is called in the event loop, and must be quick.
+
+    Create it inside the event loop that uses it; tasks of that loop may share it. Use it with `async with`, or await
+    its `close`. A cancelled task cancels its call and raises `asyncio.CancelledError`.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        credentials: TLS | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        metadata: Metadata = (),
+        token: AsyncToken | None = None,
+        plaintext_token: bool = False,
+        access: AccessContext | None = None,
+        wait_for_ready: bool = False,
+    ) -> None:
+        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        self._token = token
+        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
+        if credentials is None:
+            self._channel = grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
+        else:
+            self._channel = grpc.aio.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+        self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
+        self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
+        self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection; calls that still run end with `CancelledError`."""
+        await self._channel.close()
+
+    async def _call(
+        self, method: "grpc.aio.UnaryUnaryMultiCallable[_Request, _Response]", request: _Request, timeout: float | None
+    ) -> _Response:
+        token = self._token() if callable(self._token) else self._token
+        try:
+            return await method(
+                request,
+                timeout=self._seconds(timeout),
+                metadata=self._metadata(token if token is None or isinstance(token, str) else await token),
+                wait_for_ready=self._wait_for_ready,
+            )
+        except grpc.RpcError as error:
+            raise error_from(error) from error
+
+
+def _checked_timeout(seconds: float) -> float:
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"timeout must be a positive, finite number of seconds, not {seconds}")
+    return seconds

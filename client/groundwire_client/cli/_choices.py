@@ -1,0 +1,32 @@
+"""Options whose values are those of an enum of the contract, by their short names."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+import typer
+
+from groundwire_client._helpers import choices
+
+if TYPE_CHECKING:  # generic to type checkers alone
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper
+
+_Value = TypeVar("_Value", bound=int)
+
+
+class Named(TypedDict):
+    """The arguments of `typer.Option` that keep an option to some names."""
+
+    parser: Callable[[str], str]
+    metavar: str
+
+
+def names_of(enum: "EnumTypeWrapper[_Value]") -> Named:
+    """Keeps an option to the short names of an enum."""
+    names = list(choices(enum))
+
+    def name(given: str) -> str:
+        if given not in names:
+            raise typer.BadParameter(f"{given!r} is not one of {', '.join(names)}")
+        return given
+
+    return Named(parser=name, metavar=f"[{'|'.join(names)}]")

@@ -1,0 +1,51 @@
+"""Options and endings that the commands share."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from groundwire_index.errors import OperatorError
+from groundwire_index.scope import Scope, name_problem, version_problem
+
+Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]
+Repository = Annotated[str, typer.Option("--repository", "-r", help="The repository the index belongs to.")]
+Branch = Annotated[str, typer.Option("--branch", "-b", help="The branch the index belongs to.")]
+
+DEFAULT_DATA = Path("groundwire-data")
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+
+
+def checked_scope(repository: str, branch: str, version: str = "") -> Scope:
+    """A scope whose names are well formed; ends the command otherwise."""
+    for option, problem in (
+        (f"--repository {repository!r}", name_problem(repository)),
+        (f"--branch {branch!r}", name_problem(branch)),
+        (f"version {version!r}", version_problem(version) if version else None),
+    ):
+        if problem:
+            fail(f"{option} {problem}", EXIT_USAGE)
+    return Scope(repository, branch, version)
+
+
+def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
+    """Says on stderr why the command ends, and ends it."""
+    print(f"error: {message}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def failures_told(extra: str = "server") -> Iterator[None]:
+    """Turns what a user can mend into one line and an exit code; `extra` names what brings the libraries imported."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        fail(f'{error.name} is not installed; pip install "groundwire[{extra}]"', EXIT_USAGE)
+    except OperatorError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or 'the file system'}: {error.strerror or error}")

@@ -1,0 +1,1 @@
+"""The commands that read sources and write them."""

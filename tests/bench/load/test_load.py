@@ -1,0 +1,54 @@
+"""The load bench from end to end: the real programs, Envoy among them, on 200 nodes and for half a second a load."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.load.generator import Offered
+from bench.load.mix import MIX, offered_calls
+from bench.load.offered import read_offered, write_offered
+from bench.load.report import point
+from bench.load.routes import ROUTES
+from bench.speed.corpus import Corpus
+from bench.speed.systems import ROOT
+
+
+def run(*arguments: str | Path | float) -> None:
+    command = [sys.executable, "-m", "bench.load", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_mix_holds_each_kind_as_often_as_it_says(corpus: Corpus, tmp_path: Path) -> None:
+    calls = offered_calls(corpus)
+    assert len(calls) == sum(MIX.values()) * len(corpus.query_texts)
+    assert len([call for call in calls if call.method.endswith("/FetchNodeTexts")]) == MIX["fetch"] * 12
+    write_offered(tmp_path / "calls.jsonl", calls)
+    assert read_offered(tmp_path / "calls.jsonl") == calls
+
+
+def test_a_point_tells_refusals_from_failures() -> None:
+    ends = {"RESOURCE_EXHAUSTED": 2, "DEADLINE_EXCEEDED": 1}
+    told = point("direct", 10.0, 0, Offered(2.0, [1.0, 3.0, 2.0, 4.0, 5.0], [0.0, 0.5], ends))
+    assert (told.answered, told.refused, told.failed) == (2.5, 0.25, 0.125)
+    assert (told.percentiles[0], told.percentiles[-1]) == (3.0, 5.0)
+
+
+def test_no_answer_at_all_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="direct: no call was answered"):
+        point("direct", 10.0, 0, Offered(1.0, ends={"UNAVAILABLE": 3}))
+
+
+@pytest.mark.slow
+def test_latency_on_every_route(tmp_path: Path) -> None:
+    run("latency", "--out", tmp_path, "--nodes", 200, "--seconds", 0.5, "--callers", 2, "--share", 0.2, "--share", 0.5)
+    found: Any = json.loads((tmp_path / "load.json").read_text(encoding="utf-8"))
+    assert [one["route"] for one in found["closed"]] == list(ROUTES)
+    assert [one["route"] for one in found["open"]] == [*ROUTES, *ROUTES]
+    assert not [one for one in (*found["closed"], *found["open"]) if one["failed"]]
+    assert (tmp_path / "load.md").read_text(encoding="utf-8").startswith("**")
+    assert (tmp_path / "load.png").read_bytes().startswith(b"\x89PNG")

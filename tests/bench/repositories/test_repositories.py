@@ -1,0 +1,394 @@
+"""Tables of questions and relations, what answers a place, and the figures that follow."""
+
+import io
+import json
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import pytest
+
+import bench.repositories
+from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
+from bench.repositories.check import check_set
+from bench.repositories.commits import MOST_FILES, is_source
+from bench.repositories.declarations import declares
+from bench.repositories.figures import Evidence, Found, FoundFiles, evidence_of, files_found_by, found_by
+from bench.repositories.graphify import read_graph
+from bench.repositories.indexing import read_export
+from bench.repositories.places import Piece, answers, lies_in_file
+from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, ids_of, measure_relations
+from bench.repositories.report import BASELINE, SetFigures, grids
+from bench.repositories.tables import (
+    Change,
+    Place,
+    Question,
+    Relation,
+    Revision,
+    TableError,
+    read_changes,
+    read_questions,
+    read_relations,
+    read_revision,
+    read_tables,
+)
+from bench.repositories.wire import rankings
+from groundwire_client import (
+    ExpandDebug,
+    ExpandDependencyTreeResponse,
+    GroundwireClient,
+    IndexScope,
+    ReachedNode,
+    SearchHit,
+    SearchNodesResponse,
+    SearchType,
+)
+
+SETS = Path(bench.repositories.__file__).with_name("sets")
+BASKET, ORDER = Place("src/basket.py", "add"), Place("src/order.py", "Order")
+QUESTION = Question("Who adds?", ((BASKET, Place("src/cart.py", "put")), (ORDER,)))
+CHANGE = Change("Add to the basket twice", ("src/basket.py", "src/cart.py"))
+ADD = Piece("src/basket.py", "Basket.add", "def add(self): ...")
+OTHER = Piece("src/basket.py", "Basket.remove", "def remove(self): add()")
+ORDERS = Piece("src/order.py", "Order", "class Order: ...")
+
+
+def test_questions_have_places_and_places_have_alternatives(tmp_path: Path) -> None:
+    table = tmp_path / "questions.tsv"
+    table.write_text("1\tWho adds?\tsrc/basket.py#add|src/cart.py#put;src/order.py#Order\n\n2\tRead?\tREADME.md#\n")
+    assert read_questions(table) == [QUESTION, Question("Read?", ((Place("README.md", ""),),))]
+    assert QUESTION.primary == (BASKET, Place("src/cart.py", "put"))
+
+
+def test_relations_lead_from_one_place_to_another(tmp_path: Path) -> None:
+    table = tmp_path / "relations.tsv"
+    table.write_text("src/basket.py#add\tsrc/order.py#Order\tdirect call\twhen the basket is full\n")
+    assert read_relations(table) == [Relation((BASKET,), (ORDER,), "direct call")]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "is empty"),
+        ("1\tWho adds?\n", "questions.tsv:1: 2 columns"),
+        ("1\tWho adds?\ta#b\n2\tWho?\tbasket.py\n", "questions.tsv:2: 'basket.py' is no place"),
+        ("1\tWho adds?\t#add\n", "questions.tsv:1: '#add' is no place"),
+        ("1\tWho adds?\t ;\n", "questions.tsv:1: no place"),
+    ],
+)
+def test_a_table_that_breaks_a_rule_is_refused_with_the_line(tmp_path: Path, content: str, problem: str) -> None:
+    table = tmp_path / "questions.tsv"
+    table.write_text(content)
+    with pytest.raises(TableError, match=problem):
+        read_questions(table)
+
+
+def test_subjects_of_commits_have_files(tmp_path: Path) -> None:
+    table = tmp_path / "commits.tsv"
+    table.write_text("1\tAdd to the basket twice\tsrc/basket.py;src/cart.py\n")
+    assert read_changes(table) == [CHANGE]
+    table.write_text("1\tAdd to the basket twice\t;\n")
+    with pytest.raises(TableError, match=r"commits\.tsv:1: no file"):
+        read_changes(table)
+
+
+def test_a_set_may_have_subjects_of_commits_alone(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="questions"):
+        read_tables(tmp_path)
+    (tmp_path / "commits.tsv").write_text("1\tAdd to the basket twice\tsrc/basket.py;src/cart.py\n")
+    tables = read_tables(tmp_path)
+    assert (tables.questions, tables.relations, tables.changes) == ([], [], [CHANGE])
+    (tmp_path / "questions.tsv").write_text("1\tRead?\tREADME.md#\n")
+    assert len(read_tables(tmp_path).questions) == 1
+
+
+def test_a_revision_says_what_a_set_is_made_of(tmp_path: Path) -> None:
+    file = tmp_path / "REVISION"
+    file.write_text("shop/shop 12ab MIT\nsrc\n:(exclude)src/gen\n")
+    assert read_revision(file) == Revision("shop/shop", "12ab", "MIT", ("src", ":(exclude)src/gen"))
+    file.write_text("shop/shop 12ab MIT\n")
+    assert read_revision(file).pathspecs == (".",)
+    file.write_text("")
+    with pytest.raises(TableError, match="REVISION:1: '': write repository, commit and licence"):
+        read_revision(file)
+
+
+@pytest.mark.parametrize(
+    ("piece", "is_answer"),
+    [
+        (ADD, True),
+        (Piece("shop/src/basket.py", "shop.Basket.add", ""), True),
+        (Piece("other_src/basket.py", "Basket.add", ""), False),
+        (Piece("src/order.py", "Order.add", ""), False),
+        (OTHER, False),
+        (Piece("src/basket.py", "Basket", "class Basket:\n    def add(self): ..."), True),
+        (Piece("src/basket.py", "Basket.address", "def address(self): ..."), False),
+        (Piece("src/cart.py", "put", ""), True),
+    ],
+)
+def test_a_piece_answers_that_lies_in_the_file_and_is_or_declares_the_symbol(piece: Piece, is_answer: bool) -> None:
+    assert answers(piece, QUESTION.primary) is is_answer
+
+
+def test_every_piece_of_a_file_answers_the_file() -> None:
+    assert answers(OTHER, (Place("basket.py", ""),))
+    assert lies_in_file(OTHER, QUESTION.primary)
+    assert not lies_in_file(ORDERS, QUESTION.primary)
+
+
+@pytest.mark.parametrize("symbol", ["Shop.Basket<T>.Add", "Shop.Basket.Add(int, List<Shop.Item>)", "Basket.Add<T>"])
+def test_type_parameters_and_arguments_are_no_part_of_a_name(symbol: str) -> None:
+    assert answers(Piece("Basket.cs", symbol, ""), (Place("Basket.cs", "Add"),))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_declared"),
+    [
+        ("a.py", "    async def name(x):", True),
+        ("a.py", "class name(Base):", True),
+        ("a.py", "name: int = 3", True),
+        ("a.py", "    name = Proxy()", True),
+        ("a.py", "    name=3,", False),
+        ("a.py", "    name: bool = True,", False),
+        ("a.py", "    self.name = 3", False),
+        ("a.py", "    return name(x)", False),
+        ("A.cs", "    private static Key name(string id) => id;", True),
+        ("A.cs", "    public Dictionary<string, int> name { get; set; }", True),
+        ("A.cs", "    public async Task<T> name<T>(T value)", True),
+        ("A.cs", "    public const int name = 3;", True),
+        ("A.cs", "public sealed record name(int Id);", True),
+        ("A.cs", "    public name(int id)", True),
+        ("A.cs", "    return name(id);", False),
+        ("A.cs", "    var x = await name(id);", False),
+        ("A.cs", "    await name(id);", False),
+        ("A.cs", "    Save(order, name(id));", False),
+        ("A.cs", "    // see name(id)", False),
+        ("A.cs", "using Shop.name;", False),
+        ("a.ts", "export const name = 3", True),
+        ("a.ts", "  function name() {", True),
+        ("a.ts", "  name() {", True),
+        ("a.ts", "  name<T>(id: number, then: (row: Row) => void): Promise<T> {", True),
+        ("a.ts", "  name(\n    id: number,\n    deep = false,\n  ): Promise<Row> {", True),
+        ("a.ts", "  private async name(id: number) {", True),
+        ("a.ts", "  name(id: number): Row;", True),
+        ("a.ts", "  name: (id: number) => Row;", True),
+        ("a.ts", "  name(id);", False),
+        ("a.ts", "  name(\n    id,\n  );", False),
+        ("a.ts", "  name(id, () => {", False),
+        ("a.ts", "  name(function () {", False),
+        ("a.ts", "  if (name(id)) {", False),
+        ("a.go", "func name(id int) error {", True),
+        ("a.go", "func (s *Store) name(id int) error {", True),
+        ("a.go", "func (*Store) name() {", True),
+        ("a.go", "func name[T any](id T) {", True),
+        ("a.go", "type name interface {", True),
+        ("a.go", "\tname(ctx context.Context, id int) (*Row, error)", True),
+        ("a.go", "\tname = 30 * time.Second", True),
+        ("a.go", "\tname string = 3", True),
+        ("a.go", "\t\tname = 3", False),
+        ("a.go", "\tname(ctx, id)", False),
+        ("a.go", "\treturn name(id)", False),
+        ("a.go", "\tdefer name(id)", False),
+        ("a.go", "\tgo name(id)", False),
+        ("a.go", "\tif name {", False),
+        ("a.go", "\tfor range name {", False),
+        ("a.go", "\tif row := name(id); row != nil {", False),
+        ("a.prisma", "model name {", True),
+        ("a.sh", "name() {", True),
+        ("a.sh", "name", False),
+        ("a.proto", "  rpc name (Request) returns (Reply);", True),
+        ("a.sql", "CREATE TABLE name (", True),
+        ("a.sql", 'create table if not exists "name" (', True),
+        ("a.sql", "CREATE UNIQUE INDEX `name` ON row (id);", True),
+        ("a.sql", "CREATE INDEX row_id ON name (id);", False),
+        ("a.sql", "INSERT INTO name (id)", False),
+        ("a.sql", "  FOREIGN KEY (a) REFERENCES name (id)", False),
+    ],
+)
+def test_a_declaration_is_told_by_the_look_of_its_line(path: str, text: str, is_declared: bool) -> None:
+    assert declares(f"first line\n{text}\nlast line\n", path, "name") is is_declared
+
+
+def test_every_place_of_a_set_is_looked_up_in_its_sources(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "source.tar.gz", "w:gz") as archive:
+        for name in ("shop/basket.py", "shop/tests/basket.py"):
+            archive.addfile(tarfile.TarInfo(name))
+        text = b"def add(): ..."
+        member = tarfile.TarInfo("shop/cart.py")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
+    (tmp_path / "questions.tsv").write_text("1\tWho adds?\tcart.py#add;cart.py#put\n2\tWhere?\tbasket.py#\n")
+    (tmp_path / "relations.tsv").write_text("shop/basket.py#\torder.py#\timport\tat the top\n")
+    (tmp_path / "commits.tsv").write_text("1\tPut into the cart\tshop/cart.py;cart.py\n")
+    assert check_set(tmp_path) == [
+        "question 1: cart.py#put: the file has no line that declares the symbol",
+        "question 2: basket.py#: 2 files have a path that ends so: write more of it, as in shop/basket.py",
+        "relation 1: order.py#: no file has a path that ends so",
+        "subject 1: cart.py: no file has this path",
+    ]
+
+
+@pytest.mark.parametrize("folder", sorted(SETS.iterdir()), ids=lambda folder: folder.name)
+def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
+    revision, tables = read_revision(folder / "REVISION"), read_tables(folder)
+    assert len(revision.commit) == 40
+    assert revision.pathspecs != (".",)
+    assert len(tables.changes) >= 20
+    assert all(1 <= len(change.paths) <= MOST_FILES for change in tables.changes)
+    assert all(is_source(path) for change in tables.changes for path in change.paths)
+    if tables.questions:
+        assert len(tables.questions) >= 20
+        assert len(tables.relations) >= 40
+
+
+def test_the_figures_of_a_ranking() -> None:
+    assert found_by([ADD, ORDERS], QUESTION) == Found(1.0, 1.0, 1.0, 1.0, 1.0)
+    assert found_by([OTHER, ORDERS, ADD], QUESTION) == Found(1.0, 1.0, 1.0, 1 / 3, 1.0)
+    assert found_by([ORDERS] * 5 + [ADD], QUESTION) == Found(0.0, 0.0, 0.5, 1 / 6, 1.0)
+    assert found_by([OTHER] * 10 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 1.0)
+    assert found_by([OTHER] * 50 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 0.0)
+    assert found_by([], QUESTION) == Found(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_the_figures_of_a_ranking_for_the_subject_of_a_commit() -> None:
+    cart = Piece("src/cart.py", "Cart", "class Cart: ...")
+    assert files_found_by([ADD, ORDERS], CHANGE) == FoundFiles(1.0, 1.0, 1.0)
+    assert files_found_by([ORDERS, cart], CHANGE) == FoundFiles(1.0, 1.0, 0.5)
+    assert files_found_by([ORDERS] * 5 + [cart], CHANGE) == FoundFiles(0.0, 1.0, 1 / 6)
+    assert files_found_by([ORDERS] * 10 + [ADD], CHANGE) == FoundFiles(0.0, 1.0, 0.0)
+    others = [Piece(f"src/{number}.py", "", "") for number in range(5)]
+    assert files_found_by([*others, ADD], CHANGE) == FoundFiles(0.0, 0.0, 1 / 6)
+    assert files_found_by([Piece("shop/src/cart.py", "", "")], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
+    assert files_found_by([], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
+
+
+def test_the_figures_of_evidence() -> None:
+    assert evidence_of([ORDERS], 12, 9, QUESTION) == Evidence(False, found=1, places=2, tokens=12, text_tokens=9)
+    assert evidence_of([ORDERS, ADD], 12, 9, QUESTION) == Evidence(True, found=2, places=2, tokens=12, text_tokens=9)
+
+
+def test_a_class_that_holds_a_method_does_not_stand_for_it() -> None:
+    whole = Piece("src/basket.py", "Basket", "class Basket:\n    def add(self): ...\n    size: int = 3")
+    nodes = {"class": whole, "add": ADD, "order": ORDERS}
+    assert ids_of(nodes, (BASKET,)) == ["add"]
+    assert ids_of(nodes, (Place("src/basket.py", "size"), ORDER)) == ["class", "order"]
+
+
+def test_relations_are_found_by_one_edge_or_by_two_ahead() -> None:
+    nodes = {"add": ADD, "other": OTHER, "order": ORDERS}
+    there, back = Relation((BASKET,), (ORDER,), "call"), Relation((ORDER,), (BASKET,), "call")
+    near = ahead_in_table({"add": ["order", "add"]})
+    assert measure_relations(near, nodes, [there, back]) == [
+        Reached("call", by_one=True, by_two=True),
+        Reached("call", by_one=False, by_two=False),
+    ]
+    far = ahead_in_table({"add": ["other"], "other": ["order"]})
+    assert measure_relations(far, nodes, [there]) == [Reached("call", by_one=False, by_two=True)]
+
+
+def test_the_server_says_what_lies_ahead_of_a_node() -> None:
+    walked = (
+        ReachedNode(id="add", depth=0),
+        ReachedNode(id="other", depth=1, parent_id="add"),
+        ReachedNode(id="order", depth=2, parent_id="other"),
+    )
+    client = create_autospec(GroundwireClient, instance=True)
+    client.expand.return_value = ExpandDependencyTreeResponse(
+        seed_ids=("add",),
+        nodes=walked,
+        edges=(),
+        debug=ExpandDebug(seed_count=1, expanded_count=3, edges_count=2, truncated=False, reason="ok"),
+        index="v1",
+    )
+    assert ahead_on_server(client, IndexScope(repository="shop", branch="main"))("add") == {"other": 1, "order": 2}
+    client.expand.assert_called_once_with(
+        IndexScope(repository="shop", branch="main"), ["add"], max_depth=2, max_nodes=2_000, edge_allowlist=["*"]
+    )
+
+
+def test_a_search_is_asked_for_fifty_nodes() -> None:
+    client = create_autospec(GroundwireClient, instance=True)
+    client.search.return_value = SearchNodesResponse(
+        hits=(SearchHit(id="order", score=2.0, rank=1), SearchHit(id="add", score=1.0, rank=2)), index="v1", exact=True
+    )
+    nodes = {"add": ADD, "order": ORDERS}
+    assert rankings(client, IndexScope(repository="shop", branch="main"), nodes)["bm25"]("Who adds?") == [ORDERS, ADD]
+    client.search.assert_called_once_with(
+        IndexScope(repository="shop", branch="main"), "Who adds?", search_type=SearchType.SEARCH_TYPE_BM25, top_k=50
+    )
+
+
+def test_an_export_gives_the_nodes_by_canonical_id(tmp_path: Path) -> None:
+    lines = [
+        {"type": "node", "kind": "py", "local_id": "a#add", "text": "def add", "path": "a", "symbol": "add"},
+        {"type": "node", "kind": "md", "local_id": "b", "text": "words"},
+        {"type": "edge", "from": "a#add", "to": "b", "edge_type": "Calls"},
+    ]
+    exported = tmp_path / "nodes.jsonl"
+    exported.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    nodes = {"shop::main::py::a#add": Piece("a", "add", "def add"), "shop::main::md::b": Piece("", "", "words")}
+    assert read_export(exported, "shop") == (nodes, 1)
+
+
+def test_a_graph_of_graphify_gives_symbols_and_edges(tmp_path: Path) -> None:
+    file = tmp_path / "graph.json"
+    nodes = [{"id": "x", "label": ".add()", "source_file": "a.py"}, {"id": "y", "label": "Order", "source_file": None}]
+    file.write_text(json.dumps({"nodes": nodes, "links": [{"source": "x", "target": "y", "relation": "calls"}]}))
+    graph = read_graph(file)
+    assert graph.nodes == {"x": Piece("a.py", "add", ""), "y": Piece("", "Order", "")}
+    assert graph.targets == {"x": ["y"]}
+
+
+def test_the_baseline_ranks_chunks_of_files(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "basket.py").write_text("# apples\n" * LINES + "# pears\n")
+    (tmp_path / "order.py").write_text("# cherries\n")
+    (tmp_path / "picture.bin").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "empty.py").write_text("\n")
+    chunks = chunks_of(tmp_path)
+    assert [chunk.path for chunk in chunks] == ["order.py", "src/basket.py", "src/basket.py"]
+    ranking = bm25_ranking(chunks, 50)("where are the pears?")
+    assert ranking[0] == chunks[2]
+    assert len(ranking) == 3
+
+
+def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
+    good, poor = Found(1.0, 1.0, 1.0, 1.0, 1.0), Found(0.0, 1.0, 0.0, 0.0, 1.0)
+    figures = SetFigures(
+        name="shop",
+        nodes=1_234,
+        edges=5,
+        index_seconds=1.25,
+        index_peak_bytes=3 << 20,
+        chunks=7,
+        rankings={"Query": [good, good], BASELINE: [poor, poor]},
+        changes={"Query": [], BASELINE: []},
+        evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
+        relations={"Groundwire": [Reached("call", True, True), Reached("use", False, True)]},
+    )
+    index, questions, differences, evidence, relations = grids([figures], 4_000)
+    assert index.rows == [["shop", "1,234", "5", "1.2", "3", "7"]]
+    assert questions.title == "shop: 2 questions, 1,234 nodes"
+    assert questions.rows[0] == ["Query", *["1.000"] * 5]
+    assert differences.rows == [
+        ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]],
+    ]
+    assert evidence.rows == [
+        ["shop", "evidence", "1 of 2 (0.50)", "2 of 4 (0.50)", "3,500", "4,001", "1 of 2", "0.88", "2,500", "1.40"]
+    ]
+    assert relations.rows == [["all", "2", "1", "2"], ["call", "1", "1", "1"], ["use", "1", "0", "1"]]
+
+
+def test_subjects_of_commits_are_counted_together_as_well_and_what_nobody_asked_has_no_table() -> None:
+    good, poor = FoundFiles(1.0, 1.0, 0.5), FoundFiles(0.0, 1.0, 0.0)
+    nothing: dict[str, list[Found]] = {"Query": [], BASELINE: []}
+    shop = SetFigures("shop", 12, 5, 1.0, 1, 7, nothing, {"Query": [good], BASELINE: [poor]}, {}, {"Groundwire": []})
+    till = replace(shop, name="till", changes={"Query": [poor] * 3, BASELINE: [poor] * 3})
+    _, of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
+    assert of_shop.title == "shop: 1 subjects of commits, 12 nodes"
+    assert of_till.rows == [["Query", "0.000", "1.000", "0.000"], [BASELINE, "0.000", "1.000", "0.000"]]
+    assert of_all.title == "all: 4 subjects of commits, 2 sets"
+    assert of_all.rows[0] == ["Query", "0.250", "1.000", "0.125"]
+    assert differences.rows[0][0] == "Query"
+    assert differences.rows[0][1].startswith("+0.250 [+0.000, ")

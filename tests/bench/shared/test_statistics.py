@@ -1,0 +1,81 @@
+"""Percentiles, against another way to write them down; the paired bootstrap, against distributions that are known."""
+
+from math import ceil, floor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.shared.statistics import Difference, paired_difference, times
+
+ROUNDS = st.lists(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=40), min_size=1, max_size=5)
+
+
+def interpolated(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low, high = ordered[floor(place)], ordered[ceil(place)]
+    return low + (high - low) * (place - floor(place))
+
+
+@given(ROUNDS)
+def test_percentiles_are_those_of_all_calls(rounds: list[list[float]]) -> None:
+    every = [value for one in rounds for value in one]
+    found = times(rounds)
+    assert found.calls == len(every)
+    for share, value in ((0.5, found.median), (0.95, found.p95), (0.99, found.p99)):
+        assert value == pytest.approx(interpolated(every, share))
+
+
+@given(ROUNDS)
+def test_the_best_is_the_lowest_median_of_a_round(rounds: list[list[float]]) -> None:
+    assert times(rounds).best == pytest.approx(min(interpolated(one, 0.5) for one in rounds))
+
+
+def test_a_single_call_is_all_its_percentiles() -> None:
+    found = times([[2.5]])
+    assert (found.calls, found.median, found.p95, found.p99, found.best) == (1, 2.5, 2.5, 2.5, 2.5)
+
+
+def test_the_same_difference_everywhere_leaves_no_doubt() -> None:
+    assert paired_difference(np.full(50, 0.75), np.full(50, 0.5)) == Difference(0.25, 0.25, 0.25)
+
+
+def test_two_queries_may_both_be_drawn_to_either_side() -> None:
+    """Means 0, 1/2 and 1 have probabilities 1/4, 1/2, 1/4: the interval is all of it."""
+    assert paired_difference(np.array([1.0, 1.0]), np.array([0.0, 1.0])) == Difference(0.5, 0.0, 1.0)
+
+
+def test_pairs_matter_not_spreads() -> None:
+    """Values vary wildly from query to query, their difference does not."""
+    values = np.random.default_rng(1).random(200)
+    found = paired_difference(values + 0.01, values)
+    assert found.low == pytest.approx(0.01)
+    assert found.high == pytest.approx(0.01)
+
+
+def test_many_queries_approach_the_normal_interval() -> None:
+    differences = np.random.default_rng(2).normal(0.1, 0.5, 400)
+    found = paired_difference(differences, np.zeros(400))
+    half = 1.959964 * differences.std() / np.sqrt(400)
+    assert found.mean == differences.mean()
+    assert found.low == pytest.approx(differences.mean() - half, abs=0.002)
+    assert found.high == pytest.approx(differences.mean() + half, abs=0.002)
+
+
+def test_coverage_of_a_skewed_difference_is_that_of_all_resamples() -> None:
+    """Three queries have 27 equally likely resamples; their quantiles are the interval."""
+    values = np.array([0.0, 0.1, 1.0])
+    means = np.sort([(a + b + c) / 3 for a in values for b in values for c in values])
+    found = paired_difference(values, np.zeros(3))
+    assert found.low == pytest.approx(means[0])
+    assert found.high == pytest.approx(means[-1])
+
+
+def test_the_same_values_give_the_same_interval() -> None:
+    values, baseline = np.random.default_rng(3).random((2, 100))
+    assert paired_difference(values, baseline) == paired_difference(values, baseline)
+    forth, back = paired_difference(values, baseline), paired_difference(baseline, values)
+    assert back.low == pytest.approx(-forth.high)
+    assert back.high == pytest.approx(-forth.low)
