@@ -71,7 +71,7 @@ def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
 Request = Callable[[Asked, AccessContext], Message]
 
 
-@pytest.mark.parametrize("visibility", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
+@pytest.mark.parametrize("lifecycle", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
 @pytest.mark.parametrize(
     "access", [AccessContext(), AccessContext(acl_tags_any=[FINANCE_TAG])], ids=["public", "other"]
 )
