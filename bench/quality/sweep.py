@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 
+import numpy as np
 from rich.progress import track
 
 from bench.quality.evaluation import canonical_ids
@@ -25,10 +26,11 @@ from groundwire_client import (
     StageScores,
     choice,
 )
-from groundwire_server.domain.query_fusion import by_lead, by_range
+from groundwire_server.domain.candidates import Floats
+from groundwire_server.domain.fusion import by_lead, by_range
 from groundwire_server.domain.query_parameters import QueryDefaults
 
-Normaliser = Callable[[Sequence[float | None]], list[float]]
+Normaliser = Callable[[Floats], Floats]
 
 RETRIEVERS = (Retriever.RETRIEVER_DENSE, Retriever.RETRIEVER_BM25_CODE, Retriever.RETRIEVER_BM25_PROSE)
 DENSE_WEIGHTS = tuple(step / 20 for step in range(8, 21))
@@ -36,10 +38,10 @@ CODE_SHARE = 0.6
 """Of what the dense retriever leaves; the rest is the prose retriever's."""
 
 
-def by_maximum(scores: Sequence[float | None]) -> list[float]:
+def by_maximum(scores: Floats) -> Floats:
     """`score / highest`: the plain way, to compare with."""
-    highest = max((score for score in scores if score is not None), default=0.0)
-    return [0.0 if score is None or highest <= 0.0 else score / highest for score in scores]
+    highest = scores.max(initial=0.0)
+    return scores / highest if highest > 0.0 else np.zeros(len(scores))
 
 
 LEXICAL: Mapping[str, Normaliser] = {"by lead": by_lead, "by maximum": by_maximum}
@@ -115,7 +117,10 @@ def _score(stages: StageScores, retriever: Retriever.ValueType) -> float | None:
 
 def _normalised(pool: Pool, lexical: Normaliser) -> list[list[float]]:
     dense, *others = pool.columns
-    return [by_range(dense), *(lexical(column) for column in others)]
+    # NaN stands for a candidate without a vector.
+    found = [by_range(np.asarray(dense, dtype=np.float64))]
+    found += [lexical(np.asarray(column, dtype=np.float64)) for column in others]
+    return [column.tolist() for column in found]
 
 
 def _ndcg(pool: Pool, columns: Sequence[Sequence[float]], dense_weight: float) -> float:

@@ -63,7 +63,7 @@ def _cells(
             cells.append(ABSENT)
             continue
         nearest, spent = _timed(partial(_nearest, vectors, mask, limits), queries)
-        found[name] = [{hit.row for hit in one.hits} for one in nearest]
+        found[name] = [{*one.hits.rows.tolist()} for one in nearest]
         cells.append(spent)
     _, exact, likely = _PATHS
     recalls = [len(a & b) / len(a) for a, b in zip(found[exact], found[likely], strict=True)]

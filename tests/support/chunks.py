@@ -17,12 +17,12 @@ from groundwire_index.nodes.node import CONTAINS, Edge, JsonValue, Node, NodeAcc
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext, may_see
-from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Source
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.search import Filter, MetadataCondition
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.filter_oracle import passes
+from support.told import Asked
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -169,10 +169,10 @@ def filters(draw: st.DrawFn, most_fields: int = 2) -> Filter:
 
 
 candidate_searches = st.builds(
-    CandidateSearch,
+    Asked,
     query=st.sampled_from(["getUser", "Users.getUsrById", "tax", "users and invoices", "set_user() tax tax id", "the"]),
     query_vector=st.sampled_from([unit_vector(np.asarray(vector)) for vector in VECTORS[:4]]),
-    sources=st.just(frozenset()) | st.frozensets(st.sampled_from(Source)),
+    retrievers=st.just(frozenset()) | st.frozensets(st.sampled_from(Retriever)),
     dense_limit=st.integers(1, 5),
     lexical_limit=st.integers(1, 5),
     min_similarity=st.sampled_from([None, 0.0, 0.15, 0.5, 0.9]),

@@ -26,10 +26,10 @@ def engine_over(
 ) -> RetrievalEngine:
     """An engine without boosts, in its default settings."""
     return RetrievalEngine(
-        indexes=Indexes(backend, backend, override_tags),
+        indexes=Indexes(backend, override_tags),
         query_vectors=query_vectors_of(embedders),
         rerankers=rerankers,
-        query_settings=QuerySettings(rerankers.codebert, CorpusBoosts(())),
+        query_settings=QuerySettings(CorpusBoosts(())),
         limits=Limits(),
     )
 

@@ -2,7 +2,7 @@
 
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, RankingParameters, Source
+from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, RankingParameters, Retriever
 from groundwire_server.domain.query_result import RetrieveMeta, Routing
 from support.conversions import NOW
 
@@ -12,11 +12,11 @@ META = RetrieveMeta(
     took_ms=1.75,
     query_class=QueryClass.MIXED,
     fusion=FusionMode.WEIGHTED,
-    weights=((Source.DENSE, 0.7), (Source.BM25_CODE, 0.2), (Source.TRIGRAM, 0.1)),
+    weights=((Retriever.DENSE, 0.7), (Retriever.BM25_CODE, 0.2), (Retriever.TRIGRAM, 0.1)),
     parameters=PARAMETERS,
     ranking=RankingParameters(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
     matches_returned=1,
-    list_lengths=((Source.DENSE, 9), (Source.BM25_CODE, 8), (Source.TRIGRAM, 0)),
+    list_lengths=((Retriever.DENSE, 9), (Retriever.BM25_CODE, 8), (Retriever.TRIGRAM, 0)),
     lexical_candidates=7,
     fused_candidates=6,
     deleted_matches_blocked=2**40,

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from groundwire_server.backends.embedded import dense, search
+from groundwire_server.backends.embedded import retrieval
 from groundwire_server.backends.embedded.semantic import Band, PathLimits, rank_by_similarity
 
 DIRECT = PathLimits(direct_rows=1 << 30, exact_rows=1 << 30, bands=())
@@ -22,6 +22,5 @@ PATHS = (DIRECT, BYTES, SIGNS, NARROW_SIGNS)
 def taking(limits: PathLimits) -> Iterator[None]:
     """Every search of the embedded backend goes by these limits."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (search, dense):
-            patch.setattr(module, "rank_by_similarity", partial(rank_by_similarity, limits=limits))
+        patch.setattr(retrieval, "rank_by_similarity", partial(rank_by_similarity, limits=limits))
         yield

@@ -1,54 +1,33 @@
 """The only doors to search, texts and the graph.
 
-The engine opens a snapshot for one caller and one index version and asks only that. Access is bound when the
-snapshot is opened, so no later call can forget it; an implementation must answer as if hidden nodes did not exist.
+The engine opens a snapshot for one caller, one index version and one filter and asks only that. Access, lifecycle and
+filter are bound when the snapshot is opened, so no later call can forget them; an implementation must answer as if
+hidden nodes did not exist.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, CandidateSearch
+from groundwire_server.domain.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import Direction, Expansion
 from groundwire_server.domain.grants import Scopes
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.neighbourhood import Neighbourhood
 from groundwire_server.domain.paths import Paths
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter, SearchResult, SearchType
+from groundwire_server.domain.search import Filter, NodeLabel
 from groundwire_server.domain.texts import StoredText, TextSize
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from groundwire_index.store.manifest import VectorSpace
-    from groundwire_server.domain.neighbourhood import Neighbourhood
-
-
-class Resemblance(Protocol):
-    """How much each of n nodes resembles the others."""
-
-    def __call__(self, place: int, /) -> "NDArray[np.float64]":
-        """Given the place of one, its cosine similarity to each [n]; 0 where one is hidden or has no vector."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class BackendSearch:
-    """One search of one list or of both fused; already validated. `query_vector` is a unit vector, None without one."""
-
-    search_type: SearchType
-    query: str
-    query_vector: "NDArray[np.float64] | None"
-    top_k: int
-    rrf_k: int
-    filter: Filter
-    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +61,13 @@ class PathSearch:
     min_confidence: float = 0.0
 
 
-class RetrievalSnapshot(Protocol):
-    """One index version as one caller may see it."""
+class Snapshot(Protocol):
+    """One index version as one caller sees it, for the nodes that pass a filter; what is said of all nodes means these.
+
+    Rows are as in `domain.candidates`. A row that was not given out for this caller and filter may be refused with
+    PermissionError, a defect. Every method takes all that is asked at a time, since each may be a round trip; what was
+    read once may be remembered for as long as the snapshot lives. All are deterministic.
+    """
 
     @property
     def index(self) -> str:
@@ -91,86 +75,93 @@ class RetrievalSnapshot(Protocol):
         ...
 
     @property
-    def vector_space(self) -> "VectorSpace | None":
+    def vector_space(self) -> VectorSpace | None:
         """What a query's vector must be of; None for an index without vectors."""
         ...
 
-    def narrowed(self, filter_: Filter) -> "RetrievalSnapshot":
-        """The same version as if the nodes that do not pass the filter were hidden.
+    @property
+    def retrievers(self) -> frozenset[Retriever]:
+        """The retrievers that the index has what it takes for."""
+        ...
 
-        Searches have a filter of their own, which leaves their statistics as they are; they are not narrowed by this.
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        ...
+
+    def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+        """What the asked retrievers, which the index has, propose.
+
+        A filter narrows the lists and changes no statistics of words: these count every node that the caller sees.
+        Raises PreconditionError when the words of the index were made by another tokeniser.
         """
         ...
 
-    def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
-        """Ranked hits; deterministic. Raises PreconditionError when the index lacks what the search needs."""
+    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
+        """How many deleted nodes would be candidates were they active; 0 for a snapshot that has deleted ones."""
         ...
 
-    def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
-        """What several sources propose; deterministic. Raises PreconditionError when the index lacks a named source."""
+    def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
+        """For each row [m] the query's code tokens that the node holds, sorted and distinct."""
         ...
 
-    def neighbourhood(self, ids: Sequence[str]) -> "Neighbourhood":
-        """The confident edges among visible nodes, in the order of `ids`, which ascend; see `domain.neighbourhood`."""
+    def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """The rows of those ids that are there, in the order of the ids."""
         ...
 
-    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
-        """The visible ones among `ids`, texts included."""
+    def ids(self, rows: Positions) -> list[str]:
+        """The ids of rows [m]."""
         ...
 
-    def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
-        """How much the nodes resemble each other; None without vectors."""
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """What hits say of rows [m]."""
         ...
 
-    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """For each id the visible nodes that contain it, sorted by id; ids without any are left out."""
+    def nodes(self, rows: Positions) -> list[Node]:
+        """The nodes of rows [m], texts included."""
         ...
 
-    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """For each id the visible chunks next to it in its document, the one before first; at most two."""
+    def texts(self, rows: Positions) -> list[StoredText]:
+        """The texts of rows [m], without what else a node has."""
+        ...
+
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """The sizes of the texts of rows [m]; reads no text."""
+        ...
+
+    def vectors(self, rows: Positions) -> NDArray[np.float64]:
+        """The unit vectors [m, dimension] of rows [m], zeros for a node without one. The index has vectors."""
+        ...
+
+    def neighbourhood(self, rows: Positions) -> Neighbourhood:
+        """The confident edges of rows [m], which ascend, among all nodes that the caller sees, filter or not."""
+        ...
+
+    def parents(self, rows: Positions) -> list[Positions]:
+        """For each row [m] the nodes that contain it, ascending."""
+        ...
+
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        """For each row [m] the chunks next to it in its document, the one before first; at most two."""
         ...
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-        """The neighbourhood of each service, sorted by name, over edges both ends of which are visible."""
-        ...
-
-    def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
-        """The sizes of the visible ones among `ids`."""
-        ...
-
-    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
-        """The texts of the visible ones among `ids`."""
-        ...
-
-
-class RetrievalBackend(Protocol):
-    """Search and texts."""
-
-    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> RetrievalSnapshot:
-        """The pinned or the active version. Raises NotFoundError, PreconditionError."""
-        ...
-
-
-class GraphSnapshot(Protocol):
-    """The dependency graph of one index version as one caller may see it."""
-
-    def narrowed(self, filter_: Filter) -> "GraphSnapshot":
-        """The same graph as if the nodes that do not pass the filter, and their edges, were hidden."""
+        """The neighbourhood of each service, sorted by name, over edges between nodes."""
         ...
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """Breadth-first neighbourhood within the walk's limits; deterministic."""
+        """Breadth-first neighbourhood within the walk's limits."""
         ...
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """The shortest paths within the search's limits; deterministic."""
+        """The shortest paths within the search's limits."""
         ...
 
 
-class GraphProvider(Protocol):
-    """The unified dependency graph."""
+class Backend(Protocol):
+    """Search, texts and the graph."""
 
-    def open_graph(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> GraphSnapshot:
+    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> Snapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
         ...
 

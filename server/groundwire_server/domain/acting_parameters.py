@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_server.domain.query import LEXICAL_SOURCES, Freshness, FusionMode, RankingParameters, Source
+from groundwire_server.domain.query import LEXICAL_RETRIEVERS, Freshness, FusionMode, RankingParameters, Retriever
 from groundwire_server.domain.query_parameters import EffectiveParameters
 from groundwire_server.domain.ranking import Ranking, Traits
 
@@ -27,14 +27,14 @@ class ActingParameters:
 def acting_parameters(
     parameters: EffectiveParameters,
     fusion: FusionMode,
-    sources: Sequence[Source],
+    retrievers: Sequence[Retriever],
     *,
     diversified: bool,
     freshened: bool,
 ) -> ActingParameters:
-    """What acted where `sources` were asked, the matches `diversified`, and a dated conversation `freshened`."""
-    dense, trigram = Source.DENSE in sources, Source.TRIGRAM in sources
-    lexical = any(source in sources for source in LEXICAL_SOURCES)
+    """What acted where `retrievers` were asked, the matches `diversified`, and a dated conversation `freshened`."""
+    dense, trigram = Retriever.DENSE in retrievers, Retriever.TRIGRAM in retrievers
+    lexical = any(retriever in retrievers for retriever in LEXICAL_RETRIEVERS)
     weighted = fusion is FusionMode.WEIGHTED and dense and lexical
     return ActingParameters(
         top_k=parameters.top_k,
@@ -50,13 +50,13 @@ def acting_parameters(
     )
 
 
-def acting_ranking(ranking: Ranking, asked: Traits, sources: Sequence[Source]) -> RankingParameters:
-    """The weights above 0 and the factors below 1 that the sources give something to act on.
+def acting_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
+    """The weights above 0 and the factors below 1 that the retrievers give something to act on.
 
     A factor for what the question, by `asked`, is about does not act.
     """
     acting = RankingParameters(
-        file_weight=_weight(ranking.file_weight) if Source.BM25_CODE in sources else None,
+        file_weight=_weight(ranking.file_weight) if Retriever.BM25_CODE in retrievers else None,
         test_factor=_factor(ranking.test_factor),
         generated_factor=_factor(ranking.generated_factor),
         prose_factor=_factor(ranking.prose_factor),

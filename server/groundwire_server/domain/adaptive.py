@@ -1,49 +1,49 @@
-"""Which sources count how much for which query: the weights of an adaptive fusion."""
+"""Which retrievers count how much for which query: the weights of an adaptive fusion."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from groundwire_server.domain.query import QueryClass, Source
+from groundwire_server.domain.query import QueryClass, Retriever
 
-ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Source, float]] = {
+ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
     QueryClass.IDENTIFIER: {
-        Source.DENSE: 0.05,
-        Source.BM25_CODE: 0.2,
-        Source.BM25_NLP: 0.05,
-        Source.TRIGRAM: 0.7,
+        Retriever.DENSE: 0.05,
+        Retriever.BM25_CODE: 0.2,
+        Retriever.BM25_NLP: 0.05,
+        Retriever.TRIGRAM: 0.7,
     },
     QueryClass.QUOTED: {
-        Source.DENSE: 0.1,
-        Source.BM25_CODE: 0.6,
-        Source.BM25_NLP: 0.15,
-        Source.TRIGRAM: 0.15,
+        Retriever.DENSE: 0.1,
+        Retriever.BM25_CODE: 0.6,
+        Retriever.BM25_NLP: 0.15,
+        Retriever.TRIGRAM: 0.15,
     },
     QueryClass.PATH: {
-        Source.DENSE: 0.05,
-        Source.BM25_CODE: 0.2,
-        Source.BM25_NLP: 0.05,
-        Source.TRIGRAM: 0.7,
+        Retriever.DENSE: 0.05,
+        Retriever.BM25_CODE: 0.2,
+        Retriever.BM25_NLP: 0.05,
+        Retriever.TRIGRAM: 0.7,
     },
     QueryClass.NATURAL_LANGUAGE: {
-        Source.DENSE: 0.75,
-        Source.BM25_CODE: 0.15,
-        Source.BM25_NLP: 0.1,
-        Source.TRIGRAM: 0.0,
+        Retriever.DENSE: 0.75,
+        Retriever.BM25_CODE: 0.15,
+        Retriever.BM25_NLP: 0.1,
+        Retriever.TRIGRAM: 0.0,
     },
     QueryClass.MIXED: {
-        Source.DENSE: 0.4,
-        Source.BM25_CODE: 0.3,
-        Source.BM25_NLP: 0.1,
-        Source.TRIGRAM: 0.2,
+        Retriever.DENSE: 0.4,
+        Retriever.BM25_CODE: 0.3,
+        Retriever.BM25_NLP: 0.1,
+        Retriever.TRIGRAM: 0.2,
     },
 }
-"""Each row is for a query that asks every source. How the rows were chosen is told in `docs/quality.md`."""
+"""Each row is for a query that asks every retriever. How the rows were chosen is told in `docs/quality.md`."""
 
 
-def adaptive_weights(query_class: QueryClass, sources: Sequence[Source]) -> tuple[tuple[Source, float], ...]:
-    """The weights of the asked sources, in the order of `sources`, scaled to sum to 1; equal where all would be 0."""
-    weights = [ADAPTIVE_WEIGHTS[query_class][source] for source in sources]
+def adaptive_weights(query_class: QueryClass, retrievers: Sequence[Retriever]) -> tuple[tuple[Retriever, float], ...]:
+    """The weights of the asked retrievers, in their order, scaled to sum to 1; equal where all would be 0."""
+    weights = [ADAPTIVE_WEIGHTS[query_class][retriever] for retriever in retrievers]
     total = fsum(weights)
     if total == 0.0:
-        return tuple((source, 1.0 / len(sources)) for source in sources)
-    return tuple((source, weight / total) for source, weight in zip(sources, weights, strict=True))
+        return tuple((retriever, 1.0 / len(retrievers)) for retriever in retrievers)
+    return tuple((retriever, weight / total) for retriever, weight in zip(retrievers, weights, strict=True))

@@ -1,11 +1,11 @@
 """What a candidate gains by its neighbours in the graph that are candidates too."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.domain.candidates import Floats
 from groundwire_server.domain.ranking import shares_of_best
 
 CONFIDENT = 0.8
@@ -26,12 +26,12 @@ class Neighbourhood:
     degrees: NDArray[np.int64]
 
 
-def neighbour_gains(scores: Sequence[float], neighbourhood: Neighbourhood) -> list[float]:
+def neighbour_gains(scores: Floats, neighbourhood: Neighbourhood) -> Floats:
     """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
 
     The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
     with many neighbours, of which some always match, gains less by each.
     """
     near, far = neighbourhood.ends
-    gathered = np.bincount(near, neighbourhood.confidences * np.asarray(scores, np.float64)[far], minlength=len(scores))
-    return shares_of_best((gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1))).tolist())
+    gathered = np.bincount(near, neighbourhood.confidences * scores[far], minlength=len(scores))
+    return shares_of_best(gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1)))

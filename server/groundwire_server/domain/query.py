@@ -10,7 +10,7 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.search import DEFAULT_RRF_K, Filter
 
 
-class Source(Enum):
+class Retriever(Enum):
     """A list of candidates."""
 
     DENSE = "dense"
@@ -23,8 +23,8 @@ class Source(Enum):
     """Trigram similarity of the query's names to a node's, in (0, 1]."""
 
 
-LEXICAL_SOURCES = tuple(source for source in Source if source is not Source.DENSE)
-"""The sources that read words and names."""
+LEXICAL_RETRIEVERS = tuple(retriever for retriever in Retriever if retriever is not Retriever.DENSE)
+"""The retrievers that read words and names."""
 
 
 class FusionMode(Enum):
@@ -47,7 +47,7 @@ class QueryClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridParameters:
-    """What the sources and the fusion go by; None takes the default of `domain.query_parameters.QueryDefaults`."""
+    """What the retrievers and the fusion go by; None takes the default of `domain.query_parameters.QueryDefaults`."""
 
     alpha: float | None = None
     min_sim: float | None = None
@@ -61,7 +61,7 @@ class HybridParameters:
 
 @dataclass(frozen=True, slots=True)
 class RankingParameters:
-    """What changes a candidate's score besides the sources; None takes the default of `domain.ranking`.
+    """What changes a candidate's score besides the retrievers; None takes the default of `domain.ranking`.
 
     See `groundwire.v1.RankingParameters` for what each does. All lie in [0, 1].
     """
@@ -95,7 +95,7 @@ class Freshness:
 class QueryRequest:
     """A query as the caller asked it.
 
-    `top_k` overrides `hybrid.top_k`. Empty `sources` means every source that the index has. Without a `fusion` it is
+    `top_k` overrides `hybrid.top_k`. Empty `retrievers` means every one that the index has. Without a `fusion` it is
     WEIGHTED where `hybrid.alpha` is given, else ADAPTIVE. `now` is the time that freshness counts from;
     `freshness_half_life_days` and `freshness_weight` take the server's defaults where they are None. `process`,
     `doc_class` and `workflow_id` choose a rule of the server's routing and do nothing else. `not_found_when_empty`
@@ -113,7 +113,7 @@ class QueryRequest:
     process: str = ""
     doc_class: str = ""
     workflow_id: str = ""
-    sources: tuple[Source, ...] = ()
+    retrievers: tuple[Retriever, ...] = ()
     fusion: FusionMode | None = None
     rrf_k: int = DEFAULT_RRF_K
     rerank: bool = False

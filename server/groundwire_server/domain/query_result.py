@@ -6,7 +6,7 @@ from datetime import datetime
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
+from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Retriever
 from groundwire_server.domain.texts import SkipReason
 
 
@@ -106,11 +106,11 @@ class RetrieveMeta:
     took_ms: float
     query_class: QueryClass
     fusion: FusionMode
-    weights: tuple[tuple[Source, float], ...]
+    weights: tuple[tuple[Retriever, float], ...]
     parameters: ActingParameters
     ranking: RankingParameters
     matches_returned: int
-    list_lengths: tuple[tuple[Source, int], ...]
+    list_lengths: tuple[tuple[Retriever, int], ...]
     lexical_candidates: int
     fused_candidates: int
     deleted_matches_blocked: int

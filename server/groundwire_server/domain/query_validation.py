@@ -6,7 +6,7 @@ from dataclasses import asdict
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.filter_validation import check_filter
-from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, RankingParameters, Source
+from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, RankingParameters, Retriever
 from groundwire_server.domain.query_parameters import given_limits
 from groundwire_server.domain.validation import Violations, check_scope
 
@@ -24,7 +24,7 @@ def check_query(request: QueryRequest, fusion: FusionMode, bounds: limits.Limits
     if request.budget_tokens is not None:
         violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
     _check_routing(request, violations)
-    _check_sources(request, violations)
+    _check_retrievers(request, violations)
     if fusion is FusionMode.RRF:
         violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
     _check_freshness(request, violations)
@@ -75,12 +75,14 @@ def _check_routing(request: QueryRequest, violations: Violations) -> None:
             violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
 
 
-def _check_sources(request: QueryRequest, violations: Violations) -> None:
-    for position, source in enumerate(request.sources):
-        if source in request.sources[:position]:
-            violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {source.name}; name it once")
-    if request.query_vector and request.sources and Source.DENSE not in request.sources:
-        violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense source; drop it or ask it")
+def _check_retrievers(request: QueryRequest, violations: Violations) -> None:
+    for position, retriever in enumerate(request.retrievers):
+        if retriever in request.retrievers[:position]:
+            violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
+    if request.query_vector and request.retrievers and Retriever.DENSE not in request.retrievers:
+        violations.add(
+            "query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense retriever; drop it or ask it"
+        )
     violations.need_direction("query_vector", request.query_vector)
 
 

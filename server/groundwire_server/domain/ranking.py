@@ -1,4 +1,4 @@
-"""What changes a candidate's score besides the sources: its file, what kind of text it is, its neighbours, repetition.
+"""What changes a candidate's score besides the retrievers: its file, its kind of text, its neighbours, repetition.
 
 A question about a repository is answered by a place in it. The words of the question stand in the whole file rather
 than in the member that answers; tests, prose and fragments repeat the words of what they are about; what answers is
@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from heapq import heapify, heappop, heappush
 
+import numpy as np
+
+from groundwire_server.domain.candidates import NO_FILE, Floats, NodeColumns
 from groundwire_server.domain.query import QueryClass, RankingParameters
 
 PROSE_PREFIX = "DOC_"
@@ -62,12 +65,11 @@ _DEFAULTS: Mapping[QueryClass, Ranking] = {
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What kind of text a candidate is."""
+    """What kinds of text a question is about."""
 
     is_test: bool = False
     is_generated: bool = False
     is_prose: bool = False
-    is_fragment: bool = False
 
 
 def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
@@ -75,48 +77,48 @@ def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Rank
     return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
 
 
-def trait_factor(traits: Traits, asked: Traits, ranking: Ranking) -> float:
-    """The product of the factors of what the text is and the question, by `asked`, is not about."""
-    factor = 1.0
-    if traits.is_test and not asked.is_test:
-        factor *= ranking.test_factor
-    if traits.is_generated and not asked.is_generated:
-        factor *= ranking.generated_factor
-    if traits.is_prose and not asked.is_prose:
-        factor *= ranking.prose_factor
-    return factor * ranking.fragment_factor if traits.is_fragment else factor
+def trait_factors(columns: NodeColumns, asked: Traits, ranking: Ranking) -> Floats:
+    """For each candidate [n] the product of the factors of what its text is and the question is not about."""
+    prose_types = np.asarray([name.startswith(PROSE_PREFIX) for name in columns.corpus_types], dtype=np.bool_)
+    factors = np.ones(len(columns.is_test))
+    if not asked.is_test:
+        factors[columns.is_test] *= ranking.test_factor
+    if not asked.is_generated:
+        factors[columns.is_generated] *= ranking.generated_factor
+    if not asked.is_prose:
+        factors[prose_types[columns.corpus_codes]] *= ranking.prose_factor
+    factors[columns.char_counts < FRAGMENT_CHARS] *= ranking.fragment_factor
+    return factors
 
 
-def shares_of_best(scores: Sequence[float]) -> list[float]:
+def shares_of_best(scores: Floats) -> Floats:
     """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
-    highest = max(scores, default=0.0)
-    return [score / highest if highest > 0.0 else 0.0 for score in scores]
+    highest = scores.max(initial=0.0)
+    return scores / highest if highest > 0.0 else np.zeros(len(scores))
 
 
-def spread_out(
-    scores: Sequence[float], files: Sequence[int | None], factor: float, count: int
-) -> list[tuple[int, float]]:
-    """The positions of the best `count` items, each with `factor` to the power of the better items of its file.
+def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, count: int) -> list[tuple[int, float]]:
+    """The places of the best `count` items, each with `factor` to the power of the better items of its file.
 
-    Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. None is no file.
+    Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. NO_FILE is no file.
     """
     nearest: dict[int, int] = {}
     following: dict[int, int] = {}
-    for position in reversed(range(len(files))):
-        file = files[position]
-        if file is not None:
+    for place in reversed(range(len(files))):
+        file = files[place]
+        if file != NO_FILE:
             if file in nearest:
-                following[position] = nearest[file]
-            nearest[file] = position
+                following[place] = nearest[file]
+            nearest[file] = place
     # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
-    first = [position for position, file in enumerate(files) if file is None or nearest[file] == position]
-    waiting = [(-scores[position], position, 0) for position in first]
+    first = [place for place, file in enumerate(files) if file == NO_FILE or nearest[file] == place]
+    waiting = [(-scores[place], place, 0) for place in first]
     heapify(waiting)
     chosen: list[tuple[int, float]] = []
     while waiting and len(chosen) < count:
-        _, position, better = heappop(waiting)
-        chosen.append((position, factor**better))
-        if position in following:
-            after = following[position]
+        _, place, better = heappop(waiting)
+        chosen.append((place, factor**better))
+        if place in following:
+            after = following[place]
             heappush(waiting, (-scores[after] * factor ** (better + 1), after, better + 1))
     return chosen

@@ -114,6 +114,17 @@ class LegScore:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeLabel:
+    """What a hit says of its node; see `Node`."""
+
+    id: str
+    symbol: str
+    location: Location
+    is_test: bool
+    is_generated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 

@@ -1,9 +1,13 @@
 """The engine: the actions and the query over indexes. Thread-safe; knows no transport."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+import numpy as np
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.domain.candidates import Positions
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.expansion_validation import check_expand
@@ -58,9 +62,9 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        graph = self.indexes.open_graph(request).narrowed(request.filter)
+        snapshot = self.indexes.open(request)
         with stage("walk"):
-            return graph.expand(walk, checkpoint)
+            return snapshot.expand(walk, checkpoint)
 
     @holding_interpreter()
     def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
@@ -77,34 +81,47 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        graph = self.indexes.open_graph(request).narrowed(request.filter)
+        snapshot = self.indexes.open(request)
         with stage("paths"):
-            return graph.find_paths(search, checkpoint)
+            return snapshot.find_paths(search, checkpoint)
 
     @holding_interpreter()
     def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        snapshot = self.indexes.open(request).narrowed(request.filter)
+        snapshot = self.indexes.open(request)
         with stage("pack"):
             candidates = prioritize(request.seed_ids, request.nodes, request.mode)
-            sizes = snapshot.text_sizes([candidate.id for candidate in candidates])
+            rows = snapshot.rows([candidate.id for candidate in candidates])
+            sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
             checkpoint()
             budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
             packing = pack(candidates, sizes, budget)
         with stage("texts"):
-            texts = snapshot.fetch_texts([candidate.id for candidate in packing.chosen])
+            texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))
         checkpoint()
         fetched = tuple(
-            FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, texts[chosen.id])
-            for chosen in packing.chosen
+            FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
+            for chosen, text in zip(packing.chosen, texts, strict=True)
         )
         return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
 
     @holding_interpreter()
     def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
-        return run_query(request, self.indexes, self.query_vectors, self.query_settings, self.limits, checkpoint)
+        return run_query(
+            request,
+            self.indexes,
+            self.query_vectors,
+            self.rerankers.codebert,
+            self.query_settings,
+            self.limits,
+            checkpoint,
+        )
+
+
+def _positions(rows: Collection[int]) -> Positions:
+    return np.fromiter(rows, dtype=np.int64, count=len(rows))
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from groundwire_index.scope import Scope
-from groundwire_server.backends.interface import GraphProvider, GraphSnapshot, RetrievalBackend, RetrievalSnapshot
+from groundwire_server.backends.interface import Backend, Snapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import stage
+from groundwire_server.domain.search import Filter
 
 ANY_CALLER = "*"
 
@@ -20,33 +21,24 @@ class _Request(Protocol):
     def access(self) -> AccessContext: ...
     @property
     def lifecycle(self) -> Lifecycle: ...
+    @property
+    def filter(self) -> Filter: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
     """What is indexed. Callers who hold one of `lifecycle_override_acl_tags` may ask for deleted nodes; `*` among them
     means everyone.
-
-    Both methods raise PermissionDeniedError, NotFoundError and PreconditionError.
     """
 
-    backend: RetrievalBackend
-    graph: GraphProvider
+    backend: Backend
     lifecycle_override_acl_tags: frozenset[str]
 
-    def open(self, request: _Request) -> RetrievalSnapshot:
-        """The version that a request asks for search or texts."""
-        self._check_lifecycle(request)
-        with stage("open"):
-            return self.backend.open(request.scope, request.access, request.lifecycle)
+    def open(self, request: _Request) -> Snapshot:
+        """The version that a request asks, for the nodes that it asks about.
 
-    def open_graph(self, request: _Request) -> GraphSnapshot:
-        """The version whose graph a request asks for."""
-        self._check_lifecycle(request)
-        with stage("open"):
-            return self.graph.open_graph(request.scope, request.access, request.lifecycle)
-
-    def _check_lifecycle(self, request: _Request) -> None:
+        Raises PermissionDeniedError, NotFoundError and PreconditionError.
+        """
         tags = self.lifecycle_override_acl_tags
         allowed = ANY_CALLER in tags or not tags.isdisjoint(request.access.acl_tags_any)
         if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
@@ -55,3 +47,5 @@ class Indexes:
                 f"lifecycle {request.lifecycle.name} is not granted to you; ask for ACTIVE",
                 {"field": "lifecycle"},
             )
+        with stage("open"):
+            return self.backend.open(request.scope, request.access, request.lifecycle, request.filter)

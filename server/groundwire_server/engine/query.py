@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.interface import RetrievalSnapshot
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.acting_parameters import acting_parameters, acting_ranking
-from groundwire_server.domain.candidates import Candidates, CandidateSearch
+from groundwire_server.domain.candidates import Candidates, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query import LEXICAL_SOURCES, FusionMode, QueryClass, QueryRequest, Source
+from groundwire_server.domain.query import LEXICAL_RETRIEVERS, FusionMode, QueryClass, QueryRequest, Retriever
 from groundwire_server.domain.query_class import classify
 from groundwire_server.domain.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
 from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
@@ -24,20 +24,27 @@ from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
-from groundwire_server.engine.query_ranking import asked_traits, ranked_by_surroundings, spread_over_files
-from groundwire_server.engine.query_stages import (
+from groundwire_server.engine.rerank import Reranker, configured
+from groundwire_server.engine.retrieval import check_held, vector_of
+from groundwire_server.engine.stages import (
     Ranked,
+    asked_traits,
     boost,
     diversified,
     freshen,
     fuse,
     fusion_weights,
+    ranked_by_surroundings,
     rerank,
+    spread_over_files,
 )
-from groundwire_server.engine.rerank import Reranker, configured
-from groundwire_server.engine.retrieval import Asked, query_vector
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
+_ADVICE = {
+    Retriever.DENSE: "send no query_vector and ask other retrievers",
+    Retriever.BM25_CODE: "ask other retrievers",
+    Retriever.BM25_NLP: "ask other retrievers",
+}
 _PACKAGED = QueryDefaults()
 
 
@@ -48,7 +55,6 @@ class QuerySettings:
     Of the rules of `routing` the first that matches counts. `defaults` are what absent parameters take.
     """
 
-    reranker: Reranker | None
     boosts: CorpusBoosts
     routing: tuple[RoutingRule, ...] = ()
     defaults: QueryDefaults = _PACKAGED
@@ -56,7 +62,7 @@ class QuerySettings:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How one query is run: everything that is settled before the sources answer. `request` is as `rule` changed it."""
+    """How one query is run: everything that is settled before retrieval. `request` is as `rule` changed it."""
 
     request: QueryRequest
     rule: RoutingRule
@@ -71,19 +77,19 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What the sources and the stages gave."""
+    """What the retrievers and the stages gave."""
 
-    candidates: Candidates
-    weights: tuple[tuple[Source, float], ...]
+    weights: tuple[tuple[Retriever, float], ...]
     fused_count: int
-    freshened: bool
-    ranked: list[Ranked]
+    deleted_blocked: int
+    ranked: Ranked
 
 
 def run_query(
     request: QueryRequest,
     indexes: Indexes,
     query_vectors: QueryVectors,
+    reranker: Reranker | None,
     settings: QuerySettings,
     limits: Limits,
     checkpoint: Checkpoint,
@@ -93,25 +99,27 @@ def run_query(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
     what the checkpoint raises.
     """
-    plan = _plan(request, settings, limits)
+    plan = _plan(request, reranker, settings, limits)
     time = OwnTime()
     snapshot = indexes.open(plan.request)
-    vector = _vector(plan.request, snapshot, query_vectors, checkpoint)
-    outcome = _ranked(plan, vector, snapshot, time, checkpoint)
-    if request.not_found_when_empty and not outcome.ranked:
+    retrievers = _asked(plan.request, snapshot)
+    check_held(snapshot, retrievers, _ADVICE)
+    vector = vector_of(plan.request, snapshot, query_vectors, checkpoint) if Retriever.DENSE in retrievers else None
+    checkpoint()
+    outcome = _ranked(plan, _retrieval(plan, retrievers, vector), snapshot, time, checkpoint)
+    if request.not_found_when_empty and not len(outcome.ranked.order):
         names = replace(plan.request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
-        surroundings = QueryContext(snapshot.narrowed(plan.request.filter), plan.request).surround(outcome.ranked)
-    meta = _meta(plan, outcome, surroundings, time.milliseconds)
+        surroundings = QueryContext(snapshot, plan.request).surround(outcome.ranked)
+    meta = _meta(plan, outcome, surroundings, snapshot.vector_space, time.milliseconds)
     return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
 
 
-def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Plan:
+def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, limits: Limits) -> _Plan:
     rule = rule_for(request, settings.routing)
     fusion = settled_fusion(request, rule)
     check_query(request, fusion, limits)
-    reranker = configured(settings.reranker) if request.rerank else None
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     request = routed(request, rule)
     return _Plan(
@@ -123,39 +131,45 @@ def _plan(request: QueryRequest, settings: QuerySettings, limits: Limits) -> _Pl
         asked=asked_traits(request.query, rules),
         query_class=query_class,
         rules=rules,
-        reranker=reranker,
+        reranker=configured(reranker) if request.rerank else None,
     )
 
 
-def _vector(
-    request: QueryRequest, snapshot: RetrievalSnapshot, query_vectors: QueryVectors, checkpoint: Checkpoint
-) -> NDArray[np.float64] | None:
-    """The query's vector, None where the dense source is not asked. Who sends a vector names that source by it."""
-    if request.sources:
-        is_asked = Source.DENSE in request.sources
-    else:
-        is_asked = snapshot.vector_space is not None or bool(request.query_vector)
-    if not is_asked:
-        return None
-    asked = Asked(request.query, request.query_vector, request.access)
-    return query_vector(asked, snapshot, query_vectors, "send no query_vector and ask other sources", checkpoint)
+def _asked(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
+    """The retrievers that are named, or every one that the index has, in the order of their enum.
+
+    Who names none and sends a vector names the dense one by it.
+    """
+    asked = set(request.retrievers or snapshot.retrievers)
+    if request.query_vector:
+        asked.add(Retriever.DENSE)
+    return tuple(retriever for retriever in Retriever if retriever in asked)
 
 
-def _ranked(
-    plan: _Plan,
-    vector: NDArray[np.float64] | None,
-    snapshot: RetrievalSnapshot,
-    time: OwnTime,
-    checkpoint: Checkpoint,
-) -> _Outcome:
+def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[np.float64] | None) -> Retrieval:
+    parameters = plan.parameters
+    return Retrieval(
+        query=plan.request.query,
+        query_vector=vector,
+        limits={
+            retriever: parameters.vec_limit if retriever is Retriever.DENSE else parameters.lex_limit
+            for retriever in retrievers
+        },
+        min_similarity=parameters.min_sim,
+        trigram_threshold=parameters.trgm_limit,
+        scores_files=plan.ranking.file_weight > 0.0,
+    )
+
+
+def _ranked(plan: _Plan, search: Retrieval, snapshot: Snapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:
     request, parameters = plan.request, plan.parameters
-    with stage("sources"):
-        candidates = snapshot.find_candidates(_candidate_search(plan, vector), checkpoint)
-    time.add(candidates.milliseconds)
+    with time.stage("retrieve"):
+        candidates = snapshot.retrieve(search, checkpoint)
+        deleted_blocked = snapshot.count_deleted(search, checkpoint)
     with time.stage("fusion"):
-        weights = fusion_weights(plan.fusion, plan.query_class, parameters, candidates.sources)
+        weights = fusion_weights(plan.fusion, plan.query_class, parameters, tuple(candidates.by_retriever))
         ranked = fuse(candidates, plan.fusion, weights, parameters)
-    fused_count = len(ranked)
+    fused_count = len(ranked.order)
     checkpoint()
     with time.stage("ranking"):
         ranked = ranked_by_surroundings(ranked, plan.asked, plan.ranking, snapshot)
@@ -165,44 +179,33 @@ def _ranked(
             ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.reranker, checkpoint)
     with time.stage("freshness"):
         ranked = freshen(ranked, request.now, parameters.freshness)
-        freshened = any(entry.freshness is not None for entry in ranked)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
-    diversifies = _diversifies(parameters, candidates)
+    diversifies = _diversifies(parameters, snapshot.vector_space)
     with time.stage("spread"):
-        count = len(ranked) if diversifies else parameters.top_k
+        count = len(ranked.order) if diversifies else parameters.top_k
         ranked = spread_over_files(ranked, plan.ranking.repeat_factor, count)
     if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
-    return _Outcome(candidates, weights, fused_count, freshened, ranked)
+    return _Outcome(weights, fused_count, deleted_blocked, ranked)
 
 
-def _candidate_search(plan: _Plan, vector: NDArray[np.float64] | None) -> CandidateSearch:
-    return CandidateSearch(
-        query=plan.request.query,
-        query_vector=vector,
-        sources=frozenset(plan.request.sources),
-        dense_limit=plan.parameters.vec_limit,
-        lexical_limit=plan.parameters.lex_limit,
-        min_similarity=plan.parameters.min_sim,
-        trigram_threshold=plan.parameters.trgm_limit,
-        scores_files=plan.ranking.file_weight > 0.0,
-        filter=plan.request.filter,
-    )
+def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> bool:
+    return parameters.diversify_strength > 0 and space is not None
 
 
-def _diversifies(parameters: EffectiveParameters, candidates: Candidates) -> bool:
-    return parameters.diversify_strength > 0 and candidates.has_vectors
-
-
-def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: float) -> RetrieveMeta:
-    request, candidates = plan.request, outcome.candidates
+def _meta(
+    plan: _Plan, outcome: _Outcome, surroundings: Surroundings, space: VectorSpace | None, took_ms: float
+) -> RetrieveMeta:
+    request, candidates = plan.request, outcome.ranked.candidates
+    lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
+    searched = space if Retriever.DENSE in lengths else None
     return RetrieveMeta(
         routing=Routing(
             profile=plan.rule.name,
-            embedder=candidates.embedder,
-            vector_space_id=candidates.vector_space_id,
+            embedder=searched.embedder if searched else "",
+            vector_space_id=searched.fingerprint if searched else "",
             process=request.process,
             doc_class=request.doc_class,
             collection_ids=request.filter.collection_ids,
@@ -215,16 +218,16 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
         parameters=acting_parameters(
             plan.parameters,
             plan.fusion,
-            candidates.sources,
-            diversified=_diversifies(plan.parameters, candidates),
-            freshened=outcome.freshened,
+            tuple(lengths),
+            diversified=_diversifies(plan.parameters, space),
+            freshened=outcome.ranked.freshness is not None,
         ),
-        ranking=acting_ranking(plan.ranking, plan.asked, candidates.sources),
+        ranking=acting_ranking(plan.ranking, plan.asked, tuple(lengths)),
         matches_returned=sum(match.rank > 0 for match in surroundings.matches),
-        list_lengths=candidates.list_lengths,
+        list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),
         fused_candidates=outcome.fused_count,
-        deleted_matches_blocked=candidates.deleted_blocked,
+        deleted_matches_blocked=outcome.deleted_blocked,
         visibility_effective=request.lifecycle,
         boost_rules=tuple(sorted(rule.name for rule in plan.rules)),
         now=request.now,
@@ -235,8 +238,9 @@ def _meta(plan: _Plan, outcome: _Outcome, surroundings: Surroundings, took_ms: f
 
 
 def _lexical_count(candidates: Candidates) -> int:
-    """Distinct candidates that a source other than the dense one proposed."""
-    return sum(
-        any((score := item.of(source)) is not None and score.rank is not None for source in LEXICAL_SOURCES)
-        for item in candidates.items
-    )
+    """Distinct candidates that a retriever other than the dense one listed."""
+    listed = np.zeros(len(candidates), dtype=np.bool_)
+    for retriever, found in candidates.by_retriever.items():
+        if retriever in LEXICAL_RETRIEVERS:
+            listed |= found.ranks > 0
+    return int(np.count_nonzero(listed))

@@ -1,15 +1,21 @@
 """What stands around the matches of a query: their texts, parents, neighbours and services, as far as there is room."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+
+import numpy as np
 
 from groundwire_index.nodes.node import Node
-from groundwire_server.backends.interface import RetrievalSnapshot
-from groundwire_server.domain.query import QueryRequest, Source
+from groundwire_server.backends.interface import Snapshot
+from groundwire_server.domain.candidates import Floats, Positions
+from groundwire_server.domain.query import QueryRequest, Retriever
 from groundwire_server.domain.query_result import Match, ParentText, ServiceContext, StageScores
 from groundwire_server.domain.texts import SkipReason
-from groundwire_server.engine.query_stages import Ranked
 from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
+from groundwire_server.engine.stages import Ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +31,22 @@ class Surroundings:
     used_tokens: int
 
 
+class _Found(NamedTuple):
+    """A node of the answer, the rows of the nodes that contain it, and their ids."""
+
+    row: int
+    node: Node
+    parents: tuple[int, ...]
+    parent_ids: tuple[str, ...]
+
+
 class QueryContext:
     """Fills one response: first every match, then services, texts, parents and neighbours while there is room.
 
     The request is as the routing rule changed it.
     """
 
-    def __init__(self, snapshot: RetrievalSnapshot, request: QueryRequest) -> None:
+    def __init__(self, snapshot: Snapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
         self._room = ResponseRoom(request)
@@ -40,30 +55,38 @@ class QueryContext:
         self._charged: set[str] = set()
         self._spent_tokens = 0
 
-    def surround(self, ranked: Sequence[Ranked]) -> Surroundings:
+    def surround(self, ranked: Ranked) -> Surroundings:
         """The matches for the final list, in its order."""
-        nodes = self._snapshot.nodes([entry.id for entry in ranked])
-        parent_ids = self._snapshot.parents([entry.id for entry in ranked])
-        kept = [entry for entry in ranked if self._fits(nodes[entry.id], parent_ids.get(entry.id, ()))]
-        services = self._services([nodes[entry.id] for entry in kept]) if self._request.expand_graph else ()
-        texts = {entry.id: self._text(nodes[entry.id]) for entry in kept}
-        parents = self._parents([entry.id for entry in kept], parent_ids)
+        found = self._found(ranked.rows)
+        kept = [(one, position) for one, position in zip(found, ranked.order.tolist(), strict=True) if self._fits(one)]
+        matched = [one for one, _ in kept]
+        services = self._services(matched) if self._request.expand_graph else ()
+        texts = [self._text(one.node) for one in matched]
+        parents = self._parents(matched)
         matches = [
             Match(
-                node=nodes[entry.id],
-                text=texts[entry.id],
+                node=one.node,
+                text=text,
                 rank=rank,
-                scores=_stage_scores(entry),
-                parent_ids=parent_ids.get(entry.id, ()),
-                parents=parents.get(entry.id, ()),
+                scores=_stage_scores(ranked, position),
+                parent_ids=one.parent_ids,
+                parents=inside,
             )
-            for rank, entry in enumerate(kept, start=1)
+            for rank, ((one, position), text, inside) in enumerate(zip(kept, texts, parents, strict=True), start=1)
         ]
-        neighbors = self._neighbors([entry.id for entry in kept], parent_ids) if self._request.include_neighbors else []
+        neighbors = self._neighbors(matched, found) if self._request.include_neighbors else []
         return Surroundings((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
-    def _fits(self, node: Node, parent_ids: Sequence[str]) -> bool:
-        return self._take(node_bytes(node) + sum(map(string_bytes, parent_ids)))
+    def _found(self, rows: Positions) -> list[_Found]:
+        parents = [inside.tolist() for inside in self._snapshot.parents(rows)]
+        ids = iter(self._snapshot.ids(_array(chain.from_iterable(parents))))
+        return [
+            _Found(row, node, tuple(inside), tuple(islice(ids, len(inside))))
+            for row, node, inside in zip(rows.tolist(), self._snapshot.nodes(rows), parents, strict=True)
+        ]
+
+    def _fits(self, found: _Found) -> bool:
+        return self._take(node_bytes(found.node) + sum(map(string_bytes, found.parent_ids)))
 
     def _text(self, node: Node) -> str | SkipReason:
         """The text if budget and room hold it; one that is there already takes no more of the budget.
@@ -86,71 +109,80 @@ class QueryContext:
         self._truncated = self._truncated or not fits
         return fits
 
-    def _services(self, nodes: Sequence[Node]) -> tuple[ServiceContext, ...]:
-        names = sorted({node.service_name for node in nodes if node.service_name})
+    def _services(self, found: Sequence[_Found]) -> tuple[ServiceContext, ...]:
+        names = sorted({one.node.service_name for one in found if one.node.service_name})
         contexts = self._snapshot.service_contexts(names)
         return tuple(context for context in contexts if self._take(context_bytes(context)))
 
-    def _parents(
-        self, ids: Sequence[str], parent_ids: Mapping[str, tuple[str, ...]]
-    ) -> dict[str, tuple[ParentText, ...]]:
-        """The parents of each node, in the order of `ids`; none unless they are asked for."""
+    def _parents(self, found: Sequence[_Found]) -> list[tuple[ParentText, ...]]:
+        """The parents of each node; none unless they are asked for."""
         if not self._request.include_parents:
-            return {}
-        wanted = dict.fromkeys(parent for id_ in ids for parent in parent_ids.get(id_, ()))
-        nodes = self._snapshot.nodes(list(wanted))
-        return {
-            id_: tuple(
+            return [()] * len(found)
+        wanted = dict.fromkeys(chain.from_iterable(one.parents for one in found))
+        nodes = dict(zip(wanted, self._snapshot.nodes(_array(wanted)), strict=True))
+        return [
+            tuple(
                 ParentText(nodes[parent], self._text(nodes[parent]))
-                for parent in parent_ids.get(id_, ())
+                for parent in one.parents
                 if self._take(node_bytes(nodes[parent]))
             )
-            for id_ in ids
-        }
+            for one in found
+        ]
 
-    def _neighbors(self, match_ids: Sequence[str], parent_ids: Mapping[str, tuple[str, ...]]) -> list[Match]:
+    def _neighbors(self, matches: Sequence[_Found], ranked: Sequence[_Found]) -> list[Match]:
         """What stands beside the matches; a whole stands around its part, not beside it."""
-        excluded = {*match_ids, *(id_ for ids in parent_ids.values() for id_ in ids)}
-        beside: dict[str, str] = {}
-        for match_id, ids in self._snapshot.neighbors(match_ids).items():
-            for id_ in ids:
-                beside.setdefault(id_, match_id)
-        wanted = [id_ for id_ in beside if id_ not in excluded]
-        nodes = self._snapshot.nodes(wanted)
-        parents_beside = self._snapshot.parents(wanted)
-        kept = [id_ for id_ in wanted if self._fits(nodes[id_], parents_beside.get(id_, ()))]
-        texts = {id_: self._text(nodes[id_]) for id_ in kept}
-        parents = self._parents(kept, parents_beside)
+        excluded = {one.row for one in matches}.union(*(one.parents for one in ranked))
+        beside: dict[int, str] = {}
+        for match, rows in zip(matches, self._snapshot.adjacent(_array(one.row for one in matches)), strict=True):
+            for row in rows.tolist():
+                beside.setdefault(row, match.node.id)
+        kept = [one for one in self._found(_array(row for row in beside if row not in excluded)) if self._fits(one)]
+        texts = [self._text(one.node) for one in kept]
         return [
             Match(
-                node=nodes[id_],
-                text=texts[id_],
+                node=one.node,
+                text=text,
                 rank=0,
                 scores=None,
-                parent_ids=parents_beside.get(id_, ()),
-                parents=parents.get(id_, ()),
-                neighbor_of=beside[id_],
+                parent_ids=one.parent_ids,
+                parents=parents,
+                neighbor_of=beside[one.row],
             )
-            for id_ in kept
+            for one, text, parents in zip(kept, texts, self._parents(kept), strict=True)
         ]
 
 
-def _stage_scores(entry: Ranked) -> StageScores:
+def _array(rows: Iterable[int]) -> Positions:
+    return np.fromiter(rows, dtype=np.int64)
+
+
+def _stage_scores(ranked: Ranked, position: int) -> StageScores:
+    by_retriever = ranked.candidates.by_retriever
     dense, bm25_code, bm25_nlp, trigram = (
-        None if score is None else score.score for score in map(entry.candidate.of, Source)
+        _at(by_retriever[retriever].scores if retriever in by_retriever else None, position) for retriever in Retriever
+    )
+    kind_factor, boost, repeat_factor = (
+        1.0 if column is None else float(column[position])
+        for column in (ranked.kind_factor, ranked.boost, ranked.repeat_factor)
     )
     return StageScores(
         dense=dense,
         bm25_code=bm25_code,
         bm25_nlp=bm25_nlp,
         trigram=trigram,
-        fused=entry.fused,
-        file=entry.file,
-        kind_factor=entry.kind_factor,
-        graph=entry.graph,
-        rerank=entry.rerank,
-        freshness=entry.freshness,
-        boost=entry.boost,
-        repeat_factor=entry.repeat_factor,
-        final=entry.final,
+        fused=float(ranked.fused[position]),
+        file=_at(ranked.file, position),
+        kind_factor=kind_factor,
+        graph=_at(ranked.graph, position),
+        rerank=_at(ranked.rerank, position),
+        freshness=_at(ranked.freshness, position),
+        boost=boost,
+        repeat_factor=repeat_factor,
+        final=float(ranked.final[position]),
     )
+
+
+def _at(column: Floats | None, position: int) -> float | None:
+    """The score of one candidate; None where there is none."""
+    score = math.nan if column is None else float(column[position])
+    return None if math.isnan(score) else score

@@ -8,9 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_server.backends.interface import Snapshot
+from groundwire_server.domain.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.query import Retriever
 
 DEFAULT_WIDEN_FACTOR = 6
 
@@ -72,6 +77,24 @@ def configured(reranker: Reranker | None) -> Reranker:
             Reason.RERANKER_NOT_CONFIGURED, "this server has no reranker; configure one or drop `rerank`"
         )
     return reranker
+
+
+def rerank_scores(
+    query: str,
+    candidates: Candidates,
+    positions: Positions,
+    snapshot: Snapshot,
+    reranker: Reranker,
+    checkpoint: Checkpoint,
+) -> Floats:
+    """The reranker's scores [m] of the candidates at some positions [m]."""
+    dense = candidates.by_retriever.get(Retriever.DENSE)
+    similarities = np.zeros(len(positions)) if dense is None else np.nan_to_num(dense.scores[positions])
+    texts = snapshot.texts(candidates.rows[positions])
+    read = [
+        RerankCandidate(text.text, similarity) for text, similarity in zip(texts, similarities.tolist(), strict=True)
+    ]
+    return np.asarray(reranker.scores(query, read, checkpoint), dtype=np.float64)
 
 
 def _coverage(wanted: set[str], text: str) -> float:

@@ -1,36 +1,52 @@
-"""The first stage of a search and of a query: what is asked of an index, and the vector to ask it with."""
+"""The first stage of a search and of a query: what an index must have, and the vector to ask it with."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.interface import RetrievalSnapshot
+from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.query import Retriever
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a caller looks for: words, and a vector of its own, which is empty when the words are to be embedded."""
-
-    query: str
-    query_vector: Sequence[float]
-    access: AccessContext
+_NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
+    Retriever.DENSE: (Reason.VECTORS_MISSING, "no vectors"),
+    Retriever.BM25_CODE: (Reason.LEXICAL_MISSING, "no BM25 artifacts"),
+    Retriever.BM25_NLP: (Reason.LEXICAL_MISSING, "no BM25 artifacts of prose"),
+}
 
 
-def query_vector(
-    asked: Asked, snapshot: RetrievalSnapshot, query_vectors: QueryVectors, advice: str, checkpoint: Checkpoint
-) -> NDArray[np.float64]:
-    """The unit vector to compare an index's vectors with.
+class _Request(Protocol):
+    @property
+    def query(self) -> str: ...
+    @property
+    def query_vector(self) -> tuple[float, ...]: ...
+    @property
+    def access(self) -> AccessContext: ...
 
-    Raises as `QueryVectors.vector` does, and PreconditionError with the advice for an index without vectors.
+
+def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapping[Retriever, str]) -> None:
+    """Raises PreconditionError, with the advice, for the first of the retrievers that the index cannot be asked by."""
+    for retriever in retrievers:
+        if retriever not in snapshot.retrievers:
+            reason, lacks = _NEEDED[retriever]
+            message = f"index {snapshot.index!r} has {lacks}; {advice[retriever]}"
+            raise PreconditionError(reason, message, {"active_index": snapshot.index})
+
+
+def vector_of(
+    request: _Request, snapshot: Snapshot, query_vectors: QueryVectors, checkpoint: Checkpoint
+) -> NDArray[np.float64] | None:
+    """The unit vector of what a request asks, in the space of an index; None for an index without vectors.
+
+    Raises as `QueryVectors.vector` does.
     """
     space = snapshot.vector_space
     if space is None:
-        message = f"index {snapshot.index!r} has no vectors; {advice}"
-        raise PreconditionError(Reason.VECTORS_MISSING, message, {"active_index": snapshot.index})
-    return query_vectors.vector(asked.query, asked.query_vector, asked.access, space, snapshot.index, checkpoint)
+        return None
+    own = request.query_vector
+    return query_vectors.vector(request.query, own, request.access, space, snapshot.index, checkpoint)

@@ -1,17 +1,52 @@
-"""SearchNodes: one backend search, and for a rerank the texts of its candidates."""
+"""SearchNodes: the first stages of the one way that a query goes on: retrieve, fuse, and rerank where that is asked."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from groundwire_server.backends.interface import BackendSearch, RetrievalSnapshot
+import numpy as np
+
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_server.backends.interface import Snapshot
+from groundwire_server.domain.candidates import Candidates, Floats, Positions, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.fusion import best_first_by_ranks, reciprocal_rank_fusion
+from groundwire_server.domain.limits import MAX_MATCHED_TOKENS, Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.search import Leg, LegScore, Rerank, SearchHit, SearchRequest, SearchResult, SearchType
+from groundwire_server.domain.query import Retriever
+from groundwire_server.domain.search import (
+    Leg,
+    LegScore,
+    Rerank,
+    SearchDebug,
+    SearchHit,
+    SearchPath,
+    SearchRequest,
+    SearchResult,
+    SearchType,
+)
 from groundwire_server.domain.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.rerank import RerankCandidate, Reranker, Rerankers, configured
-from groundwire_server.engine.retrieval import Asked, query_vector
+from groundwire_server.engine.rerank import Reranker, Rerankers, configured, rerank_scores
+from groundwire_server.engine.retrieval import check_held, vector_of
 from groundwire_server.query_embedding.query_vectors import QueryVectors
+
+_RETRIEVERS: Mapping[SearchType, tuple[Retriever, ...]] = {
+    SearchType.SEMANTIC: (Retriever.DENSE,),
+    SearchType.BM25: (Retriever.BM25_CODE,),
+    SearchType.HYBRID: (Retriever.BM25_CODE, Retriever.DENSE),
+}
+_ADVICE = {Retriever.DENSE: "search it with BM25", Retriever.BM25_CODE: "search it semantically"}
+_LEGS = {Retriever.DENSE: Leg.SEMANTIC, Retriever.BM25_CODE: Leg.BM25}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """Candidates with the scores [n] that they are answered with, and their positions, best first."""
+
+    candidates: Candidates
+    scores: Floats
+    order: Positions
+    reranked: bool = False
 
 
 def search_nodes(
@@ -27,32 +62,23 @@ def search_nodes(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
     what the checkpoint raises.
     """
-    search_type = check_search(request, limits)
+    retrievers = _RETRIEVERS[check_search(request, limits)]
     snapshot = indexes.open(request)
     reranker = _reranker(request.rerank, rerankers)
-    vector = None
-    if search_type is not SearchType.BM25:
-        asked = Asked(request.query, request.query_vector, request.access)
-        vector = query_vector(asked, snapshot, query_vectors, "search it with BM25", checkpoint)
-    backend_search = BackendSearch(
-        search_type=search_type,
-        query=request.query,
-        query_vector=vector,
-        top_k=request.top_k * (reranker.widen_factor if reranker else 1),
-        rrf_k=request.rrf_k,
-        filter=request.filter,
-        explain=request.explain,
-    )
-    with stage("search"):
-        result = snapshot.search(backend_search, checkpoint)
-    if reranker is None:
-        return result
-    checkpoint()
-    with stage("rerank"):
-        hits = _rerank(request.query, result.hits, snapshot, reranker, checkpoint)
-    return replace(
-        result, hits=tuple(_place(hit, rank, request.explain) for rank, hit in enumerate(hits[: request.top_k], 1))
-    )
+    check_held(snapshot, retrievers, _ADVICE)
+    vector = vector_of(request, snapshot, query_vectors, checkpoint) if Retriever.DENSE in retrievers else None
+    depth = request.top_k * (reranker.widen_factor if reranker else 1)
+    with stage("retrieve"):
+        found = snapshot.retrieve(Retrieval(request.query, vector, dict.fromkeys(retrievers, depth)), checkpoint)
+    ranked = _fused(found, request.rrf_k, depth)
+    if reranker is not None:
+        checkpoint()
+        with stage("rerank"):
+            ranked = _reranked(request.query, ranked, snapshot, reranker, checkpoint)
+    ranked = replace(ranked, order=ranked.order[: request.top_k])
+    hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
+    debug = _debug(request, found, snapshot) if request.explain else None
+    return SearchResult(tuple(hits), snapshot.index, found.exact, debug)
 
 
 def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
@@ -63,20 +89,61 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
     return configured(rerankers.codebert)
 
 
-def _rerank(
-    query: str,
-    hits: tuple[SearchHit, ...],
-    snapshot: RetrievalSnapshot,
-    reranker: Reranker,
-    checkpoint: Checkpoint,
-) -> list[SearchHit]:
-    texts = snapshot.fetch_texts([hit.id for hit in hits])
-    candidates = [RerankCandidate(texts[hit.id].text, hit.score) for hit in hits]
-    scores = reranker.scores(query, candidates, checkpoint)
-    rescored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
-    return sorted(rescored, key=lambda hit: (-hit.score, hit.rank))
+def _fused(candidates: Candidates, rrf_k: int, count: int) -> _Ranked:
+    """The one list as it is, or both fused; ties go by the rank in the dense list, then in the other."""
+    lists = list(candidates.by_retriever.values())
+    ranks = [found.ranks for found in lists]
+    scores = lists[0].scores if len(lists) == 1 else reciprocal_rank_fusion(ranks, rrf_k)
+    return _Ranked(candidates, scores, best_first_by_ranks(scores, ranks)[:count])
 
 
-def _place(hit: SearchHit, rank: int, explain: bool) -> SearchHit:
-    legs = (*hit.legs, LegScore(Leg.RERANK, rank, hit.score)) if explain else ()
-    return replace(hit, rank=rank, legs=legs)
+def _reranked(query: str, ranked: _Ranked, snapshot: Snapshot, reranker: Reranker, checkpoint: Checkpoint) -> _Ranked:
+    """Ties keep the order of the search."""
+    scores = rerank_scores(query, ranked.candidates, ranked.order, snapshot, reranker, checkpoint)
+    finals = np.zeros(len(ranked.candidates))
+    finals[ranked.order] = scores
+    return _Ranked(ranked.candidates, finals, ranked.order[np.argsort(-scores, kind="stable")], reranked=True)
+
+
+def _hits(ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
+    labels = snapshot.labels(ranked.candidates.rows[ranked.order])
+    scores = ranked.scores[ranked.order].tolist()
+    return [
+        SearchHit(label.id, score, rank, label.symbol, label.location, label.is_test, label.is_generated)
+        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
+    ]
+
+
+def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
+    """The hits with their places in every list, and the query's tokens that they hold."""
+    matched: Sequence[tuple[str, ...]] = [()] * len(ranked.order)
+    if Retriever.BM25_CODE in ranked.candidates.by_retriever:
+        matched = snapshot.matched_tokens(request.query, ranked.candidates.rows[ranked.order])
+    return [
+        replace(hit, legs=_legs(ranked, position, hit), matched_tokens=tokens[:MAX_MATCHED_TOKENS])
+        for hit, position, tokens in zip(_hits(ranked, snapshot), ranked.order.tolist(), matched, strict=True)
+    ]
+
+
+def _legs(ranked: _Ranked, position: int, hit: SearchHit) -> tuple[LegScore, ...]:
+    legs = [
+        LegScore(_LEGS[retriever], int(found.ranks[position]), float(found.scores[position]))
+        for retriever, found in ranked.candidates.by_retriever.items()
+        if found.ranks[position]
+    ]
+    return (*legs, LegScore(Leg.RERANK, hit.rank, hit.score)) if ranked.reranked else tuple(legs)
+
+
+def _debug(request: SearchRequest, candidates: Candidates, snapshot: Snapshot) -> SearchDebug:
+    lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
+    path = SearchPath.EXACT if candidates.exact else SearchPath.APPROXIMATE
+    has_words = Retriever.BM25_CODE in lengths
+    return SearchDebug(
+        path=path if Retriever.DENSE in lengths else None,
+        filtered=request.filter.narrows,
+        visible_count=snapshot.node_count,
+        semantic_candidates=lengths.get(Retriever.DENSE, 0),
+        bm25_candidates=lengths.get(Retriever.BM25_CODE, 0),
+        query_tokens=tuple(sorted(set(tokenize(request.query)))) if has_words else (),
+        rrf_k=request.rrf_k if len(lengths) > 1 else 0,
+    )

@@ -3,8 +3,8 @@
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.names import PACKAGED_MODELS
+from groundwire_index.vectors.quantised_query import compile_ahead
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.coded_query import compile_ahead
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.routing import RoutingRule
@@ -37,12 +37,11 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
     query_settings = QuerySettings(
-        reranker=reranker,
         boosts=_load_boosts(settings),
         routing=_load_routing(settings),
         defaults=settings.query_defaults,
     )
-    indexes = Indexes(backend, backend, frozenset(settings.lifecycle_override_acl_tags))
+    indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
     return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
 
 

@@ -5,17 +5,18 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.quality.plot import write_sweep_plot
 from bench.quality.reproduce import write_sweep
 from bench.quality.sweep import CODE_SHARE, DENSE_WEIGHTS, LEXICAL, Curve, by_maximum, pool_of, sweep
 from groundwire_client import StageScores
-from groundwire_server.domain.candidates import Candidate, Candidates, SourceScore
-from groundwire_server.domain.query import Source
-from groundwire_server.domain.query_fusion import fuse_by_weight
+from groundwire_server.domain.candidates import Candidates
+from groundwire_server.domain.query import Retriever
+from support.told import Place, candidates_of, fuse_by_weight
 
-SOURCES = (Source.DENSE, Source.BM25_CODE, Source.BM25_NLP)
+SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_NLP)
 Row = tuple[float | None, float, float]
 
 
@@ -54,7 +55,7 @@ def test_the_lead_at_a_weight_is_what_the_product_gives(seed: int) -> None:
     rows = drawn_rows(60, seed)
     ids = [f"n{number:03}" for number in range(len(rows))]
     weights = (0.75, 0.25 * CODE_SHARE, 0.25 * (1 - CODE_SHARE))
-    fused = fuse_by_weight(_candidates(ids, rows), dict(zip(SOURCES, weights, strict=True)))
+    fused = fuse_by_weight(_candidates(rows), dict(zip(SOURCES, weights, strict=True)))
     for rank, entry in enumerate(fused[:10], start=1):
         pool = pool_of(named(rows), frozenset({ids[entry.position]}), is_held_out=False)
         lead = next(curve for curve in sweep([pool]) if curve.normalisation == "by lead")
@@ -62,32 +63,19 @@ def test_the_lead_at_a_weight_is_what_the_product_gives(seed: int) -> None:
         assert gained == pytest.approx(1 / math.log2(rank + 1))
 
 
-def _candidates(ids: list[str], rows: list[Row]) -> Candidates:
-    columns: list[list[SourceScore | None]] = []
+def _candidates(rows: list[Row]) -> Candidates:
+    columns: list[list[Place | None]] = []
     for column, floor in zip(zip(*rows, strict=True), (0.15, 1e-300, 1e-300), strict=True):
         above = [(-score, position) for position, score in enumerate(column) if score is not None and score >= floor]
         ranks = {position: rank for rank, (_, position) in enumerate(sorted(above), start=1)}
-        columns.append(
-            [None if s is None else SourceScore(s, ranks.get(position)) for position, s in enumerate(column)]
-        )
-    items = tuple(
-        Candidate(id_, "", None, dense, code, prose, None)
-        for id_, dense, code, prose in zip(ids, *columns, strict=True)
-    )
-    return Candidates(
-        items=items,
-        list_lengths=tuple((source, 0) for source in SOURCES),
-        deleted_blocked=0,
-        embedder="",
-        vector_space_id="",
-        has_vectors=True,
-    )
+        columns.append([None if s is None else Place(s, ranks.get(position)) for position, s in enumerate(column)])
+    return candidates_of(dict(zip(SOURCES, columns, strict=True)))
 
 
 def test_the_plain_normalisation_divides_by_the_highest() -> None:
-    assert by_maximum([2.0, None, 4.0, 0.0]) == [0.5, 0.0, 1.0, 0.0]
-    assert by_maximum([0.0, None]) == [0.0, 0.0]
-    assert by_maximum([]) == []
+    assert by_maximum(np.asarray([2.0, 4.0, 0.0])).tolist() == [0.5, 1.0, 0.0]
+    assert by_maximum(np.zeros(2)).tolist() == [0.0, 0.0]
+    assert by_maximum(np.zeros(0)).tolist() == []
 
 
 def test_all_weight_on_the_dense_source_is_the_dense_order_under_every_normalisation() -> None:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.bm25 import Bm25, inverse_document_frequency, matched_tokens
-from groundwire_server.backends.embedded.contenders import K1, B
-from groundwire_server.backends.embedded.ranking import RankedRow
+from groundwire_server.backends.embedded.bm25_scan import K1, B
 from groundwire_server.backends.embedded.visibility import Visibility
 from support.index_tables import lexical_table
+from support.ranked import RankedRow, listed
 
 WORDS = ["get", "user", "id", "tax", "invoice"]
 
@@ -38,7 +38,7 @@ def rank(
     no_more_than_the_table_is_read = cast(LoadedIndex, None)
     visibility = Visibility(no_more_than_the_table_is_read, np.asarray(visible, dtype=np.bool_))
     allowed = visibility.mask & np.asarray(passing, dtype=np.bool_)
-    return Bm25(lexical, query, visibility).rank(allowed, count)
+    return listed(Bm25(lexical, query, visibility).rank(allowed, count))
 
 
 @st.composite
@@ -180,5 +180,5 @@ def test_the_parameters_are_those_of_the_reference() -> None:
 @given(documents=st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=1, max_size=6), query=queries)
 def test_matched_tokens_are_those_that_both_hold(documents: Documents, query: list[str]) -> None:
     lexical = lexical_of(documents)
-    for row, document in enumerate(documents):
-        assert matched_tokens(lexical, query, row) == tuple(sorted(set(query) & set(document)))
+    rows = np.arange(len(documents))
+    assert matched_tokens(lexical, query, rows) == [tuple(sorted(set(query) & set(document))) for document in documents]

@@ -16,16 +16,14 @@ from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.semantic import PathLimits
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidate, Candidates, CandidateSearch, SourceScore
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Source
-from groundwire_server.domain.ranking import Traits
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.search import Filter
-from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
+from support.chunks import Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
 from support.name_oracle import name_similarity
 from support.semantic_paths import EXACT_PATHS, taking
+from support.told import Asked, Candidate, Place, Told, find, microseconds
 
 PUBLIC = AccessContext()
 
@@ -38,7 +36,7 @@ def unit(vector: Vector) -> list[float]:
     return [x / length for x in vector]
 
 
-def dense(search: CandidateSearch, corpus: Corpus) -> Scores:
+def dense(search: Asked, corpus: Corpus) -> Scores:
     assert search.query_vector is not None
     query = search.query_vector.tolist()
     return {
@@ -61,51 +59,53 @@ def bm25(query: list[str], documents: dict[str, list[str]]) -> Scores:
     return scores
 
 
-def scores_of(source: Source, search: CandidateSearch, corpus: Corpus) -> Scores:
+def scores_of(source: Retriever, search: Asked, corpus: Corpus) -> Scores:
     """The scores of all visible nodes in one source."""
     match source:
-        case Source.DENSE:
+        case Retriever.DENSE:
             return dense(search, corpus)
-        case Source.BM25_CODE:
+        case Retriever.BM25_CODE:
             return bm25(tokenize(search.query), {node.id: tokenize(node.text) for node in corpus.nodes})
-        case Source.BM25_NLP:
+        case Retriever.BM25_NLP:
             return bm25(tokenize_prose(search.query), {node.id: tokenize_prose(node.text) for node in corpus.nodes})
-        case Source.TRIGRAM:
+        case Retriever.TRIGRAM:
             return {node.id: name_similarity(search.query, node) for node in corpus.nodes}
 
 
-def list_of(source: Source, search: CandidateSearch, scores: Scores, allowed: set[str]) -> list[str]:
+def list_of(source: Retriever, search: Asked, scores: Scores, allowed: set[str]) -> list[str]:
     """The source's list, best first, equal ones by id."""
     least, limit = {
-        Source.DENSE: (-math.inf if search.min_similarity is None else search.min_similarity, search.dense_limit),
-        Source.TRIGRAM: (max(search.trigram_threshold, math.ulp(0.0)), search.lexical_limit),
+        Retriever.DENSE: (-math.inf if search.min_similarity is None else search.min_similarity, search.dense_limit),
+        Retriever.TRIGRAM: (max(search.trigram_threshold, math.ulp(0.0)), search.lexical_limit),
     }.get(source, (math.ulp(0.0), search.lexical_limit))
     listed = [id_ for id_, score in scores.items() if id_ in allowed and score >= least]
     return sorted(listed, key=lambda id_: (-scores[id_], id_))[:limit]
 
 
-def recomputed(search: CandidateSearch, corpus: Corpus) -> Candidates:
+def recomputed(search: Asked, corpus: Corpus) -> Told:
     """The candidates over a corpus of which the caller sees everything; none is blocked."""
     allowed = {node.id for node in corpus.nodes if passes(node, search.filter)}
-    asked = [source for source in Source if source in (search.sources or set(Source))]
+    asked = [source for source in Retriever if source in (search.retrievers or set(Retriever))]
     scores = {source: scores_of(source, search, corpus) for source in asked}
     lists = {source: list_of(source, search, scores[source], allowed) for source in asked}
 
-    def place(source: Source, id_: str) -> SourceScore | None:
+    def place(source: Retriever, id_: str) -> Place | None:
         if id_ not in scores.get(source, {}):
             return None
         ranked = lists[source]
-        return SourceScore(scores[source][id_], ranked.index(id_) + 1 if id_ in ranked else None)
+        return Place(scores[source][id_], ranked.index(id_) + 1 if id_ in ranked else None)
 
     union = set[str]().union(*lists.values())
-    file_scores = scores_of_files(search, corpus) if search.scores_files and Source.BM25_CODE in asked else {}
+    file_scores = scores_of_files(search, corpus) if search.scores_files and Retriever.BM25_CODE in asked else {}
     items = numbered_files(
         Candidate(
             node.id,
             node.corpus_type,
-            node.timestamp,
-            **{source.value: place(source, node.id) for source in Source},
-            traits=traits_of(node),
+            microseconds(node.timestamp),
+            **{source.value: place(source, node.id) for source in Retriever},
+            is_test=node.is_test,
+            is_generated=node.is_generated,
+            chars=len(node.text),
             file=corpus.nodes.index(next(other for other in corpus.nodes if file_of(other) == file_of(node)))
             if file_of(node)
             else None,
@@ -114,7 +114,7 @@ def recomputed(search: CandidateSearch, corpus: Corpus) -> Candidates:
         for node in corpus.nodes
         if node.id in union
     )
-    return Candidates(tuple(items), tuple((source, len(lists[source])) for source in asked), 0, True, "", "")
+    return Told(tuple(items), tuple((source, len(lists[source])) for source in asked), 0)
 
 
 def file_of(node: Node) -> tuple[str, ...] | None:
@@ -123,11 +123,7 @@ def file_of(node: Node) -> tuple[str, ...] | None:
     return (kind, name, node.document_version_id, node.repo_name) if name else None
 
 
-def traits_of(node: Node) -> Traits:
-    return Traits(node.is_test, node.is_generated, node.corpus_type.startswith("DOC_"), len(node.text) < 80)
-
-
-def scores_of_files(search: CandidateSearch, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:
+def scores_of_files(search: Asked, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:
     """BM25 of whole files with the weights of terms among nodes, by file."""
     documents = {node.id: tokenize(node.text) for node in corpus.nodes}
     files = sorted({file for node in corpus.nodes if (file := file_of(node))})
@@ -147,14 +143,14 @@ def scores_of_files(search: CandidateSearch, corpus: Corpus) -> dict[tuple[str, 
 
 
 def numbered_files(items: Iterable[Candidate]) -> list[Candidate]:
-    """Candidates whose files are numbered as they first occur: the numbers themselves say nothing."""
+    """Told whose files are numbered as they first occur: the numbers themselves say nothing."""
     numbers: dict[int, int] = {}
     return [
         item if item.file is None else replace(item, file=numbers.setdefault(item.file, len(numbers))) for item in items
     ]
 
 
-def blocked(search: CandidateSearch, corpus: Corpus, lifecycle: Lifecycle) -> int:
+def blocked(search: Asked, corpus: Corpus, lifecycle: Lifecycle) -> int:
     if lifecycle is not Lifecycle.ACTIVE:
         return 0
     deleted = {node.id for node in corpus.nodes if node.deleted}
@@ -173,11 +169,10 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     corpus = data.draw(corpora(make_node))
     seen = corpus.seen_by(caller)
     with serving(corpus, open_backend) as backend, taking(limits):
-        snapshot = backend.open(SCOPE, caller, lifecycle)
         for _ in range(3):
             search = data.draw(candidate_searches)
             expected = recomputed(search, seen.alive(lifecycle)) if seen.alive(lifecycle).nodes else None
-            found = snapshot.find_candidates(search, never_stop)
+            found = find(backend, search, caller, lifecycle)
             if expected is None:
                 assert found.items == ()
             else:
@@ -188,10 +183,10 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
             event(f"{min(len(found.items), 3)} candidates or more")
 
 
-SEARCH = CandidateSearch("getUser", np.asarray([1.0, 0.0, 0.0]), frozenset(), 10, 10, 0.0, 0.3, Filter())
+SEARCH = Asked("getUser", np.asarray([1.0, 0.0, 0.0]), frozenset(), 10, 10, 0.0, 0.3, Filter())
 
 
-def lengths(found: Candidates) -> dict[Source, int]:
+def lengths(found: Told) -> dict[Retriever, int]:
     return dict(found.list_lengths)
 
 
@@ -203,33 +198,35 @@ def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open
     d = make_node("D", "nothing alike")
     corpus = Corpus([a, b, c, d], vectors={a.id: (1, 0, 0), b.id: (0, 1, 0), d.id: (-1, 0, 0)})
     with serving(corpus, open_backend) as backend:
-        found = backend.open(SCOPE, PUBLIC).find_candidates(SEARCH, never_stop)
+        found = find(backend, SEARCH)
     assert [item.id for item in found.items] == [a.id, b.id, c.id]
     of_a, of_b, of_c = found.items
-    assert of_a.dense == SourceScore(1.0, 1)
-    assert of_b.dense == SourceScore(0.0, 2)
+    assert of_a.dense == Place(1.0, 1)
+    assert of_b.dense == Place(0.0, 2)
     assert of_c.dense is None
-    assert of_a.trigram == SourceScore(1.0, 1)
-    assert of_b.trigram == SourceScore(0.0, None)
+    assert of_a.trigram == Place(1.0, 1)
+    assert of_b.trigram == Place(0.0, None)
     assert of_c.trigram is not None
     assert of_c.trigram.rank == 2
-    assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_nlp == SourceScore(0.0, None)
+    assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_nlp == Place(0.0, None)
     assert of_c.corpus_type == "CODE_LOGIC"
-    assert lengths(found) == {Source.DENSE: 2, Source.BM25_CODE: 1, Source.BM25_NLP: 1, Source.TRIGRAM: 2}
+    assert lengths(found) == {Retriever.DENSE: 2, Retriever.BM25_CODE: 1, Retriever.BM25_NLP: 1, Retriever.TRIGRAM: 2}
 
 
 def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNode, open_backend: OpenBackend) -> None:
     nodes = [make_node("A", "tax"), make_node("B", "tax words of others"), make_node("C", "tax", symbol="tax")]
-    search = replace(SEARCH, query="tax", sources=frozenset({Source.BM25_CODE, Source.TRIGRAM}), lexical_limit=1)
+    search = replace(
+        SEARCH, query="tax", retrievers=frozenset({Retriever.BM25_CODE, Retriever.TRIGRAM}), lexical_limit=1
+    )
     with serving(Corpus(nodes), open_backend) as backend:
-        found = backend.open(SCOPE, PUBLIC).find_candidates(search, never_stop)
+        found = find(backend, search)
     first, third = found.items
     assert (first.id, third.id) == (nodes[0].id, nodes[2].id)
     assert first.bm25_code is not None
-    assert (first.bm25_code.rank, third.bm25_code) == (1, SourceScore(first.bm25_code.score, None))
+    assert (first.bm25_code.rank, third.bm25_code) == (1, Place(first.bm25_code.score, None))
     assert first.dense is None
     assert first.bm25_nlp is None
-    assert found.sources == (Source.BM25_CODE, Source.TRIGRAM)
+    assert [retriever for retriever, _ in found.list_lengths] == [Retriever.BM25_CODE, Retriever.TRIGRAM]
 
 
 @pytest.mark.parametrize(
@@ -241,12 +238,9 @@ def test_deleted_nodes_are_counted_only_where_they_would_be_candidates(
     make_node: MakeNode, open_backend: OpenBackend, deleted_words: str, filter_: Filter, count: int
 ) -> None:
     nodes = [make_node("A", "tax", language="sql"), make_node("B", deleted_words, deleted=True)]
-    search = replace(SEARCH, query="tax", sources=frozenset({Source.BM25_CODE}), filter=filter_)
+    search = replace(SEARCH, query="tax", retrievers=frozenset({Retriever.BM25_CODE}), filter=filter_)
     with serving(Corpus(nodes), open_backend) as backend:
-        counts = {
-            lifecycle: backend.open(SCOPE, PUBLIC, lifecycle).find_candidates(search, never_stop).deleted_blocked
-            for lifecycle in Lifecycle
-        }
+        counts = {lifecycle: find(backend, search, PUBLIC, lifecycle).deleted_blocked for lifecycle in Lifecycle}
     assert counts == {Lifecycle.ACTIVE: count, Lifecycle.ALL: 0, Lifecycle.DELETED: 0}
 
 
@@ -254,15 +248,15 @@ class StoppedError(Exception):
     pass
 
 
-@pytest.mark.parametrize("sources", [{Source.BM25_CODE}, {Source.BM25_CODE, Source.TRIGRAM}, set(Source)])
-def test_work_can_stop_before_and_after_each_source(
-    make_node: MakeNode, open_backend: OpenBackend, sources: set[Source]
+@pytest.mark.parametrize(
+    "retrievers", [{Retriever.BM25_CODE}, {Retriever.BM25_CODE, Retriever.TRIGRAM}, set(Retriever)]
+)
+def test_work_can_stop_after_each_list(
+    make_node: MakeNode, open_backend: OpenBackend, retrievers: set[Retriever]
 ) -> None:
-    search = replace(SEARCH, sources=frozenset(sources))
+    search = replace(SEARCH, retrievers=frozenset(retrievers))
     with serving(Corpus([make_node("A", "getUser")]), open_backend) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
-        for calls in range(1 + len(sources)):
-            checkpoint = Mock(side_effect=[*[None] * calls, StoppedError])
+        for calls in range(len(retrievers)):
             with pytest.raises(StoppedError):
-                snapshot.find_candidates(search, checkpoint)
-        assert snapshot.find_candidates(search, Mock(side_effect=[None] * (1 + len(sources)))).items
+                find(backend, search, checkpoint=Mock(side_effect=[*[None] * calls, StoppedError]))
+        assert find(backend, search, checkpoint=Mock(side_effect=[None] * len(retrievers))).items

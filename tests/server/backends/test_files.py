@@ -19,7 +19,7 @@ from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded import files as files_module
 from groundwire_server.backends.embedded.bm25 import Bm25
-from groundwire_server.backends.embedded.contenders import K1, B
+from groundwire_server.backends.embedded.bm25_scan import K1, B
 from groundwire_server.backends.embedded.files import file_scores
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import never_stop

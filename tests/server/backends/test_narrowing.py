@@ -21,7 +21,7 @@ ALL_SEEING = AccessContext("t", frozenset("ab"), frozenset("xy"), 2)
 
 def found(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list[bool]:
     with serving(Corpus(nodes), open_backend) as backend:
-        kept: list[bool] = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL).view.visibility.narrowed(filter_).tolist()
+        kept: list[bool] = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).sight.mask.tolist()
         return kept
 
 
@@ -33,7 +33,7 @@ def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode
         for _ in range(5):
             filter_ = data.draw(filters(most_fields=4))
             expected = [passes(node, filter_) for node in corpus.nodes]
-            assert view.visibility.narrowed(filter_).tolist() == expected
+            assert backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).sight.mask.tolist() == expected
             reached = np.asarray(data.draw(st.permutations(range(len(corpus.nodes))))[:5], dtype=np.int32)
             assert RowFilter(view.index, filter_).passing(reached).tolist() == [expected[row] for row in reached]
 
@@ -81,8 +81,12 @@ def test_all_conditions_of_the_metadata_must_hold_and_one_value_of_each(
 def test_a_tenant_filter_can_only_narrow(make_node: MakeNode, open_backend: OpenBackend) -> None:
     nodes = [make_node("A", access=NodeAccess(tenant_id="t")), make_node("B"), make_node("C")]
     with serving(Corpus(nodes), open_backend) as backend:
-        stranger = backend.open(SCOPE, AccessContext(tenant_id="u")).view.visibility
-        assert stranger.narrowed(Filter(tenant_ids=("t",))).tolist() == [False] * 3
-        assert stranger.narrowed(Filter(tenant_ids=("t", ""))).tolist() == [False, True, True]
-        tenant = backend.open(SCOPE, AccessContext(tenant_id="t")).view.visibility
-        assert tenant.narrowed(Filter(tenant_ids=("t",))).tolist() == [True, False, False]
+
+        def seen(tenant_id: str, *tenant_ids: str) -> list[bool]:
+            access, filter_ = AccessContext(tenant_id=tenant_id), Filter(tenant_ids=tenant_ids)
+            mask: list[bool] = backend.open(SCOPE, access, filter_=filter_).sight.mask.tolist()
+            return mask
+
+        assert seen("u", "t") == [False] * 3
+        assert seen("u", "t", "") == [False, True, True]
+        assert seen("t", "t") == [True, False, False]

@@ -195,7 +195,7 @@ Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
 def found_in(backend: EmbeddedBackend, search: PathSearch, filter_: Filter | None = None) -> Paths:
-    return short(backend.open_graph(SCOPE, PUBLIC).narrowed(filter_ or Filter()).find_paths(full(search), never_stop))
+    return short(backend.open(SCOPE, PUBLIC, filter_=filter_ or Filter()).find_paths(full(search), never_stop))
 
 
 def ways(found: Paths) -> list[str]:
@@ -273,7 +273,7 @@ def test_the_byte_limit_keeps_the_first_paths(graph: Graph, data: st.DataObject,
     limited = replace(search, max_bytes=data.draw(st.integers(0, 2_000)))
     with opened(graph) as backend:
         whole = found_in(backend, search)
-        raw = backend.open_graph(SCOPE, PUBLIC).find_paths(full(limited), never_stop)
+        raw = backend.open(SCOPE, PUBLIC).find_paths(full(limited), never_stop)
     found = short(raw)
     assert found.paths == whole.paths[: len(found.paths)]
     cut = len(found.paths) < len(whole.paths)
@@ -370,7 +370,7 @@ def test_work_stops_between_levels(opened: Opened) -> None:
             raise DeadlineError
 
     with opened(Graph("ABCD", frozenset("ABCD"), chain("ABCD"))) as backend, pytest.raises(DeadlineError):
-        backend.open_graph(SCOPE, PUBLIC).find_paths(full(asked("A", "D")), stop_at_the_second)
+        backend.open(SCOPE, PUBLIC).find_paths(full(asked("A", "D")), stop_at_the_second)
 
 
 def numbered(make_node: MakeNode, count: int) -> list[Node]:
@@ -393,7 +393,7 @@ def test_of_a_hub_no_more_is_read_than_the_limit_admits(
         return holds(self, rows)
 
     with open_backend(nodes, edges, lexical=False) as backend:
-        graph = backend.open_graph(SCOPE, PUBLIC)
+        graph = backend.open(SCOPE, PUBLIC)
         monkeypatch.setattr(Sight, "holds", counted)
         search = PathSearch((before,), (target,), 6, 10, 50, None, Direction.OUTGOING, AMPLE)
         found = graph.find_paths(search, never_stop)
@@ -418,7 +418,7 @@ def test_exponentially_many_paths_cost_no_more_than_those_returned(
     nodes = [node for layer in layers for node in layer]
     checks: list[int] = []
     with open_backend(nodes, edges, lexical=False) as backend:
-        graph = backend.open_graph(SCOPE, PUBLIC)
+        graph = backend.open(SCOPE, PUBLIC)
         for direction in (Direction.OUTGOING, Direction.BOTH):
             search = PathSearch((first.id,), (last.id,), 16, 100, 2_000, None, direction, AMPLE)
             found = graph.find_paths(search, lambda: checks.append(1))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from groundwire_index.vectors.vectors import VectorTable, write_vectors
-from groundwire_server.backends.embedded.ranking import RankedRow
 from groundwire_server.backends.embedded.semantic import MEASURED, rank_by_similarity, similarities
 from groundwire_server.query_embedding.query_vectors import unit_vector
+from support.ranked import RankedRow, listed
 
 Rows = NDArray[np.float32]
 
@@ -32,7 +32,7 @@ def ranked(
 ) -> list[RankedRow]:
     nearest = rank_by_similarity(table, query, allowed, count, EXACT_PATHS[way])
     assert nearest.exact
-    return nearest.hits
+    return listed(nearest.hits)
 
 
 def table_of(rows: Rows, present: NDArray[np.bool_] | None = None) -> VectorTable:
@@ -151,9 +151,9 @@ def test_many_rows_hits_equal_brute_force_and_those_of_an_index_without_the_rest
     trimmed = table_of(rows[allowed])
     places = np.flatnonzero(allowed)
     for count in (1, 10, 30, 61, 100, 1_000, 2_500):
-        found = rank_by_similarity(table, query, allowed, count).hits
+        found = listed(rank_by_similarity(table, query, allowed, count).hits)
         assert found == [RankedRow(row, -negative) for negative, row in order[:count]]
-        alone = rank_by_similarity(trimmed, query, np.ones(4_000, dtype=np.bool_), count).hits
+        alone = listed(rank_by_similarity(trimmed, query, np.ones(4_000, dtype=np.bool_), count).hits)
         assert [RankedRow(int(places[hit.row]), hit.score) for hit in alone] == found
 
 
@@ -161,7 +161,8 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
     rows = np.repeat(unit_rows([[1.0, 2.0, 3.0]]), 5_000, axis=0)
     allowed = np.ones(5_000, dtype=np.bool_)
     allowed[::3] = False
-    found = rank_by_similarity(table_of(rows), unit_vector(np.asarray([3.0, 2.0, 1.0])), allowed, 20).hits
+    query = unit_vector(np.asarray([3.0, 2.0, 1.0]))
+    found = listed(rank_by_similarity(table_of(rows), query, allowed, 20).hits)
     assert [hit.row for hit in found] == np.flatnonzero(allowed)[:20].tolist()
     assert len({hit.score for hit in found}) == 1
 
@@ -192,4 +193,4 @@ def test_similarity_never_exceeds_one(rows: list[list[float]]) -> None:
 def test_nothing_allowed_gives_nothing() -> None:
     table = table_of(unit_rows([[1.0, 0.0], [0.0, 1.0]]))
     query = unit_vector(np.asarray([1.0, 0.0]))
-    assert rank_by_similarity(table, query, np.zeros(2, dtype=np.bool_), 5).hits == []
+    assert len(rank_by_similarity(table, query, np.zeros(2, dtype=np.bool_), 5).hits) == 0

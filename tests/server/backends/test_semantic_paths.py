@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,13 +31,13 @@ from groundwire_server.backends.embedded.semantic import (
     rank_by_similarity,
     similarities,
 )
-from groundwire_server.backends.interface import BackendSearch
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import CandidateSearch
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.query import Source
-from groundwire_server.domain.search import Filter, SearchPath, SearchType
+from groundwire_server.domain.query import HybridParameters, QueryRequest, Retriever
+from groundwire_server.domain.search import SearchPath, SearchRequest, SearchType
 from groundwire_server.query_embedding.query_vectors import unit_vector
+from support.engines import engine_over
+from support.ranked import listed
 from support.semantic_paths import BYTES, DIRECT, PATHS, SIGNS, taking
 
 SCOPE = Scope("shop", "main", "v1")
@@ -53,7 +54,7 @@ def table_of(rows: Rows, present: Mask) -> VectorTable:
 
 
 def as_bytes(nearest: Nearest) -> tuple[list[int], bytes]:
-    return [hit.row for hit in nearest.hits], np.asarray([hit.score for hit in nearest.hits]).tobytes()
+    return nearest.hits.rows.tolist(), nearest.hits.scores.tobytes()
 
 
 @st.composite
@@ -120,7 +121,9 @@ def test_the_approximate_path_is_its_definition_over_the_visible_rows(
     scores = similarities(table, visible, query).tolist()
     keys = [(-score, row) for score, row in zip(scores, visible.tolist(), strict=True)]
     nearest = rank_by_similarity(table, query, allowed, count, SIGNS)
-    assert [(-hit.score, hit.row) for hit in nearest.hits] == defined(keys, agreements_of(rows[visible], query), count)
+    assert [(-hit.score, hit.row) for hit in listed(nearest.hits)] == defined(
+        keys, agreements_of(rows[visible], query), count
+    )
     assert nearest.exact == (len(visible) == 0)
 
 
@@ -146,7 +149,7 @@ def test_fewer_hits_are_a_prefix_of_more(
 ) -> None:
     rows, present, allowed, query = corpus
     table = table_of(rows, present)
-    fewer, more = (rank_by_similarity(table, query, allowed, count, limits).hits for count in sorted(counts))
+    fewer, more = (listed(rank_by_similarity(table, query, allowed, count, limits).hits) for count in sorted(counts))
     assert more[: len(fewer)] == fewer
     assert len(fewer) == min(min(counts), len(more))
     assert more == sorted(more, key=lambda hit: (-hit.score, hit.row))
@@ -176,7 +179,7 @@ def test_recall_of_the_measured_limits(share: float) -> None:
         found = rank_by_similarity(table, query, allowed, 10)
         assert truth.exact
         assert not found.exact
-        recalls.append(len({hit.row for hit in truth.hits} & {hit.row for hit in found.hits}) / 10)
+        recalls.append(len({*truth.hits.rows.tolist()} & {*found.hits.rows.tolist()}) / 10)
     assert np.mean(recalls) >= 0.99
 
 
@@ -184,11 +187,11 @@ COMPILED_AHEAD = """
 import sys
 from pathlib import Path
 import numpy as np
-from groundwire_server.backends.embedded import code_scan, coded_query, semantic
+from groundwire_index.vectors import quantised_scan, quantised_query, semantic
 from groundwire_index.vectors.vectors import VectorTable, write_vectors
 
-coded_query.compile_ahead()
-loops = [code_scan.similarity_bounds, code_scan.most_agreeing]
+quantised_query.compile_ahead()
+loops = [quantised_scan.similarity_bounds, quantised_scan.most_agreeing]
 assert [len(loop.signatures) for loop in loops] == [1, 1]
 rows = np.eye(100, dtype=np.float32)
 write_vectors(Path(sys.argv[1]), rows, np.ones(100, dtype=np.bool_))
@@ -219,15 +222,16 @@ def test_an_answer_says_whether_it_is_exact(
     nodes = [make_node(f"N{number:02}", "word") for number in range(30)]
     vectors = np.random.default_rng(4).standard_normal((30, 3)).tolist()
     with open_backend(nodes, vectors=vectors) as backend, taking(limits):
-        snapshot, query = backend.open(SCOPE, AccessContext()), unit_vector(np.asarray(QUERY))
+        engine = engine_over(backend)
         for search_type in (SearchType.SEMANTIC, SearchType.HYBRID):
-            result = snapshot.search(BackendSearch(search_type, "word", query, 3, 60, Filter(), True), never_stop)
+            search = SearchRequest(SCOPE, AccessContext(), search_type, "word", 3, query_vector=QUERY, explain=True)
+            result = engine.search(search, never_stop)
             assert result.exact is exact
             assert result.debug is not None
             assert result.debug.path is (SearchPath.EXACT if exact else SearchPath.APPROXIMATE)
-        result = snapshot.search(BackendSearch(SearchType.BM25, "word", None, 3, 60, Filter(), True), never_stop)
-        assert result.exact
-        asked = CandidateSearch("word", query, frozenset({Source.DENSE, Source.BM25_CODE}), 3, 3, 0.0, 0.3, Filter())
-        assert snapshot.find_candidates(asked, never_stop).exact is exact
-        words = replace(asked, query_vector=None, sources=frozenset({Source.BM25_CODE}))
-        assert snapshot.find_candidates(words, never_stop).exact
+        assert engine.search(SearchRequest(SCOPE, AccessContext(), SearchType.BM25, "word", 3), never_stop).exact
+        asked = QueryRequest(SCOPE, AccessContext(), "word", datetime(2026, 1, 1, tzinfo=UTC), query_vector=QUERY)
+        asked = replace(asked, hybrid=HybridParameters(vec_limit=5, top_k=3))
+        assert engine.query(asked, never_stop).meta.exact is exact
+        words = replace(asked, query_vector=(), retrievers=(Retriever.BM25_CODE,))
+        assert engine.query(words, never_stop).meta.exact

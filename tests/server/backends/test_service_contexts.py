@@ -38,7 +38,7 @@ def test_a_neighbourhood_is_that_of_the_visible_edges(
     names = data.draw(st.lists(st.sampled_from(["a", "b", "ä", "absent"]), max_size=5))
     seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     with serving(corpus, open_backend) as backend:
-        found = backend.open(SCOPE, caller, lifecycle).narrowed(filter_).service_contexts(names)
+        found = backend.open(SCOPE, caller, lifecycle, filter_).service_contexts(names)
     assert found == tuple(context(name, seen) for name in sorted(set(names)))
     event("some edges" if any(told.edges for told in found) else "no edge")
 

@@ -1,6 +1,7 @@
 """Nodes, parents, neighbours and resemblance of one view, each against its definition over the visible nodes."""
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import CONTAINS, Edge, Node, NodeAccess
+from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
 from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.candidates import Positions
+from groundwire_server.domain.diversity import cosines
 from groundwire_server.domain.lifecycle import Lifecycle
 from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, callers, corpora, filters, serving
 
@@ -23,6 +27,25 @@ def parents(corpus: Corpus) -> dict[str, tuple[str, ...]]:
         for node in corpus.nodes
     }
     return {id_: ids for id_, ids in found.items() if ids}
+
+
+def around(
+    snapshot: EmbeddedSnapshot, read: Callable[[Positions], list[Positions]], ids: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """What is read for each of the ids that are there; what has nothing is left out."""
+    known = snapshot.rows(ids)
+    found = read(np.fromiter(known.values(), dtype=np.int64))
+    return {id_: tuple(snapshot.ids(rows)) for id_, rows in zip(known, found, strict=True) if len(rows)}
+
+
+def parents_in(backend: EmbeddedBackend, nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+    snapshot = backend.open(SCOPE, PUBLIC)
+    return around(snapshot, snapshot.parents, [node.id for node in nodes])
+
+
+def adjacent_in(backend: EmbeddedBackend, nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+    snapshot = backend.open(SCOPE, PUBLIC)
+    return around(snapshot, snapshot.adjacent, [node.id for node in nodes])
 
 
 def document(node: Node) -> tuple[str, str, str]:
@@ -49,11 +72,12 @@ def test_nodes_parents_and_neighbours_are_those_among_the_visible_nodes_that_pas
     seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     ids = [*(node.id for node in corpus.nodes), "absent", corpus.nodes[0].id]
     with serving(corpus, open_backend) as backend:
-        snapshot = backend.open(SCOPE, caller, lifecycle).narrowed(filter_)
-        assert snapshot.nodes(ids) == {node.id: node for node in seen.nodes}
-        assert snapshot.parents(ids) == parents(seen)
-        assert snapshot.neighbors(ids) == neighbors(seen)
-        assert snapshot.text_sizes(ids).keys() == snapshot.fetch_texts(ids).keys() == {node.id for node in seen.nodes}
+        snapshot = backend.open(SCOPE, caller, lifecycle, filter_)
+        rows = snapshot.rows(ids)
+        assert list(rows) == [node.id for node in seen.nodes]
+        assert snapshot.nodes(np.fromiter(rows.values(), dtype=np.int64)) == seen.nodes
+        assert around(snapshot, snapshot.parents, ids) == parents(seen)
+        assert around(snapshot, snapshot.adjacent, ids) == neighbors(seen)
         event(f"{min(2, len(neighbors(seen)))} with neighbours or more")
 
 
@@ -73,28 +97,13 @@ def test_similarities_are_the_cosines_of_visible_vectors(
 
     with serving(corpus, open_backend) as backend:
         snapshot = backend.open(SCOPE, caller, lifecycle)
-        resemblance = snapshot.resemblance(ids)
-        assert resemblance is not None
-        rows = [resemblance(place) for place in range(len(ids))]
-    found = np.asarray(rows, dtype=np.float64)
-    assert found == pytest.approx(np.asarray([[cosine(a, b) for b in ids] for a in ids]), abs=1e-7)
-    assert found.tobytes() == found.T.tobytes(), "a node resembles another as much as that resembles it, to the bit"
-
-
-def test_an_index_without_vectors_knows_no_resemblance(make_node: MakeNode, open_backend: OpenBackend) -> None:
-    node = make_node("A", "tax")
-    with open_backend([node]) as backend:
-        assert backend.open(SCOPE, PUBLIC).resemblance([node.id]) is None
-
-
-def test_ids_are_answered_in_the_order_they_were_asked(make_node: MakeNode, open_backend: OpenBackend) -> None:
-    nodes = [make_node(name, "tax", path="a.py", start_line=line) for line, name in enumerate("ABC", start=1)]
-    edges = [Edge(nodes[0].id, node.id, CONTAINS) for node in nodes[1:]]
-    asked = [nodes[2].id, nodes[1].id]
-    with serving(Corpus(nodes, edges), open_backend) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
-        for answer in (snapshot.nodes(asked), snapshot.parents(asked), snapshot.neighbors(asked)):
-            assert list(answer) == asked
+        known = snapshot.rows(ids)
+        vectors = snapshot.vectors(np.fromiter(known.values(), dtype=np.int64))
+    found = np.asarray([cosines(vectors, vector) for vector in vectors]).reshape(len(known), len(known))
+    assert found == pytest.approx(
+        np.asarray([[cosine(a, b) for b in known] for a in known]).reshape(found.shape), abs=1e-7
+    )
+    assert found.tobytes() == found.T.tobytes(), "a node is as similar to another as that to it, to the bit"
 
 
 def test_a_hidden_chunk_does_not_part_its_neighbours(make_node: MakeNode, open_backend: OpenBackend) -> None:
@@ -103,13 +112,13 @@ def test_a_hidden_chunk_does_not_part_its_neighbours(make_node: MakeNode, open_b
     c = make_node("C", "three", document_id="d", chunk_index=1)
     other = make_node("D", "four", document_id="d", document_version_id="2", chunk_index=2)
     with serving(Corpus([a, b, c, other]), open_backend) as backend:
-        assert backend.open(SCOPE, PUBLIC).neighbors([a.id, b.id, c.id, other.id]) == {a.id: (c.id,), c.id: (a.id,)}
+        assert adjacent_in(backend, [a, b, c, other]) == {a.id: (c.id,), c.id: (a.id,)}
 
 
 def test_only_edges_of_the_one_type_make_parents(make_node: MakeNode, open_backend: OpenBackend) -> None:
     a, b, c = (make_node(name, "tax") for name in "ABC")
     edges = [Edge(a.id, c.id, "Calls"), Edge(b.id, c.id, CONTAINS), Edge(c.id, a.id, CONTAINS), Edge(a.id, b.id, "FK")]
     with serving(Corpus([a, b, c], edges), open_backend) as backend:
-        assert backend.open(SCOPE, PUBLIC).parents([a.id, b.id, c.id]) == {a.id: (c.id,), c.id: (b.id,)}
+        assert parents_in(backend, [a, b, c]) == {a.id: (c.id,), c.id: (b.id,)}
     with serving(Corpus([a, b, c], edges[:1]), open_backend) as backend:
-        assert backend.open(SCOPE, PUBLIC).parents([c.id]) == {}
+        assert parents_in(backend, [c]) == {}

@@ -235,11 +235,10 @@ Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
-        snapshot = backend.open_graph(SCOPE, PUBLIC)
         # Several walks a graph: building it costs more than walking it.
         for _ in range(4):
             walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
-            found = short(snapshot.narrowed(Filter(is_test=is_test)).expand(full(walk), never_stop))
+            found = short(backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop))
             event(found.reason.value)
             assert found == expected(graph.passing(is_test), walk)
             check_sound(found)
@@ -268,7 +267,7 @@ def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     walk = data.draw(walks(graph.ids))
     limited = replace(walk, max_bytes=data.draw(st.integers(0, 5_000)))
     with opened(graph) as backend:
-        snapshot = backend.open_graph(SCOPE, PUBLIC)
+        snapshot = backend.open(SCOPE, PUBLIC)
         whole = short(snapshot.expand(full(walk), never_stop))
         raw = snapshot.expand(full(limited), never_stop)
     found = short(raw)
@@ -308,7 +307,7 @@ def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
     chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
     walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
     with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
-        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
     assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1")
 
 
@@ -317,7 +316,7 @@ def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: O
     walk = Walk(("A", "B"), 5, 10, None, Direction.BOTH, AMPLE)
     graph = Graph(["A", "B", "C", "D"], set("ABCD"), chain, tests={"B"})
     with opened(graph) as backend:
-        snapshot = backend.open_graph(SCOPE, PUBLIC).narrowed(Filter(is_test=False))
+        snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
         found = short(snapshot.expand(full(walk), never_stop))
     nodes = (told("A", 0, ""), told("D", 1, "A"))
     assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1")
@@ -328,7 +327,7 @@ def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:
     edges = [("A", "B", "Calls"), ("A", "C", "Calls")]
     walk = Walk(("A",), 1, 2, None, Direction.OUTGOING, AMPLE)
     with opened(Graph(["A", "B", "C"], set("ABC"), edges, tests={"B"})) as backend:
-        snapshot = backend.open_graph(SCOPE, PUBLIC).narrowed(Filter(is_test=False))
+        snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
         found = short(snapshot.expand(full(walk), never_stop))
     assert [node.id for node in found.nodes] == ["A", "C"]
     assert not found.truncated
@@ -342,7 +341,7 @@ def test_doubtful_edges_are_followed_from_their_own_confidence_down(
     chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
     walk = Walk(("A",), 5, 10, None, Direction.OUTGOING, AMPLE, min_confidence)
     with opened(Graph(["A", "B", "C"], set("ABC"), chain, doubtful={chain[0]})) as backend:
-        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
     assert "".join(node.id for node in found.nodes) == reached
     assert len(found.edges) == len(reached) - 1
 
@@ -355,14 +354,14 @@ def test_truncated_tells_only_of_visible_nodes_that_had_no_place(
     edges = [("A", "B", "Calls"), ("A", "C", "Calls"), *([("A", "D", "Calls")] if hidden_too else [])]
     walk = Walk(("A",), 3, max_nodes, None, Direction.OUTGOING, AMPLE)
     with opened(Graph(["A", "B", "C", "D"], {"A", "B", "C"}, edges)) as backend:
-        assert backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop).truncated is truncated
+        assert backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop).truncated is truncated
 
 
 def test_a_full_walk_is_not_truncated_by_edges_back_to_what_it_holds(opened: Opened) -> None:
     edges = [("A", "B", "Calls"), ("B", "A", "Calls"), ("B", "B", "FK")]
     walk = Walk(("A",), 9, 2, None, Direction.OUTGOING, AMPLE)
     with opened(Graph(["A", "B"], {"A", "B"}, edges)) as backend:
-        found = short(backend.open_graph(SCOPE, PUBLIC).expand(full(walk), never_stop))
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
     assert found.reason is ExpandReason.OK
     assert [(e.from_id, e.to_id, e.edge_type) for e in found.edges] == [
         ("A", "B", "Calls"),
@@ -375,9 +374,7 @@ def test_an_edges_confidence_and_line_are_told(make_node: MakeNode, open_backend
     a, b = make_node("A"), make_node("B")
     with open_backend([a, b], [Edge(a.id, b.id, "Calls", 0.25, 12)], lexical=False) as backend:
         walk = Walk((a.id,), 1, 9, None, Direction.OUTGOING, AMPLE)
-        assert backend.open_graph(SCOPE, PUBLIC).expand(walk, never_stop).edges == (
-            Edge(a.id, b.id, "Calls", 0.25, 12),
-        )
+        assert backend.open(SCOPE, PUBLIC).expand(walk, never_stop).edges == (Edge(a.id, b.id, "Calls", 0.25, 12),)
 
 
 def test_work_stops_between_levels(opened: Opened) -> None:
@@ -390,6 +387,6 @@ def test_work_stops_between_levels(opened: Opened) -> None:
             raise DeadlineError
 
     with opened(Graph(["A", "B", "C", "D"], set("ABCD"), chain)) as backend, pytest.raises(DeadlineError):
-        backend.open_graph(SCOPE, PUBLIC).expand(
+        backend.open(SCOPE, PUBLIC).expand(
             full(Walk(("A",), 9, 9, None, Direction.OUTGOING, AMPLE)), stop_at_the_second
         )

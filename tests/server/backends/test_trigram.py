@@ -1,4 +1,4 @@
-"""The trigram source against pg_trgm's definition, name by name."""
+"""The trigram retriever against pg_trgm's definition, name by name."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,15 +11,14 @@ from groundwire_index.lexical import frequent_trigrams
 from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_server.backends.embedded import trigram
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import CandidateSearch
-from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.query import Source
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.search import Filter
-from support.chunks import SCOPE, Corpus, MakeNode, OpenBackend, serving
+from support.chunks import Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
+from support.told import Asked, find
 
 PUBLIC = AccessContext()
-SEARCH = CandidateSearch("getUser", None, frozenset({Source.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
+SEARCH = Asked("getUser", None, frozenset({Retriever.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
 
 # Few letters, so that names share trigrams; capitals and dots, so that symbols have segments.
 segments = st.text("abB_1", min_size=1, max_size=6)
@@ -28,7 +27,7 @@ paths = st.lists(segments, max_size=3).map(lambda folders: "/".join([*folders, "
 queries = st.lists(symbols | st.sampled_from(["aB()", "ab/ab.py", "1"]), min_size=1, max_size=3).map(" ".join)
 
 
-def expected(nodes: Sequence[Node], search: CandidateSearch) -> list[tuple[str, float]]:
+def expected(nodes: Sequence[Node], search: Asked) -> list[tuple[str, float]]:
     """The list: the greatest similarity over all pairs of names, best first, equal ones by id."""
     scores = {node.id: name_similarity(search.query, node) for node in nodes}
     ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))
@@ -36,9 +35,9 @@ def expected(nodes: Sequence[Node], search: CandidateSearch) -> list[tuple[str, 
     return listed[: search.lexical_limit]
 
 
-def found(nodes: list[Node], search: CandidateSearch, open_backend: OpenBackend) -> list[tuple[str, float]]:
+def found(nodes: list[Node], search: Asked, open_backend: OpenBackend) -> list[tuple[str, float]]:
     with serving(Corpus(nodes), open_backend) as backend:
-        items = backend.open(SCOPE, PUBLIC).find_candidates(search, never_stop).items
+        items = find(backend, search).items
     places = [(item.trigram, item.id) for item in items if item.trigram is not None]
     assert len(places) == len(items)
     return [(id_, place.score) for place, id_ in sorted(places, key=lambda entry: entry[0].rank or 0)]
@@ -58,7 +57,7 @@ def found(nodes: list[Node], search: CandidateSearch, open_backend: OpenBackend)
 )
 def test_the_list_equals_that_of_every_pair_of_names(
     names: list[tuple[str, str, bool]],
-    search: CandidateSearch,
+    search: Asked,
     gather_rows: int,
     names_a_holder: int,
     make_node: MakeNode,

@@ -17,6 +17,7 @@ from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded import visibility as visibility_module
+from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.lifecycle import Lifecycle
@@ -158,8 +159,8 @@ FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
 
 def test_a_filter_never_widens(index: LoadedIndex) -> None:
     visible = VisibilityCache(index).get(AccessContext()).of(Lifecycle.ACTIVE)
-    assert visible.narrowed(Filter(kinds=("cs",))).tolist() == [True, False, True]
-    assert visible.narrowed(Filter()).tolist() == [True, False, True]
+    assert RowFilter(index, Filter(kinds=("cs",))).within(visible.mask).tolist() == [True, False, True]
+    assert RowFilter(index, Filter()).within(visible.mask).tolist() == [True, False, True]
     assert visible.mask.tolist() == [True, False, True]
 
 

@@ -1,12 +1,20 @@
 """Maximal marginal relevance against its definition, each choice made by trying every item that is left."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.domain.diversity import diversify
+from groundwire_server.domain.diversity import diversify as diversify_columns
+
+
+def diversify(
+    scores: Sequence[float], similarities: Callable[[int], Sequence[float]], strength: float, count: int
+) -> list[int]:
+    return diversify_columns(np.asarray(scores), lambda place: np.asarray(similarities(place)), strength, count)
+
 
 # A few values only, so that ties are frequent.
 levels = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -1,14 +1,19 @@
 """Freshness against the formula in decimal arithmetic, and its properties."""
 
+import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.domain.freshness import blend, freshness_of
-from groundwire_server.domain.query import Freshness
+from groundwire_index.nodes.node_table import NO_TIMESTAMP
+from groundwire_server.domain.freshness import blend, decays
+from groundwire_server.domain.query import Freshness, Retriever
+from support.told import candidates_of, microseconds
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 DEFAULT = Freshness()
@@ -21,9 +26,24 @@ def ago(days: float) -> datetime:
     return NOW - timedelta(days=days)
 
 
+def freshness_of(corpus_type: str, timestamp: datetime | None, now: datetime, freshness: Freshness) -> float | None:
+    """The decay of one candidate among others that have none."""
+    found = candidates_of({Retriever.TRIGRAM: [None] * 3}, ["CODE_LOGIC", corpus_type, "DOC_README"])
+    time = microseconds(timestamp)
+    times = np.asarray([0, NO_TIMESTAMP if time is None else time, NO_TIMESTAMP])
+    first, one, last = decays(replace(found.columns, timestamps=times), now, freshness).tolist()
+    assert math.isnan(first)
+    assert math.isnan(last)
+    return None if math.isnan(one) else one
+
+
+def blended(relevance: float, decay: float, weight: float) -> float:
+    return float(blend(np.asarray([relevance]), np.asarray([decay]), weight)[0])
+
+
 def final(corpus_type: str, timestamp: datetime | None, relevance: float, freshness: Freshness = DEFAULT) -> float:
     decay = freshness_of(corpus_type, timestamp, NOW, freshness)
-    return relevance if decay is None else blend(relevance, decay, freshness.weight)
+    return relevance if decay is None else blended(relevance, decay, freshness.weight)
 
 
 @settings(max_examples=200)
@@ -38,7 +58,7 @@ def test_freshness_equals_the_formula(
     found = freshness_of("CONVO_SLACK", timestamp, now, Freshness(half_life, weight))
     assert found is not None
     assert found == pytest.approx(float(decay), rel=1e-9, abs=1e-300)
-    assert blend(relevance, found, weight) == pytest.approx(float(expected), rel=1e-9, abs=1e-12)
+    assert blended(relevance, found, weight) == pytest.approx(float(expected), rel=1e-9, abs=1e-12)
 
 
 def test_the_specified_constant_is_the_natural_logarithm_of_two() -> None:

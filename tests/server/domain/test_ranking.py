@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_server.domain.candidates import NO_FILE
 from groundwire_server.domain.ranking import spread_out
 from support.growth import check_linear
 
@@ -13,15 +14,15 @@ _SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), max_size=12).map
 def test_each_item_chosen_is_the_best_of_those_left(
     scores: list[float], data: st.DataObject, factor: float, count: int
 ) -> None:
-    files = [data.draw(st.sampled_from([None, 0, 1, 2])) for _ in scores]
+    files = [data.draw(st.sampled_from([NO_FILE, 0, 1, 2])) for _ in scores]
     left, taken = list(range(len(scores))), [0, 0, 0]
     expected: list[tuple[int, float]] = []
     while left and len(expected) < count:
-        better = {place: 0 if (file := files[place]) is None else taken[file] for place in left}
+        better = {place: 0 if (file := files[place]) == NO_FILE else taken[file] for place in left}
         best = min(left, key=lambda place: (-scores[place] * factor ** better[place], place))
         expected.append((best, factor ** better[best]))
         left.remove(best)
-        if (file := files[best]) is not None:
+        if (file := files[best]) != NO_FILE:
             taken[file] += 1
     assert spread_out(scores, files, factor, count) == expected
 

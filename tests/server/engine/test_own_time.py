@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_server.backends.embedded import pool as pool_module
-from groundwire_server.backends.embedded import sources as sources_module
+from groundwire_server.backends.embedded import retrieval as retrieval_module
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.trigram import TrigramSource
+from groundwire_server.backends.embedded.ranking import RankedRows
+from groundwire_server.backends.embedded.trigram import Trigrams
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.query import QueryRequest
@@ -83,12 +84,12 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
     build(tmp_path, RECORDS, embedder=HashEmbedder())
     monkeypatch.setattr(pool_module, "open_version", slow(open_version, processor))
 
-    class WorkingSource(TrigramSource):
-        def propose(self, *arguments: object) -> object:  # type: ignore[override]
+    class WorkingTrigrams(Trigrams):
+        def rank(self, allowed: NDArray[np.bool_]) -> RankedRows:
             processor.working(SEARCHING)
-            return super().propose(*arguments)  # type: ignore[arg-type]
+            return super().rank(allowed)
 
-    monkeypatch.setattr(sources_module, "TrigramSource", WorkingSource)
+    monkeypatch.setattr(retrieval_module, "Trigrams", WorkingTrigrams)
     rerankers = Rerankers(KeywordReranker(), WorkingReranker(processor))
     engine = engine_over(EmbeddedBackend(tmp_path), [WorkingEmbedder(processor)], rerankers)
     request = QueryRequest(

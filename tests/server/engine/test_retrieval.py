@@ -18,7 +18,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.query import QueryRequest, Source
+from groundwire_server.domain.query import QueryRequest, Retriever
 from groundwire_server.domain.query_result import QueryResult
 from groundwire_server.domain.search import SearchRequest, SearchType
 from groundwire_server.engine.engine import RetrievalEngine
@@ -29,7 +29,7 @@ from support.engines import engine_over
 PUBLIC = AccessContext()
 QUERY = QueryRequest(SCOPE, PUBLIC, "getUser", datetime(2026, 1, 1, tzinfo=UTC))
 WITH_VECTOR = replace(QUERY, query_vector=(1.0, 0.0, 0.0))
-LEXICAL = {Source.BM25_CODE, Source.BM25_NLP}
+LEXICAL = {Retriever.BM25_CODE, Retriever.BM25_NLP}
 
 IndexContentOf = Callable[..., IndexContent]
 Put = Callable[..., RetrievalEngine]
@@ -81,8 +81,8 @@ def embedded_by(fingerprint: str) -> Callable[[IndexContent], IndexContent]:
     return change
 
 
-def asked_of(found: QueryResult) -> list[Source]:
-    return [source for source, _ in found.meta.list_lengths]
+def asked_of(found: QueryResult) -> list[Retriever]:
+    return [retriever for retriever, _ in found.meta.list_lengths]
 
 
 def refusal(engine: RetrievalEngine, query: QueryRequest) -> tuple[Reason, str]:
@@ -95,11 +95,11 @@ def refusal(engine: RetrievalEngine, query: QueryRequest) -> tuple[Reason, str]:
 @pytest.mark.parametrize(
     ("change", "vectors", "query", "asked"),
     [
-        (whole, True, WITH_VECTOR, set(Source)),
-        (whole, False, QUERY, set(Source) - {Source.DENSE}),
-        (without_prose, False, QUERY, {Source.BM25_CODE, Source.TRIGRAM}),
-        (without_words, True, WITH_VECTOR, {Source.DENSE, Source.TRIGRAM}),
-        (without_words, False, QUERY, {Source.TRIGRAM}),
+        (whole, True, WITH_VECTOR, set(Retriever)),
+        (whole, False, QUERY, set(Retriever) - {Retriever.DENSE}),
+        (without_prose, False, QUERY, {Retriever.BM25_CODE, Retriever.TRIGRAM}),
+        (without_words, True, WITH_VECTOR, {Retriever.DENSE, Retriever.TRIGRAM}),
+        (without_words, False, QUERY, {Retriever.TRIGRAM}),
     ],
 )
 def test_who_names_no_source_asks_all_that_the_index_has(
@@ -107,60 +107,60 @@ def test_who_names_no_source_asks_all_that_the_index_has(
     change: Callable[[IndexContent], IndexContent],
     vectors: bool,
     query: QueryRequest,
-    asked: set[Source],
+    asked: set[Retriever],
 ) -> None:
     found = put(change, vectors=vectors).query(query, never_stop)
-    assert asked_of(found) == [source for source in Source if source in asked]
+    assert asked_of(found) == [retriever for retriever in Retriever if retriever in asked]
     assert [match.node.id for match in found.matches] == ["shop::main::cs::A"]
 
 
-@pytest.mark.parametrize("source", Source)
-def test_a_named_source_is_the_only_one_that_is_asked(put: Put, source: Source) -> None:
-    query = replace(WITH_VECTOR if source is Source.DENSE else QUERY, sources=(source,))
+@pytest.mark.parametrize("retriever", Retriever)
+def test_a_named_source_is_the_only_one_that_is_asked(put: Put, retriever: Retriever) -> None:
+    query = replace(WITH_VECTOR if retriever is Retriever.DENSE else QUERY, retrievers=(retriever,))
     found = put(whole).query(query, never_stop)
-    assert found.meta.list_lengths == ((source, 1),)
+    assert found.meta.list_lengths == ((retriever, 1),)
     scores = found.matches[0].scores
     assert scores is not None
-    assert [other for other in Source if getattr(scores, other.value) is not None] == [source]
+    assert [other for other in Retriever if getattr(scores, other.value) is not None] == [retriever]
 
 
 @pytest.mark.parametrize(
-    ("change", "source", "reason"),
+    ("change", "retriever", "reason"),
     [
-        (whole, Source.DENSE, Reason.VECTORS_MISSING),
-        (without_words, Source.BM25_CODE, Reason.LEXICAL_MISSING),
-        (without_prose, Source.BM25_NLP, Reason.LEXICAL_MISSING),
+        (whole, Retriever.DENSE, Reason.VECTORS_MISSING),
+        (without_words, Retriever.BM25_CODE, Reason.LEXICAL_MISSING),
+        (without_prose, Retriever.BM25_NLP, Reason.LEXICAL_MISSING),
     ],
 )
 def test_a_named_source_that_the_index_lacks_is_refused(
-    put: Put, change: Callable[[IndexContent], IndexContent], source: Source, reason: Reason
+    put: Put, change: Callable[[IndexContent], IndexContent], retriever: Retriever, reason: Reason
 ) -> None:
-    told = refusal(put(change, vectors=False), replace(QUERY, sources=(source, Source.TRIGRAM)))
+    told = refusal(put(change, vectors=False), replace(QUERY, retrievers=(retriever, Retriever.TRIGRAM)))
     assert told[0] is reason
-    assert "ask other sources" in told[1]
+    assert "ask other retrievers" in told[1]
 
 
 @pytest.mark.parametrize(
-    ("fingerprint", "source"),
-    [("TOKENIZER_FINGERPRINT", Source.BM25_CODE), ("PROSE_TOKENIZER_FINGERPRINT", Source.BM25_NLP)],
+    ("fingerprint", "retriever"),
+    [("TOKENIZER_FINGERPRINT", Retriever.BM25_CODE), ("PROSE_TOKENIZER_FINGERPRINT", Retriever.BM25_NLP)],
 )
 def test_words_of_another_tokeniser_are_refused_named_or_not(
-    put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, source: Source
+    put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, retriever: Retriever
 ) -> None:
     engine = put(whole, vectors=False)
     monkeypatch.setattr(f"groundwire_server.backends.embedded.artifacts.{fingerprint}", "newer rules")
-    for sources in ((source,), ()):
-        told = refusal(engine, replace(QUERY, sources=sources))
+    for retrievers in ((retriever,), ()):
+        told = refusal(engine, replace(QUERY, retrievers=retrievers))
         assert told[0] is Reason.LEXICAL_MISSING
         assert "was tokenised by other rules than this server's; build it anew" in told[1]
-    (other,) = LEXICAL - {source}
-    assert engine.query(replace(QUERY, sources=(other,)), never_stop).matches
+    (other,) = LEXICAL - {retriever}
+    assert engine.query(replace(QUERY, retrievers=(other,)), never_stop).matches
 
 
 def test_vectors_without_their_embedder_are_never_left_out_silently(put: Put) -> None:
     engine = put(embedded_by("flat-2"))
     assert refusal(engine, QUERY)[0] is Reason.EMBEDDER_MISMATCH
-    assert engine.query(replace(QUERY, sources=(Source.TRIGRAM,)), never_stop).meta.routing.embedder == ""
+    assert engine.query(replace(QUERY, retrievers=(Retriever.TRIGRAM,)), never_stop).meta.routing.embedder == ""
 
 
 def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> None:
@@ -169,7 +169,7 @@ def test_the_embedder_of_the_index_embeds_the_query_and_is_named(put: Put) -> No
     assert (found.meta.routing.embedder, found.meta.routing.vector_space_id) == ("flat", "flat-1")
     assert found.matches[0].scores is not None
     assert found.matches[0].scores.dense == 1.0
-    others = engine.query(replace(QUERY, sources=tuple(LEXICAL)), never_stop).meta.routing
+    others = engine.query(replace(QUERY, retrievers=tuple(LEXICAL)), never_stop).meta.routing
     assert (others.embedder, others.vector_space_id) == ("", "")
 
 

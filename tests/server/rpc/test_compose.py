@@ -25,10 +25,8 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
     assert engine.limits == settings.limits
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
-    assert engine.query_settings.reranker is None
     assert engine.indexes.lifecycle_override_acl_tags == {"auditor"}
     assert engine.indexes.backend is indexes
-    assert engine.indexes.graph is indexes
 
 
 def test_a_file_is_no_data_folder(tmp_path: Path) -> None:
@@ -63,7 +61,6 @@ def test_a_service_that_reranks_is_asked_as_the_settings_say(tmp_path: Path) -> 
         engine, _ = compose(settings)
         reranker = engine.rerankers.codebert
         assert isinstance(reranker, HttpReranker)
-        assert engine.query_settings.reranker is reranker
         assert reranker.widen_factor == 3
         assert reranker.scores("q", [RerankCandidate("ab", 0.0)], never_stop) == [0.002]
         reranker.close()

@@ -1,27 +1,29 @@
 """A query's response stays below 4 MiB, whatever its matches hold, and says what was left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_index.scope import Scope
-from groundwire_server.backends.interface import RetrievalSnapshot
+from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidate
-from groundwire_server.domain.query import QueryRequest
+from groundwire_server.domain.candidates import Positions
+from groundwire_server.domain.query import QueryRequest, Retriever
 from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.texts import SkipReason
 from groundwire_server.engine.query_context import QueryContext, Surroundings
-from groundwire_server.engine.query_stages import Ranked
 from groundwire_server.engine.response_room import node_bytes, string_bytes
+from groundwire_server.engine.stages import Ranked
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, names
 from support.query_meta import META
+from support.told import Place, candidates_of
 
 NODE = Node("a", "md", "a", "", 1, Location("a.md", 1, 2, "0" * 64))
 REQUEST = QueryRequest(
@@ -32,19 +34,21 @@ REQUEST = QueryRequest(
 
 @dataclass(frozen=True)
 class Fixed:
-    """A snapshot of given nodes: each is contained by the next, and the last stands beside the first."""
+    """A snapshot of given nodes: each is contained by the next, the last by the first, and none stands beside one."""
 
-    held: Mapping[str, Node]
+    held: Sequence[Node]
 
-    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
-        return {id_: self.held[id_] for id_ in ids}
+    def nodes(self, rows: Positions) -> list[Node]:
+        return [self.held[row] for row in rows.tolist()]
 
-    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        known = list(self.held)
-        return {id_: (known[(known.index(id_) + 1) % len(known)],) for id_ in ids}
+    def ids(self, rows: Positions) -> list[str]:
+        return [self.held[row].id for row in rows.tolist()]
 
-    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        return {}
+    def parents(self, rows: Positions) -> list[Positions]:
+        return [np.asarray([(row + 1) % len(self.held)]) for row in rows.tolist()]
+
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        return [rows[:0] for _ in rows]
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         return tuple(
@@ -54,9 +58,10 @@ class Fixed:
 
 
 def surrounded(nodes: Sequence[Node], request: QueryRequest = REQUEST) -> Surroundings:
-    snapshot = cast(RetrievalSnapshot, Fixed({node.id: node for node in nodes}))
-    ranked = [Ranked(Candidate(node.id, "", None, None, None, None, None), 1.0, 1.0) for node in nodes]
-    return QueryContext(snapshot, request).surround(ranked)
+    found = candidates_of({Retriever.TRIGRAM: [Place(1.0, rank) for rank, _ in enumerate(nodes, start=1)]})
+    scores = np.ones(len(nodes))
+    ranked = Ranked(found, np.arange(len(nodes)), scores, scores)
+    return QueryContext(cast(Snapshot, Fixed(nodes)), request).surround(ranked)
 
 
 def size_of(surroundings: Surroundings) -> int:

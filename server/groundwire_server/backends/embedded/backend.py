@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
@@ -17,21 +18,20 @@ from groundwire_index.store.errors import (
 )
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
-from groundwire_server.backends.embedded.candidates import find_candidates
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_server.backends.embedded.bm25 import matched_tokens
 from groundwire_server.backends.embedded.expansion import expand
-from groundwire_server.backends.embedded.known_rows import KnownRows
 from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
 from groundwire_server.backends.embedded.paths import find_paths
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.resemblance import resemblance
-from groundwire_server.backends.embedded.search import ViewSearch
+from groundwire_server.backends.embedded.retrieval import Retrievers, candidates_of, union
 from groundwire_server.backends.embedded.services import service_contexts
 from groundwire_server.backends.embedded.sight import Sight
-from groundwire_server.backends.embedded.surroundings import neighbors_of, parents_of
-from groundwire_server.backends.interface import BackendSearch, PathSearch, Resemblance, Walk
+from groundwire_server.backends.embedded.surroundings import adjacent_to, parents_of
+from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, CandidateSearch
+from groundwire_server.domain.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.expansion import Expansion
@@ -41,129 +41,172 @@ from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.neighbourhood import Neighbourhood
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.paths import Paths
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter, SearchResult
+from groundwire_server.domain.search import Filter, NodeLabel
 from groundwire_server.domain.texts import StoredText, TextSize
+
+_NO_FILTER = Filter()
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSnapshot:
-    """A RetrievalSnapshot and GraphSnapshot over one view."""
+    """A Snapshot over one view and what of it is in sight."""
 
     view: View
     sight: Sight
-    rows: KnownRows
 
     @property
     def index(self) -> str:
-        """The version's name."""
+        """See `Snapshot.index`."""
         return self.view.index.manifest.version
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """See `RetrievalSnapshot.vector_space`."""
+        """See `Snapshot.vector_space`."""
         return self.view.index.manifest.vector_space
 
-    def narrowed(self, filter_: Filter) -> "EmbeddedSnapshot":
-        """See `RetrievalSnapshot.narrowed` and `GraphSnapshot.narrowed`."""
-        if not filter_.narrows:
-            return self
-        sight = replace(self.sight, filter=RowFilter(self.view.index, filter_))
-        return replace(self, sight=sight, rows=KnownRows(sight))
-
-    def search(self, search: BackendSearch, checkpoint: Checkpoint) -> SearchResult:
-        """See `RetrievalSnapshot.search`."""
-        return ViewSearch(self.view).run(search, checkpoint)
-
-    def find_candidates(self, search: CandidateSearch, checkpoint: Checkpoint) -> Candidates:
-        """See `RetrievalSnapshot.find_candidates`."""
-        return find_candidates(self.view, search, self.rows, checkpoint)
-
-    def neighbourhood(self, ids: Sequence[str]) -> Neighbourhood:
-        """See `RetrievalSnapshot.neighbourhood`."""
-        rows = np.fromiter(self.rows.of(ids).values(), dtype=np.int64, count=len(ids))
-        return neighbourhood_of(self.view.graph, self.view.visibility, rows)
-
-    def nodes(self, ids: Sequence[str]) -> Mapping[str, Node]:
-        """See `RetrievalSnapshot.nodes`."""
+    @property
+    def retrievers(self) -> frozenset[Retriever]:
+        """See `Snapshot.retrievers`."""
         index = self.view.index
-        return {id_: index.nodes.node(row, index.policies.of(row)) for id_, row in self.rows.of(ids).items()}
-
-    def resemblance(self, ids: Sequence[str]) -> Resemblance | None:
-        """See `RetrievalSnapshot.resemblance`."""
-        vectors = self.view.index.vectors
-        return None if vectors is None else resemblance(vectors, self.rows, ids)
-
-    def parents(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """See `RetrievalSnapshot.parents`."""
-        return parents_of(self.sight, self.rows.of(ids))
-
-    def neighbors(self, ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """See `RetrievalSnapshot.neighbors`."""
-        return neighbors_of(self.sight, self.rows.of(ids))
-
-    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
-        """See `RetrievalSnapshot.service_contexts`."""
-        return service_contexts(self.sight, service_names)
-
-    def text_sizes(self, ids: Sequence[str]) -> Mapping[str, TextSize]:
-        """See `RetrievalSnapshot.text_sizes`; read from counts made at ingestion, no text is touched."""
-        nodes = self.view.index.nodes
-        tokens, chars = nodes.numbers["token_count"], nodes.numbers["char_count"]
-        return {
-            id_: TextSize(
-                tokens=int(tokens[row]),
-                chars=int(chars[row]),
-                bytes=nodes.texts.byte_length(row)
-                + nodes.symbols.byte_length(row)
-                + len(nodes.categories["path"][row].encode()),
-            )
-            for id_, row in self.rows.of(ids).items()
+        held = {
+            Retriever.DENSE: index.vectors is not None,
+            Retriever.BM25_CODE: index.lexical is not None,
+            Retriever.BM25_NLP: index.prose is not None,
+            Retriever.TRIGRAM: True,
         }
+        return frozenset(retriever for retriever, is_held in held.items() if is_held)
 
-    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, StoredText]:
-        """See `RetrievalSnapshot.fetch_texts`."""
+    @property
+    def node_count(self) -> int:
+        """See `Snapshot.node_count`."""
+        return self.sight.visibility.count if self.sight.filter is None else int(np.count_nonzero(self.sight.mask))
+
+    def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+        """See `Snapshot.retrieve`."""
+        retrievers = Retrievers(self.view.index, search, checkpoint)
+        return candidates_of(self.view.index, retrievers.lists(self.sight.visibility, self.sight.mask))
+
+    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
+        """See `Snapshot.count_deleted`."""
+        index, whole = self.view.index, self.view.caller.of(Lifecycle.ALL)
+        if self.view.lifecycle is not Lifecycle.ACTIVE or whole is self.sight.visibility:
+            return 0
+        deleted, allowed = index.nodes.flags["deleted"], replace(self.sight, visibility=whole).mask
+        if not (allowed & deleted).any():
+            return 0
+        lists = Retrievers(index, search, checkpoint).lists(whole, allowed)
+        return int(np.count_nonzero(deleted[union(lists)]))
+
+    def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
+        """See `Snapshot.matched_tokens`."""
+        lexical = self.view.index.lexical
+        return [()] * len(rows) if lexical is None else matched_tokens(lexical, tokenize(query), rows)
+
+    def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """See `Snapshot.rows`."""
+        return self.sight.rows_of(dict.fromkeys(ids))
+
+    def ids(self, rows: Positions) -> list[str]:
+        """See `Snapshot.ids`."""
+        return self.sight.ids_of(rows.tolist())
+
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """See `Snapshot.labels`."""
         nodes = self.view.index.nodes
-        return {
-            id_: StoredText(
+        return [
+            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
+            for row, id_ in zip(rows.tolist(), self.ids(rows), strict=True)
+        ]
+
+    def nodes(self, rows: Positions) -> list[Node]:
+        """See `Snapshot.nodes`."""
+        self.sight.visibility.check(rows)
+        index = self.view.index
+        return [index.nodes.node(row, index.policies.of(row)) for row in rows.tolist()]
+
+    def texts(self, rows: Positions) -> list[StoredText]:
+        """See `Snapshot.texts`."""
+        self.sight.visibility.check(rows)
+        nodes = self.view.index.nodes
+        return [
+            StoredText(
                 text=nodes.texts[row],
                 token_count=int(nodes.numbers["token_count"][row]),
                 location=nodes.location(row),
                 symbol=nodes.symbols[row],
                 **nodes.origin_flags(row),
             )
-            for id_, row in self.rows.of(ids).items()
-        }
+            for row in rows.tolist()
+        ]
+
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        nodes = self.view.index.nodes
+        tokens, chars, paths = nodes.numbers["token_count"], nodes.numbers["char_count"], nodes.categories["path"]
+        strings = nodes.texts, nodes.symbols
+        return [
+            TextSize(
+                tokens=int(tokens[row]),
+                chars=int(chars[row]),
+                bytes=sum(column.byte_length(row) for column in strings) + len(paths[row].encode()),
+            )
+            for row in rows.tolist()
+        ]
+
+    def vectors(self, rows: Positions) -> NDArray[np.float64]:
+        """See `Snapshot.vectors`."""
+        vectors = self.view.index.vectors
+        if vectors is None:
+            raise AssertionError("the engine asks for vectors where there are some")
+        return np.where(vectors.present[rows][:, np.newaxis], vectors.rows[rows], 0.0).astype(np.float64)
+
+    def neighbourhood(self, rows: Positions) -> Neighbourhood:
+        """See `Snapshot.neighbourhood`."""
+        return neighbourhood_of(self.view.graph, self.sight.visibility, rows)
+
+    def parents(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.parents`."""
+        return parents_of(self.sight, rows)
+
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.adjacent`."""
+        return adjacent_to(self.sight, rows)
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """See `Snapshot.service_contexts`."""
+        return service_contexts(self.sight, service_names)
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `GraphSnapshot.expand`."""
+        """See `Snapshot.expand`."""
         return expand(self.sight, walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `GraphSnapshot.find_paths`."""
+        """See `Snapshot.find_paths`."""
         return find_paths(self.sight, search, checkpoint)
 
 
 class EmbeddedBackend:
-    """A RetrievalBackend, GraphProvider and IndexDirectory over a data directory. Thread-safe."""
+    """A Backend and IndexDirectory over a data directory. Thread-safe."""
 
     def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
 
-    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE) -> EmbeddedSnapshot:
-        """See `RetrievalBackend.open`."""
+    def open(
+        self,
+        scope: Scope,
+        access: AccessContext,
+        lifecycle: Lifecycle = Lifecycle.ACTIVE,
+        filter_: Filter = _NO_FILTER,
+    ) -> EmbeddedSnapshot:
+        """See `Backend.open`."""
         view = self._pool.view(scope, access, lifecycle)
         view.graph.begin()
         observer().saw_nodes(view.visibility.count)
-        sight = Sight(view.index, view.graph, view.visibility)
-        return EmbeddedSnapshot(view, sight, KnownRows(sight))
-
-    def open_graph(
-        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE
-    ) -> EmbeddedSnapshot:
-        """See `GraphProvider.open_graph`."""
-        return self.open(scope, access, lifecycle)
+        narrows = RowFilter(view.index, filter_) if filter_.narrows else None
+        return EmbeddedSnapshot(view, Sight(view.index, view.graph, view.visibility, narrows))
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""

@@ -4,20 +4,21 @@ The variant is Lucene's: `idf(t) * f / (f + k1 * (1 - b + b * length / mean))` w
 `idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`; N, df and the mean length count visible documents only
 (Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
 
-`contenders` says which documents could be among the best, and one routine scores these in double precision. A score
+`bm25_scan` says which documents could be among the best, and one routine scores these in double precision. A score
 depends on its document, the query and the statistics alone, so what is scored beside it changes no bit.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable
-from groundwire_server.backends.embedded.contenders import K1, B, WeightedTerm, find_contenders
-from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
+from groundwire_server.backends.embedded.bm25_scan import K1, B, WeightedTerm, possible_best
+from groundwire_server.backends.embedded.ranking import RankedRows, top_rows
 from groundwire_server.backends.embedded.visibility import Visibility
 
 
@@ -32,12 +33,12 @@ class Bm25:
         self._mean_length = visibility.mean_length(lexical)
         self.terms = tuple(_weighted(lexical, tokens, visibility))
 
-    def rank(self, allowed: NDArray[np.bool_], count: int) -> list[RankedRow]:
+    def rank(self, allowed: NDArray[np.bool_], count: int) -> RankedRows:
         """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
 
         The mask lies within the visible rows; it narrows the result, not the statistics.
         """
-        rows = find_contenders(self._lexical, self.terms, self._mean_length, allowed, count)
+        rows = possible_best(self._lexical, self.terms, self._mean_length, allowed, count)
         scores = self.scores(rows)
         hits = np.flatnonzero(scores)
         return top_rows(rows[hits], scores[hits], count)
@@ -65,10 +66,11 @@ def inverse_document_frequency(documents: int, document_frequency: int) -> float
     return math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
-def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], row: int) -> tuple[str, ...]:
-    """The distinct query tokens that a row holds, sorted."""
-    alone = np.asarray([row], dtype=np.int64)
-    return tuple(token for token in sorted(set(tokens)) if lexical.postings(token).frequencies_at(alone)[0])
+def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], rows: NDArray[np.int64]) -> list[tuple[str, ...]]:
+    """The distinct query tokens, sorted, that each of rows [m] holds."""
+    distinct = sorted(set(tokens))
+    held = [lexical.postings(token).frequencies_at(rows).astype(np.bool_).tolist() for token in distinct]
+    return [tuple(compress(distinct, of_row)) for of_row in zip(*held, strict=True)] if held else [()] * len(rows)
 
 
 def _weighted(lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> Iterator[WeightedTerm]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_server.backends.embedded.bm25 import term_scores
-from groundwire_server.backends.embedded.contenders import WeightedTerm
+from groundwire_server.backends.embedded.bm25_scan import WeightedTerm
 from groundwire_server.backends.embedded.visibility import Visibility
 from groundwire_server.domain.checkpoint import Checkpoint
 

@@ -25,9 +25,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.quantised_query import BoundedRows, QuantisedQuery, quantised
 from groundwire_index.vectors.vectors import VectorTable
-from groundwire_server.backends.embedded.coded_query import BoundedRows, CodedQuery, coded
-from groundwire_server.backends.embedded.ranking import RankedRow, top_rows
+from groundwire_server.backends.embedded.ranking import NO_ROWS, RankedRows, top_rows
+from groundwire_server.domain.diversity import cosines
 from groundwire_server.domain.interpreter import releasing_interpreter
 
 _ROWS_A_BLOCK = 256
@@ -61,7 +62,7 @@ MEASURED = PathLimits(
 class Nearest:
     """The most similar rows, best first. `exact` is False when a nearer row may have been missed."""
 
-    hits: list[RankedRow]
+    hits: RankedRows
     exact: bool
 
 
@@ -93,12 +94,6 @@ def similarities(vectors: VectorTable, rows: NDArray[np.int64], query: NDArray[n
     return found
 
 
-def cosines(units: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosine similarity of each unit vector [m, dimension] to a unit query; each depends on its vector alone."""
-    products: NDArray[np.float64] = (units * query).sum(axis=1)
-    return products.clip(-1.0, 1.0, out=products)
-
-
 class _Search:
     """One query over the vectors of an index with the help of their codes."""
 
@@ -107,37 +102,38 @@ class _Search:
         self._query = query
 
     @cached_property
-    def _coded(self) -> CodedQuery:
+    def _quantised(self) -> QuantisedQuery:
         """Made when codes are first asked."""
-        return coded(self._query)
+        return quantised(self._query)
 
     def bounded(self, rows: NDArray[np.int64]) -> BoundedRows:
         """Rows [m] with bounds of their similarities."""
         with releasing_interpreter():
-            return self._coded.bounded(self._vectors.codes, rows)
+            return self._quantised.bounded(self._vectors.codes, rows)
 
-    def best(self, bounded: BoundedRows, count: int, after: RankedRow | None = None) -> list[RankedRow]:
-        """The exact best `count` of some rows, or of those of them that come after a hit."""
-        rows = bounded.possible(count, after.score if after else np.inf)
+    def best(self, bounded: BoundedRows, count: int, after: RankedRows = NO_ROWS) -> RankedRows:
+        """The exact best `count` of some rows, or of those of them that come after the last of others."""
+        rows = bounded.possible(count, after.scores[-1] if len(after) else np.inf)
         scores = similarities(self._vectors, rows, self._query)
-        if after is not None:
-            later = (scores < after.score) | ((scores == after.score) & (rows > after.row))
+        if len(after):
+            last_row, last_score = after.rows[-1], after.scores[-1]
+            later = (scores < last_score) | ((scores == last_score) & (rows > last_row))
             rows, scores = rows[later], scores[later]
         return top_rows(rows, scores, count)
 
-    def in_bands(self, mask: NDArray[np.bool_], visible: int, count: int, bands: Sequence[Band]) -> list[RankedRow]:
+    def in_bands(self, mask: NDArray[np.bool_], visible: int, count: int, bands: Sequence[Band]) -> RankedRows:
         """The approximate best `count` of the rows of a mask [n], of which there are `visible`."""
         deep_enough = [place for place, band in enumerate(bands, start=1) if band.hits >= count]
         used = bands[: deep_enough[0]] if deep_enough else bands
         with releasing_interpreter():
-            rows, agreements = self._coded.likely(self._vectors.codes, mask, visible, used[-1].width)
+            rows, agreements = self._quantised.likely(self._vectors.codes, mask, visible, used[-1].width)
         bounded = self.bounded(rows)
-        hits: list[RankedRow] = []
+        hits = NO_ROWS
         for band in used:
             likeliest = bounded.among(agreements >= _last_of(agreements, band.width))
-            hits += self.best(likeliest, min(count, band.hits) - len(hits), hits[-1] if hits else None)
+            hits = hits.followed_by(self.best(likeliest, min(count, band.hits) - len(hits), hits))
         if len(hits) < count:
-            hits += self.best(self.bounded(np.flatnonzero(mask)), count - len(hits), hits[-1])
+            hits = hits.followed_by(self.best(self.bounded(np.flatnonzero(mask)), count - len(hits), hits))
         return hits
 
 

@@ -10,7 +10,7 @@ from groundwire_server.domain.query_result import ServiceContext, ServiceEdge
 
 
 def service_contexts(sight: Sight, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
-    """See `RetrievalSnapshot.service_contexts`. A service without such edges has an empty neighbourhood."""
+    """See `Snapshot.service_contexts`. A service without such edges has an empty neighbourhood."""
     names = sorted(set(service_names))
     edges_of: defaultdict[str, list[ServiceEdge]] = defaultdict(list)
     for edge in _edges_touching(sight, names):

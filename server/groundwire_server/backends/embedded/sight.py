@@ -38,6 +38,12 @@ class Sight:
         held = self.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
         return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
 
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """The same of every row [n]; not to be written to."""
+        visible = self.visibility.mask
+        return visible if self.filter is None else self.filter.within(visible)
+
     def ids_of(self, rows: Sequence[int]) -> list[str]:
         """See `Visibility.ids_of`."""
         return self.visibility.ids_of(rows)

@@ -1,4 +1,4 @@
-"""The trigram source: nodes by their names, so that a name with a typo is found.
+"""The trigram retriever: nodes by their names, so that a name with a typo is found.
 
 The similarity of two names is that of PostgreSQL's pg_trgm: the size of the intersection of their sets of trigrams
 over that of the union. A node's is the greatest over the names that the query mentions and its own.
@@ -13,11 +13,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.names import NameTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import query_names, trigrams
-from groundwire_server.backends.embedded.proposal import Proposal
-from groundwire_server.backends.embedded.ranking import top_rows
-from groundwire_server.backends.embedded.visibility import Visibility
-from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query import Source
+from groundwire_server.backends.embedded.ranking import RankedRows, top_rows
 
 GATHER_ROWS = 4_096
 """Up to this many rows are compared one by one; beyond, similar names are sought first."""
@@ -27,7 +23,7 @@ _LEAST_FLOOR = 1 / 16
 Rows = NDArray[np.int64]
 
 
-class TrigramSource:
+class Trigrams:
     """The names of an index against those of a query."""
 
     def __init__(self, index: LoadedIndex, query: str, limit: int, threshold: float) -> None:
@@ -37,21 +33,23 @@ class TrigramSource:
         self._limit = limit
         self._threshold = threshold
 
-    def propose(self, visibility: Visibility, allowed: NDArray[np.bool_]) -> Proposal:
-        """See `CandidateSource.propose`."""
-        with stage(Source.TRIGRAM.value):
-            rows = self._contenders(allowed)
-            similar = self._similarities.of_rows(rows)
-            listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
-            ranked = top_rows(rows[listed], similar[listed], self._limit)
-        return Proposal(Source.TRIGRAM, ranked, self._similarities.of_rows)
+    def rank(self, allowed: NDArray[np.bool_]) -> RankedRows:
+        """The list among the rows of a mask [n]."""
+        rows = self._possible(allowed)
+        similar = self.scores(rows)
+        listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
+        return top_rows(rows[listed], similar[listed], self._limit)
+
+    def scores(self, rows: Rows) -> NDArray[np.float64]:
+        """The similarities of rows [m]."""
+        return self._similarities.of_rows(rows)
 
     @cached_property
     def _similarities(self) -> "NameSimilarities":
         """A name's similarity depends on that name alone, so hidden ones may be compared with the others."""
         return NameSimilarities(self._index.names, query_names(self._query))
 
-    def _contenders(self, allowed: NDArray[np.bool_]) -> Rows:
+    def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
         """Allowed rows, ascending, with the whole list among them."""
         if np.count_nonzero(allowed) <= GATHER_ROWS:
             return np.flatnonzero(allowed)

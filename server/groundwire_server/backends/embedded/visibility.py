@@ -15,10 +15,8 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.nodes.row_conditions import EVERY_ROW
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.bounds import within
-from groundwire_server.backends.embedded.narrowing import RowFilter
 from groundwire_server.domain.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.search import Filter
 
 MAX_CACHED_CALLERS = 256
 MAX_CACHED_BYTES = 128 * 1024 * 1024
@@ -69,19 +67,19 @@ class Visibility:
             return len(edges)
         return int(np.count_nonzero(self.mask.take(edges.from_rows) & self.mask.take(edges.to_rows)))
 
-    def narrowed(self, filter_: Filter) -> NDArray[np.bool_]:
-        """The mask [n] of visible rows that pass the filter; not to be written to."""
-        return RowFilter(self._index, filter_).within(self.mask) if filter_.narrows else self.mask
-
     def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that exist and are visible."""
         found = ((id_, self._index.nodes.ids.find(id_)) for id_ in ids)
         return {id_: row for id_, row in found if row is not None and self.mask[row]}
 
-    def ids_of(self, rows: Sequence[int]) -> list[str]:
-        """The ids of rows on their way out. Raises PermissionError, a defect, if one of them is hidden."""
-        if not all(self.mask[row] for row in rows):
+    def check(self, rows: Sequence[int] | NDArray[np.integer]) -> None:
+        """Raises PermissionError, a defect, if one of several rows on their way out is hidden."""
+        if not self.mask.take(rows).all():
             raise PermissionError("a hidden row was about to leave the index")
+
+    def ids_of(self, rows: Sequence[int]) -> list[str]:
+        """The ids of rows on their way out. Raises as `check` does."""
+        self.check(rows)
         return [self._index.nodes.ids[row] for row in rows]
 
 

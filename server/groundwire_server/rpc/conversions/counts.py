@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
-from groundwire_server.domain.query import Source
+from groundwire_server.domain.query import Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import check_value
 
@@ -38,7 +38,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "edge_allowlist": limits.MAX_EDGE_TYPES,
     },
     retrieval_pb2.FetchNodeTextsRequest: {"seed_ids": limits.MAX_FETCH_IDS, "nodes": limits.MAX_FETCH_IDS},
-    query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "retrievers": len(Source)},
+    query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "retrievers": len(Retriever)},
 }
 LIMITS: Mapping[str, int] = {
     message.DESCRIPTOR.fields_by_name[name].full_name: highest

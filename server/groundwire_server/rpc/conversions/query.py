@@ -10,7 +10,7 @@ from groundwire_server.domain.query import (
     HybridParameters,
     QueryRequest,
     RankingParameters,
-    Source,
+    Retriever,
 )
 from groundwire_server.domain.search import DEFAULT_RRF_K
 from groundwire_server.domain.validation import Violations
@@ -18,12 +18,12 @@ from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
-_RETRIEVERS: Mapping[int, Source | None] = {
+_RETRIEVERS: Mapping[int, Retriever | None] = {
     retrieval_pb2.RETRIEVER_UNSPECIFIED: None,
-    retrieval_pb2.RETRIEVER_DENSE: Source.DENSE,
-    retrieval_pb2.RETRIEVER_BM25_CODE: Source.BM25_CODE,
-    retrieval_pb2.RETRIEVER_BM25_PROSE: Source.BM25_NLP,
-    retrieval_pb2.RETRIEVER_TRIGRAM: Source.TRIGRAM,
+    retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
+    retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
+    retrieval_pb2.RETRIEVER_BM25_PROSE: Retriever.BM25_NLP,
+    retrieval_pb2.RETRIEVER_TRIGRAM: Retriever.TRIGRAM,
 }
 _FUSION_MODES: Mapping[int, FusionMode | None] = {
     query_pb2.FUSION_MODE_UNSPECIFIED: None,
@@ -51,7 +51,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
-        sources=_decode_retrievers(request.retrievers, violations),
+        retrievers=_decode_retrievers(request.retrievers, violations),
         fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
@@ -96,15 +96,15 @@ def _decode_ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
     )
 
 
-def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Source, ...]:
+def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:
     """The retrievers in the order given. Those beyond one of each kind are not read: the request is refused anyway."""
-    violations.bound_count("retrievers", numbers, len(Source))
-    retrievers: list[Source] = []
-    for position, number in enumerate(numbers[: len(Source)]):
+    violations.bound_count("retrievers", numbers, len(Retriever))
+    retrievers: list[Retriever] = []
+    for position, number in enumerate(numbers[: len(Retriever)]):
         field = f"retrievers[{position}]"
-        source = decode_enum(number, _RETRIEVERS, retrieval_pb2.Retriever.DESCRIPTOR, field, violations)
-        if source is not None:
-            retrievers.append(source)
+        retriever = decode_enum(number, _RETRIEVERS, retrieval_pb2.Retriever.DESCRIPTOR, field, violations)
+        if retriever is not None:
+            retrievers.append(retriever)
         elif number == retrieval_pb2.RETRIEVER_UNSPECIFIED:
             violations.require(field, "UNSPECIFIED is no retriever; name one, or give none at all to ask every one")
     return tuple(retrievers)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, QueryClass, Source
+from groundwire_server.domain.query import FusionMode, QueryClass, Retriever
 from groundwire_server.domain.query_result import (
     Match,
     ParentText,
@@ -21,11 +21,11 @@ from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
-_RETRIEVERS: Mapping[Source, retrieval_pb2.Retriever.ValueType] = {
-    Source.DENSE: retrieval_pb2.RETRIEVER_DENSE,
-    Source.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
-    Source.BM25_NLP: retrieval_pb2.RETRIEVER_BM25_PROSE,
-    Source.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
+_RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
+    Retriever.DENSE: retrieval_pb2.RETRIEVER_DENSE,
+    Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
+    Retriever.BM25_NLP: retrieval_pb2.RETRIEVER_BM25_PROSE,
+    Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
 }
 _FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
@@ -165,8 +165,8 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         query_class=_QUERY_CLASSES[meta.query_class],
         fusion=_FUSION_MODES[meta.fusion],
         retrievers=[
-            query_pb2.RetrieverUse(retriever=_RETRIEVERS[source], weight=weights[source], candidates=length)
-            for source, length in meta.list_lengths
+            query_pb2.RetrieverUse(retriever=_RETRIEVERS[retriever], weight=weights[retriever], candidates=length)
+            for retriever, length in meta.list_lengths
         ],
         alpha=parameters.alpha,
         min_sim=parameters.min_sim,
@@ -178,13 +178,15 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         trgm_limit=parameters.trgm_limit,
         diversify_strength=parameters.diversify_strength,
         rrf_k=parameters.rrf_k,
-        vector_candidates=lengths.get(Source.DENSE, 0),
+        vector_candidates=lengths.get(Retriever.DENSE, 0),
         lexical_candidates=meta.lexical_candidates,
         fused_candidates=meta.fused_candidates,
         deleted_matches_blocked=meta.deleted_matches_blocked,
         lifecycle_effective=_LIFECYCLES[meta.visibility_effective],
         lexical_index_used=[
-            _RETRIEVERS[source] for source, length in meta.list_lengths if length and source is not Source.DENSE
+            _RETRIEVERS[retriever]
+            for retriever, length in meta.list_lengths
+            if length and retriever is not Retriever.DENSE
         ],
         boosts=meta.boost_rules,
         freshness_half_life_days=parameters.freshness.half_life_days if parameters.freshness else None,

@@ -21,6 +21,7 @@ from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.search import SearchRequest, SearchType
 from support.engines import engine_over
+from support.told import texts_of
 
 SCOPE = Scope("shop", "main")
 PUBLIC = AccessContext()
@@ -85,7 +86,7 @@ def answered_version(backend: EmbeddedBackend) -> str:
     search = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, f"text {version}", 20, query_vector=(1.0, 0.0))
     ids = [hit.id for hit in engine_over(backend).search(search, never_stop).hits]
     assert len(ids) == 10
-    assert {stored.text for stored in snapshot.fetch_texts(ids).values()} == {f"text {version}"}
+    assert {stored.text for stored in texts_of(snapshot, ids)} == {f"text {version}"}
     assert backend.get_index(replace(SCOPE, active_index=version), PUBLIC).edge_count == 9
     return version
 

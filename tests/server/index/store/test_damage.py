@@ -291,9 +291,10 @@ def test_a_column_of_zeros_shows_nothing_even_if_the_manifest_vouches_for_it(gua
             snapshot = backend.open(V1, access, lifecycle)
             assert snapshot.view.visibility.count == 0
             ids = [f"shop::main::cs::N{number}" for number in range(3)]
-            assert (snapshot.nodes(ids), snapshot.fetch_texts(ids), snapshot.text_sizes(ids)) == ({}, {}, {})
-        tenants = Filter(tenant_ids=("",))
-        assert not snapshot.view.visibility.narrowed(tenants).any()
+            assert snapshot.rows(ids) == {}
+            with pytest.raises(PermissionError):
+                snapshot.texts(np.arange(3))
+        assert backend.open(V1, access, filter_=Filter(tenant_ids=("",))).node_count == 0
 
 
 @pytest.mark.parametrize("code", [-1, 3])

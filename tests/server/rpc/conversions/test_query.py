@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Source
+from groundwire_server.domain.query import FusionMode, HybridParameters, QueryRequest, Retriever
 from groundwire_server.domain.search import Filter
 from groundwire_server.rpc.conversions.query import decode_query
 from support.conversions import (
@@ -67,7 +67,7 @@ def hybrid_message(hybrid: HybridParameters) -> query_pb2.HybridParameters:
         process=names,
         doc_class=names,
         workflow_id=names,
-        sources=st.lists(st.sampled_from(Source), max_size=4).map(tuple),
+        sources=st.lists(st.sampled_from(Retriever), max_size=4).map(tuple),
         fusion=st.none() | st.sampled_from(FusionMode),
         rrf_k=int32,
         rerank=st.booleans(),
@@ -92,8 +92,8 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
         retrievers=[
-            retrieval_pb2.Retriever.Value(f"RETRIEVER_{source.name.replace('NLP', 'PROSE')}")
-            for source in request.sources
+            retrieval_pb2.Retriever.Value(f"RETRIEVER_{retriever.name.replace('NLP', 'PROSE')}")
+            for retriever in request.retrievers
         ],
         fusion=query_pb2.FusionMode.Value(f"FUSION_MODE_{request.fusion.name if request.fusion else 'UNSPECIFIED'}"),
         rrf_k=request.rrf_k,

@@ -13,7 +13,7 @@ from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.acting_parameters import ActingParameters
 from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Source
+from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Retriever
 from groundwire_server.domain.query_result import (
     Match,
     ParentText,
@@ -260,7 +260,7 @@ def test_a_parameter_without_effect_is_absent() -> None:
 
 
 def test_without_the_dense_source_there_are_no_vector_candidates() -> None:
-    meta = replace(META, weights=((Source.TRIGRAM, 1.0),), list_lengths=((Source.TRIGRAM, 3),))
+    meta = replace(META, weights=((Retriever.TRIGRAM, 1.0),), list_lengths=((Retriever.TRIGRAM, 3),))
     message = encoded(replace(RESULT, meta=meta)).meta
     assert (message.vector_candidates, list(message.lexical_index_used)) == (0, [retrieval_pb2.RETRIEVER_TRIGRAM])
 
@@ -277,9 +277,9 @@ def test_every_enum_value_has_its_number(query_class: QueryClass, fusion: Fusion
 
 
 def test_every_source_has_its_number() -> None:
-    meta = replace(META, weights=tuple((s, 1.0) for s in Source), list_lengths=tuple((s, 1) for s in Source))
+    meta = replace(META, weights=tuple((s, 1.0) for s in Retriever), list_lengths=tuple((s, 1) for s in Retriever))
     names = [retrieval_pb2.Retriever.Name(use.retriever) for use in encoded(replace(RESULT, meta=meta)).meta.retrievers]
-    assert names == [f"RETRIEVER_{source.name.replace('NLP', 'PROSE')}" for source in Source]
+    assert names == [f"RETRIEVER_{retriever.name.replace('NLP', 'PROSE')}" for retriever in Retriever]
 
 
 def test_a_response_has_no_map_whose_order_could_change_its_bytes() -> None:

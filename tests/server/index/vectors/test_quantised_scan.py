@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.quantised_scan import most_agreeing, similarity_bounds
 from groundwire_index.vectors.vector_codes import packed
-from groundwire_server.backends.embedded.code_scan import most_agreeing, similarity_bounds
 
 counts = st.integers(1, 60) | st.sampled_from([2_047, 2_048, 2_049, 4_096, 5_000])
 dimensions = st.sampled_from([1, 63, 64, 65, 128, 191, 192, 200, 320, 384, 450])

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from groundwire_index.lexical import frequent_terms, lexical
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.backends.embedded import contenders
+from groundwire_server.backends.embedded import bm25_scan
 from groundwire_server.backends.embedded.bm25 import Bm25, inverse_document_frequency
-from groundwire_server.backends.embedded.contenders import K1, B
-from groundwire_server.backends.embedded.ranking import RankedRow
+from groundwire_server.backends.embedded.bm25_scan import K1, B
 from groundwire_server.backends.embedded.visibility import Visibility
 from support.index_tables import lexical_table
+from support.ranked import RankedRow, listed
 
 WORDS = "abcdefgh"
 
@@ -104,10 +104,10 @@ def test_pruning_changes_no_bit(
     documents, mask, allowed = corpus
     scores = every_score(documents, query, mask, allowed)
     with table_of(documents, rows_a_holder, saturated) as table, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contenders, "PIECE_ROWS", piece)
-        patch.setattr(contenders, "GATHER_SHARE", gather_share)
+        patch.setattr(bm25_scan, "PIECE_ROWS", piece)
+        patch.setattr(bm25_scan, "GATHER_SHARE", gather_share)
         bm25 = Bm25(table, query, visible(mask))
-        assert bm25.rank(allowed, count) == best(scores, count)
+        assert listed(bm25.rank(allowed, count)) == best(scores, count)
         rows = np.flatnonzero(allowed)
         assert bm25.scores(rows).tolist() == scores[rows].tolist()
     event(f"{min(len(np.flatnonzero(scores)), count)} hits")
@@ -133,14 +133,13 @@ def test_a_large_table_is_searched_in_pieces_and_prunes() -> None:
             scores = np.zeros(len(documents), dtype=np.float64)
             scores[allowed] = bm25.scores(np.flatnonzero(allowed))
             for count in (1, 10, 1_000):
-                assert bm25.rank(allowed, count) == best(scores, count)
+                assert listed(bm25.rank(allowed, count)) == best(scores, count)
 
 
 def test_ties_beyond_the_result_are_broken_by_row() -> None:
     documents = [["a", "b"]] * 50
     with table_of(documents, 1.0, 255) as table:
         everything = np.ones(50, dtype=np.bool_)
-        found = Bm25(table, ["a", "b"], visible(everything)).rank(everything, 5)
+        found = listed(Bm25(table, ["a", "b"], visible(everything)).rank(everything, 5))
     assert [hit.row for hit in found] == [0, 1, 2, 3, 4]
     assert len({hit.score for hit in found}) == 1
-    assert isinstance(found[0], RankedRow)

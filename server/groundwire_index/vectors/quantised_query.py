@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.vectors.quantised_scan import most_agreeing, similarity_bounds
 from groundwire_index.vectors.rotation import rotated
 from groundwire_index.vectors.vector_codes import LARGEST_BYTE, VectorCodes, codes_of, packed
-from groundwire_server.backends.embedded.code_scan import most_agreeing, similarity_bounds
 
 _LARGEST_WEIGHT = 3
 _SPREAD = 2.0
@@ -24,7 +24,7 @@ _ROWS_TO_COMPILE_WITH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class CodedQuery:
+class QuantisedQuery:
     """A rotated unit query as the codes need it.
 
     `opposite`, `low` and `high` are [words]: the signs it has not, and the bits of its components' weights.
@@ -73,7 +73,7 @@ class BoundedRows:
         return self.rows[(self.most >= threshold) & (self.least <= ceiling)]
 
 
-def coded(query: NDArray[np.float64]) -> CodedQuery:
+def quantised(query: NDArray[np.float64]) -> QuantisedQuery:
     """Codes of a unit query [dimension]."""
     components = rotated(query[np.newaxis, :])
     magnitudes = np.abs(components)
@@ -85,7 +85,7 @@ def coded(query: NDArray[np.float64]) -> CodedQuery:
     whole = np.rint(components[0] / scale)
     opposite, low, high = packed(np.concatenate([components < 0, weights % 2 == 1, weights >= 2]))
     error = float(np.sqrt(np.square(components[0] - whole * scale).sum()))
-    return CodedQuery(opposite, low, high, whole.astype(np.int16), scale, error)
+    return QuantisedQuery(opposite, low, high, whole.astype(np.int16), scale, error)
 
 
 def compile_ahead() -> None:
@@ -95,7 +95,7 @@ def compile_ahead() -> None:
     for values in (codes.signs, codes.bytes, codes.bounds):
         values.setflags(write=False)  # as those of an index are: what is compiled depends on it
     everyone = np.ones(len(rows), dtype=np.bool_)
-    query = coded(rows[0].astype(np.float64))
+    query = quantised(rows[0].astype(np.float64))
     likely, _ = query.likely(codes, everyone, len(rows), 1)
     query.bounded(codes, likely)
 

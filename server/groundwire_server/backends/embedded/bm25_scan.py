@@ -36,7 +36,7 @@ class WeightedTerm:
     weight: float
 
 
-def find_contenders(
+def possible_best(
     lexical: LexicalTable, terms: Sequence[WeightedTerm], mean_length: float, allowed: NDArray[np.bool_], count: int
 ) -> Rows:
     """Rows, ascending, with the `count` allowed ones of highest score among them; `allowed` is a mask [n]."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.vectors.compiled import compiled
-from groundwire_server.backends.embedded.instructions import ones_in, prefetch
+from groundwire_index.vectors.instructions import ones_in, prefetch
 
 _ROWS_AHEAD = 12
 _CACHE_LINE = 64

@@ -1,0 +1,189 @@
+"""The stages between the candidates of a query and its matches, each of which reorders what the one before it left.
+
+Fusion, surroundings, rerank, freshness, boost, repetition, diversity. A candidate's `final` score is that of the fusion
+or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the rules of those that rank a
+repository, and their parameters.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from groundwire_server.backends.interface import Snapshot
+from groundwire_server.domain.adaptive import adaptive_weights
+from groundwire_server.domain.candidates import Candidates, Floats, Positions
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.corpus_boost import BoostRule, boost_of
+from groundwire_server.domain.diversity import cosines, diversify
+from groundwire_server.domain.freshness import blend, decays
+from groundwire_server.domain.fusion import (
+    alpha_weights,
+    best_first,
+    highest_fused,
+    reciprocal_rank_fusion,
+    weighted_fusion,
+)
+from groundwire_server.domain.neighbourhood import neighbour_gains
+from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Retriever
+from groundwire_server.domain.query_parameters import EffectiveParameters
+from groundwire_server.domain.ranking import PROSE_PREFIX, Ranking, Traits, shares_of_best, spread_out, trait_factors
+from groundwire_server.engine.rerank import Reranker, rerank_scores
+
+RERANK_WINDOW = 50
+"""How many candidates a reranker reads, unless more are asked for."""
+_TEST_WORDS = frozenset({"tests", "specs", "fixtures"})
+"""In the plural: "in a test" and "the test client" say where or by what, not what is looked for."""
+_GENERATED_WORDS = frozenset({"generated"})
+_PROSE_WORDS = frozenset({"docs", "documentation", "documented", "readme", "guide", "tutorial", "manual", "changelog"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranked:
+    """Candidates on their way through the stages: `order` has the positions of those that are left, best first.
+
+    The other columns [n] have what each stage gave each candidate; None where a stage has not run. NaN in `rerank` and
+    `freshness` stands for a candidate that was not scored there.
+    """
+
+    candidates: Candidates
+    order: Positions
+    final: Floats
+    fused: Floats
+    file: Floats | None = None
+    kind_factor: Floats | None = None
+    graph: Floats | None = None
+    rerank: Floats | None = None
+    freshness: Floats | None = None
+    boost: Floats | None = None
+    repeat_factor: Floats | None = None
+
+    @property
+    def rows(self) -> Positions:
+        """The rows of those that are left, best first."""
+        return self.candidates.rows[self.order]
+
+    def column(self, positions: Positions, values: Floats | Sequence[float], default: float = 0.0) -> Floats:
+        """A column [n] of values [m] at some positions [m]."""
+        made = np.full(len(self.candidates), default)
+        made[positions] = values
+        return made
+
+
+def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
+    """What kinds of text a question is about: its words name them, or it calls for a corpus boost of prose."""
+    words = set(re.findall(r"\w+", query.casefold()))
+    calls_for_prose = any(corpus.startswith(PROSE_PREFIX) for rule in boosts for corpus in rule.corpus_types)
+    return Traits(
+        is_test=not words.isdisjoint(_TEST_WORDS),
+        is_generated=not words.isdisjoint(_GENERATED_WORDS),
+        is_prose=calls_for_prose or not words.isdisjoint(_PROSE_WORDS),
+    )
+
+
+def fusion_weights(
+    mode: FusionMode, query_class: QueryClass, parameters: EffectiveParameters, retrievers: Sequence[Retriever]
+) -> tuple[tuple[Retriever, float], ...]:
+    """Each retriever's weight, in the order given; 1 for each under reciprocal rank fusion."""
+    if mode is FusionMode.RRF:
+        return tuple((retriever, 1.0) for retriever in retrievers)
+    if mode is FusionMode.WEIGHTED:
+        return alpha_weights(parameters.alpha, retrievers)
+    return adaptive_weights(query_class, retrievers)
+
+
+def fuse(
+    candidates: Candidates,
+    mode: FusionMode,
+    weights: Sequence[tuple[Retriever, float]],
+    parameters: EffectiveParameters,
+) -> Ranked:
+    """One list of all retrievers' candidates, at most `max_candidates` long."""
+    if mode is FusionMode.RRF:
+        ranks = [found.ranks for found in candidates.by_retriever.values()]
+        positions, fused = np.arange(len(candidates)), reciprocal_rank_fusion(ranks, parameters.rrf_k)
+        final = fused / highest_fused(len(ranks), parameters.rrf_k)
+    else:
+        positions, shares = weighted_fusion(candidates, dict(weights))
+        fused = np.zeros(len(candidates))
+        fused[positions] = shares
+        final = fused
+    return Ranked(candidates, best_first(positions, fused)[: parameters.max_candidates], final, fused)
+
+
+def ranked_by_surroundings(ranked: Ranked, asked: Traits, ranking: Ranking, snapshot: Snapshot) -> Ranked:
+    """Candidates with what their files give them, weighed by what kind of text they are, and with what neighbours give.
+
+    In this order: what a neighbour gives is worth as much as it counts itself.
+    """
+    kept = np.sort(ranked.order)
+    files, gains = np.zeros(len(kept)), np.zeros(len(kept))
+    if ranking.file_weight > 0.0:
+        files = shares_of_best(np.nan_to_num(ranked.candidates.file_scores[kept]))
+    factors = trait_factors(ranked.candidates.columns, asked, ranking)
+    scores = (ranked.final[kept] + ranking.file_weight * files) * factors[kept]
+    if ranking.graph_weight > 0.0 and len(kept):
+        gains = neighbour_gains(scores, snapshot.neighbourhood(ranked.candidates.rows[kept]))
+    final = ranked.column(kept, scores + ranking.graph_weight * gains)
+    return replace(
+        ranked,
+        order=best_first(kept, final),
+        final=final,
+        file=ranked.column(kept, files) if ranking.file_weight > 0.0 else None,
+        kind_factor=factors,
+        graph=ranked.column(kept, gains) if ranking.graph_weight > 0.0 else None,
+    )
+
+
+def rerank(
+    query: str, ranked: Ranked, top_k: int, snapshot: Snapshot, reranker: Reranker, checkpoint: Checkpoint
+) -> Ranked:
+    """The best candidates as the reranker orders them; what it has not read is left out."""
+    window = ranked.order[: max(RERANK_WINDOW, top_k)]
+    scores = rerank_scores(query, ranked.candidates, window, snapshot, reranker, checkpoint)
+    final = ranked.column(window, scores, np.nan)
+    return replace(ranked, order=best_first(window, final), final=final, rerank=final)
+
+
+def freshen(ranked: Ranked, now: datetime, freshness: Freshness) -> Ranked:
+    """Recent conversations gain; `freshness` stays None where none is left that has a date."""
+    found = decays(ranked.candidates.columns, now, freshness)
+    if np.isnan(found[ranked.order]).all():
+        return ranked
+    final = np.where(np.isnan(found), ranked.final, blend(ranked.final, found, freshness.weight))
+    return replace(ranked, order=best_first(ranked.order, final), final=final, freshness=found)
+
+
+def boost(ranked: Ranked, rules: Sequence[BoostRule]) -> Ranked:
+    """Nodes of the corpora that the query calls for gain."""
+    if not rules:
+        return ranked
+    columns = ranked.candidates.columns
+    multipliers = np.asarray([boost_of(rules, name) for name in columns.corpus_types], dtype=np.float64)
+    boosts = multipliers[columns.corpus_codes]
+    final = ranked.final * boosts
+    return replace(ranked, order=best_first(ranked.order, final), final=final, boost=boosts)
+
+
+def spread_over_files(ranked: Ranked, factor: float, count: int) -> Ranked:
+    """The best `count` when a candidate counts less for every better one of its file."""
+    files = ranked.candidates.columns.files[ranked.order]
+    chosen = spread_out(ranked.final[ranked.order].tolist(), files.tolist(), factor, count)
+    order = ranked.order[[place for place, _ in chosen]] if chosen else ranked.order[:0]
+    factors = ranked.column(order, [repeat for _, repeat in chosen], 1.0)
+    return replace(ranked, order=order, final=ranked.final * factors, repeat_factor=factors)
+
+
+def diversified(ranked: Ranked, parameters: EffectiveParameters, snapshot: Snapshot, checkpoint: Checkpoint) -> Ranked:
+    """The `top_k` matches, chosen so that they are less similar to each other."""
+    vectors = snapshot.vectors(ranked.rows)
+
+    def similarities(place: int) -> Floats:
+        checkpoint()
+        return cosines(vectors, vectors[place])
+
+    scores = ranked.final[ranked.order]
+    chosen = diversify(scores, similarities, parameters.diversify_strength, parameters.top_k)
+    return replace(ranked, order=ranked.order[np.asarray(chosen, dtype=np.int64)])

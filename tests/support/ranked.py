@@ -1,0 +1,17 @@
+"""Ranked rows one by one."""
+
+from typing import NamedTuple
+
+from groundwire_server.backends.embedded.ranking import RankedRows
+
+
+class RankedRow(NamedTuple):
+    """A row and its score."""
+
+    row: int
+    score: float
+
+
+def listed(ranked: RankedRows) -> list[RankedRow]:
+    """The rows, best first."""
+    return [RankedRow(*one) for one in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)]
