@@ -173,7 +173,7 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
     index = {"scope": scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch), "access": access}
     common = {
         **index,
-        "visibility": scope_pb2.Lifecycle.Name(draw(st.sampled_from((0, 0, 1, 2, 3)))),
+        "lifecycle": scope_pb2.Lifecycle.Name(draw(st.sampled_from((0, 0, 1, 2, 3)))),
         "filter": draw(st.sampled_from((None, None, scope_pb2.NodeFilter(collection_ids=["red"])))),
     }
     query, vector = draw(st.sampled_from(WORDS)) + " " + draw(texts), draw(vectors)

@@ -9,12 +9,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import IO
 
 _CONTEXT = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["support.loaded_libraries"])
+_LIBRARIES = "support.loaded_libraries"
+_CONTEXT.set_forkserver_preload([_LIBRARIES])
 _STDOUT, _STDERR = 1, 2
 
 
@@ -68,6 +70,7 @@ def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["groundwire", *arguments]
+    import_module(_LIBRARIES)  # is done; a fork server passes over what it cannot load
     from groundwire_server.cli import main
 
     main()

@@ -10,10 +10,9 @@ for module in (
     "groundwire_ingest.build.build",
     "groundwire_ingest.recognise",
     "groundwire_server.cli",
-    "groundwire_server.rpc.compose",
     "groundwire_server.rpc.serve",
 ):
     import_module(module)
 import_module("groundwire.tokens").TokenCounter()  # its vocabulary
-import_module("groundwire_server.backends.embedded.coded_query").compile_ahead()
+import_module("groundwire_server.rpc.compose").compile_ahead()
 gc.freeze()  # otherwise the collector of each fork goes through all of it, and so copies it
