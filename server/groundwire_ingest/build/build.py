@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
-from groundwire_index.scope import Scope
-from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.nodes.categories import open_categories
+from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.segment import Segment
 from groundwire_index.store.store import IndexStore
@@ -28,10 +27,11 @@ from groundwire_index.store.writer import Origin, seal_index
 from groundwire_ingest.build.collect import Collected, collect
 from groundwire_ingest.build.processes import Advance, processor_count, runner
 from groundwire_ingest.build.progress import Progress, ProgressCallback
-from groundwire_ingest.records import SkippedFile, Source, SourceRecord
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vector_space import vector_space
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
+from groundwire_ingest.embedding.cache import EmbeddingCache
+from groundwire_ingest.records import SkippedFile, Source, SourceRecord
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.errors import IngestError
-from groundwire_index.nodes.node import CONTAINS
-from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.nodes.node import CONTAINS, NodeAccess
+from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.edge_columns import EdgeColumns
 from groundwire_ingest.build.long_texts import in_parts
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 
 ACCESS_FIELDS = ("tenant_id", "acl_tags", "classification_labels", "clearance_level")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_ingest.errors import IngestError
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceEdge
 
 _ORIGINS_FILE = "edges.origins.pickled"

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from groundwire_ingest.errors import IngestError
 from groundwire_index.limits import MAX_TEXT_BYTES
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
 
 MAX_REPEATED_BYTES = MAX_TEXT_BYTES // 2

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.embedding.embedder import Embedder, TextEmbedder
-from groundwire_ingest.embedding.index_texts import text_embedder
-from groundwire_ingest.embedding.convert import agreed_encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
+from groundwire_ingest.embedding.convert import agreed_encoder
+from groundwire_ingest.embedding.index_texts import text_embedder
 
 
 def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSpace, TextEmbedder]:

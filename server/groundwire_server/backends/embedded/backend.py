@@ -225,7 +225,7 @@ class EmbeddedBackend:
 
 @contextmanager
 def _refusals_of(scope: Scope) -> Iterator[None]:
-    """Turns what the store raises of a version into the errors that callers get. Only damage has a cause: it is logged."""
+    """Turns what the store raises of a version into what callers get. Only damage has a cause, which is logged."""
     try:
         yield
     except VersionNotFoundError as error:

@@ -12,8 +12,7 @@ import pytest
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.build import build
-from groundwire_ingest.build import vectors
+from groundwire_ingest.build import build, vectors
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.records import SourceNode, SourceRecord
 from support.builds import Stages

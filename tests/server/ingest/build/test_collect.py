@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.errors import IngestError
-from groundwire_index.nodes.node import Edge
+from groundwire_index.nodes.node import Edge, NodeAccess
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.collect import ACCESS_FIELDS, collect, node_access
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 SCOPE = Scope("shop", "main", "v1")

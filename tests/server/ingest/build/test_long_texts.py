@@ -7,27 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
+from groundwire_index.nodes.node import CONTAINS, JsonValue
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_ingest.build import long_texts
+from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.jsonl.jsonl_records import jsonl_record
+from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_ingest.errors import IngestError
-from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.domain.limits import Limits
-from groundwire_index.nodes.node import CONTAINS, JsonValue
-from groundwire_index.limits import MAX_TEXT_BYTES
-from groundwire_index.scope import Scope, canonical_id
 from groundwire_server.domain.texts import FetchRequest
-from groundwire_server.engine.corpus_boost import CorpusBoosts
-from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings
-from groundwire_server.engine.rerank import KeywordReranker, Rerankers
-from groundwire_ingest.build import long_texts
-from groundwire_ingest.jsonl.jsonl_records import jsonl_record
-from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
-from groundwire_ingest.records import SourceNode
-from support.engines import engine_over
 from support.builds import build, edge, node
+from support.engines import engine_over
 
 SCOPE = Scope("shop", "main", "v1")
 

@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundwire_server.domain.checkpoint import never_stop
-from groundwire_ingest.embedding import convert as convert_module
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_index.store.manifest import QueryEncoder
+from groundwire_ingest.embedding import convert as convert_module
+from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import RECORDS, V1, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
 
