@@ -268,15 +268,15 @@ class EmbeddedBackend:
 
 @contextmanager
 def _refusals_of(scope: Scope) -> Iterator[None]:
-    """Turns what the store raises of a version into the errors that callers get."""
+    """Turns what the store raises of a version into what callers get. Only damage has a cause, which is logged."""
     try:
         yield
     except VersionNotFoundError as error:
-        raise NotFoundError(Reason.INDEX_NOT_FOUND, str(error), scope.names) from error
+        raise NotFoundError(Reason.INDEX_NOT_FOUND, str(error), scope.names) from None
     except VersionDeletedError as error:
-        raise PreconditionError(Reason.INDEX_GONE, str(error), scope.names) from error
+        raise PreconditionError(Reason.INDEX_GONE, str(error), scope.names) from None
     except VersionActiveError as error:
-        raise PreconditionError(Reason.INDEX_ACTIVE, str(error), scope.names) from error
+        raise PreconditionError(Reason.INDEX_ACTIVE, str(error), scope.names) from None
     except IndexDamagedError as error:
         message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
         raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error
