@@ -156,8 +156,8 @@ RETRIEVER_ROWS = [
     Row("the dense source without vectors", lexical(scope=PLAIN, retrievers=[RETRIEVER_DENSE]), FAILED, "VECTORS_MISSING"),
     Row("a query vector without vectors", query(scope=PLAIN), FAILED, "VECTORS_MISSING"),
     Row("rerank without a model", query(rerank=True), FAILED, "RERANKER_NOT_CONFIGURED"),
-    Row("deleted nodes without leave", query(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"),
-    Row("deleted nodes alone without leave", query(lifecycle=LIFECYCLE_DELETED, access=AccessContext(acl_tags_any=["finance"])), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"),
+    Row("deleted nodes without leave", query(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"),
+    Row("deleted nodes alone without leave", query(lifecycle=LIFECYCLE_DELETED, access=AccessContext(acl_tags_any=["finance"])), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"),
 ]  # fmt: skip
 
 METADATA_ROWS = [
@@ -193,9 +193,7 @@ def test_nothing_found_is_an_error_where_the_request_says_so(platform: Platform)
 
 def test_what_is_not_granted_is_refused_whether_or_not_there_is_anything_deleted(platform: Platform) -> None:
     def refused(text: str) -> dict[str, str]:
-        row = Row(
-            "denied", query(query=text, lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle"
-        )
+        row = Row("denied", query(query=text, lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle")
         return dict(check_refused(row, platform.stub.Query).metadata)
 
     assert refused("GetUserLegacy") == refused("zebra")

@@ -71,7 +71,7 @@ def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
 Request = Callable[[Asked, AccessContext], Message]
 
 
-@pytest.mark.parametrize("visibility", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
+@pytest.mark.parametrize("lifecycle", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=scope_pb2.Lifecycle.Name)
 @pytest.mark.parametrize(
     "access", [AccessContext(), AccessContext(acl_tags_any=[FINANCE_TAG])], ids=["public", "other"]
 )
@@ -89,7 +89,7 @@ def test_only_those_who_may_ask_for_deleted_nodes(
     channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Asked
 ) -> None:
     service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
-    row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_OVERRIDE_DENIED", "lifecycle")
+    row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle")
     check_refused(row, getattr(service(channel), method))
 
 
