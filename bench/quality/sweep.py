@@ -26,9 +26,9 @@ from groundwire_client import (
     StageScores,
     choice,
 )
-from groundwire_server.domain.candidates import Floats
-from groundwire_server.domain.fusion import by_lead, by_range
-from groundwire_server.domain.query_parameters import QueryDefaults
+from groundwire_server.domain.query.query_parameters import QueryDefaults
+from groundwire_server.domain.search.candidates import Floats
+from groundwire_server.domain.search.fusion import by_lead, by_range
 
 Normaliser = Callable[[Floats], Floats]
 

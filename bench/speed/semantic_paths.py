@@ -14,7 +14,7 @@ from bench.speed.index import SCOPE, ensure_index
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_index.vectors.vectors import VectorTable
-from groundwire_server.backends.embedded.semantic import MEASURED, Nearest, PathLimits, rank_by_similarity
+from groundwire_server.backends.embedded.retrievers.semantic import MEASURED, Nearest, PathLimits, rank_by_similarity
 from groundwire_server.query_embedding.query_vectors import unit_vector
 
 _Found = TypeVar("_Found")

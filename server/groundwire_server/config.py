@@ -18,8 +18,8 @@ from groundwire_server.domain.limits import (
     Limits,
     request_memory,
 )
-from groundwire_server.domain.query import Freshness
-from groundwire_server.domain.query_parameters import QueryDefaults
+from groundwire_server.domain.query.query import Freshness
+from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.setting_values import (
     Address,
     DeadlineSeconds,

@@ -21,7 +21,7 @@ COMPOSED = """
 import sys
 from pathlib import Path
 from groundwire_server.config import Settings
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_index.scope import Scope
 from groundwire_server.rpc.compose import compose

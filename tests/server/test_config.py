@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from groundwire_server.config import Settings, SettingsError, load_settings
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query import Freshness
-from groundwire_server.domain.query_parameters import QueryDefaults
+from groundwire_server.domain.query.query import Freshness
+from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.setting_values import split_address
 
 JWT = {

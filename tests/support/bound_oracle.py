@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import JsonValue, Node
-from groundwire_server.domain.access import Bounds
-from groundwire_server.domain.names import Names
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.names import Names
 
 VALUES = ("", "", "red", "reed", "blue", "ré", '"r')
 Patterns = Sequence[str] | None

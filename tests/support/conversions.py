@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Location
 from groundwire_index.scope import Scope
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 
 MessageT = TypeVar("MessageT", bound=Message)

@@ -11,7 +11,7 @@ from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
-from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 

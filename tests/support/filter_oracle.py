@@ -1,7 +1,7 @@
 """The definition of a filter, one node at a time."""
 
 from groundwire_index.nodes.node import JsonValue, MetadataScalar, Node
-from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition
 
 COLUMNS = {
     "kinds": "kind",

@@ -1,9 +1,9 @@
 """How an answer to a query was made, with every field filled."""
 
-from groundwire_server.domain.acting_parameters import ActingParameters
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, RankingParameters, Retriever
-from groundwire_server.domain.query_result import RetrieveMeta, Routing
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.query.query_result import RetrieveMeta, Routing
 from support.conversions import NOW
 
 PARAMETERS = ActingParameters(5, 0.7, 0.15, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from groundwire_server.backends.embedded import retrieval
-from groundwire_server.backends.embedded.semantic import Band, PathLimits, rank_by_similarity
+from groundwire_server.backends.embedded.retrievers import retrieval
+from groundwire_server.backends.embedded.retrievers.semantic import Band, PathLimits, rank_by_similarity
 
 DIRECT = PathLimits(direct_rows=1 << 30, exact_rows=1 << 30, bands=())
 BYTES = PathLimits(direct_rows=0, exact_rows=1 << 30, bands=())

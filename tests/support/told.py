@@ -11,14 +11,14 @@ from groundwire_index.nodes.node_table import NO_TIMESTAMP
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, NodeColumns, Retrieval, RetrieverScores
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import Freshness, FusionMode, Retriever
-from groundwire_server.domain.query_parameters import EffectiveParameters
-from groundwire_server.domain.search import Filter
-from groundwire_server.domain.texts import StoredText
+from groundwire_server.domain.query.query import Freshness, FusionMode, Retriever
+from groundwire_server.domain.query.query_parameters import EffectiveParameters
+from groundwire_server.domain.search.candidates import Candidates, NodeColumns, Retrieval, RetrieverScores
+from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.texts.texts import StoredText
 from groundwire_server.engine.stages import fuse
 
 PUBLIC = AccessContext()

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import Scopes
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.expansion import Direction, Expansion
-from groundwire_server.domain.grants import Scopes
+from groundwire_server.domain.graph.expansion import Direction, Expansion
+from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.neighbourhood import Neighbourhood
-from groundwire_server.domain.paths import Paths
-from groundwire_server.domain.query import Retriever
-from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter, NodeLabel
-from groundwire_server.domain.texts import StoredText, TextSize
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.search import Filter, NodeLabel
+from groundwire_server.domain.texts.texts import StoredText, TextSize
 
 
 @dataclass(frozen=True, slots=True)

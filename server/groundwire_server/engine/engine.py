@@ -7,25 +7,25 @@ import numpy as np
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Walk
-from groundwire_server.domain.candidates import Positions
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.expansion import ExpandRequest, Expansion
-from groundwire_server.domain.expansion_validation import check_expand
+from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.graph.expansion_validation import check_expand
+from groundwire_server.domain.graph.paths import Paths, PathsRequest
+from groundwire_server.domain.graph.paths_validation import check_paths
 from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.packing import HEADROOM_BYTES, Budget, pack
-from groundwire_server.domain.paths import Paths, PathsRequest
-from groundwire_server.domain.paths_validation import check_paths
-from groundwire_server.domain.prioritization import prioritize
-from groundwire_server.domain.query import QueryRequest
-from groundwire_server.domain.query_result import QueryResult
-from groundwire_server.domain.search import SearchRequest, SearchResult
-from groundwire_server.domain.texts import FetchedText, FetchRequest, FetchResult
-from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.domain.search.candidates import Positions
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.texts.packing import HEADROOM_BYTES, Budget, pack
+from groundwire_server.domain.texts.prioritization import prioritize
+from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
+from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
-from groundwire_server.engine.rerank import Rerankers
+from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 

@@ -5,11 +5,11 @@ from typing import Protocol
 
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Backend, Snapshot
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.search.search import Filter
 
 ANY_CALLER = "*"
 

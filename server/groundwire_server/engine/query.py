@@ -7,24 +7,24 @@ from numpy.typing import NDArray
 
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.acting_parameters import acting_parameters, acting_ranking
-from groundwire_server.domain.candidates import Candidates, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.corpus_boost import BoostRule
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query import LEXICAL_RETRIEVERS, FusionMode, QueryClass, QueryRequest, Retriever
-from groundwire_server.domain.query_class import classify
-from groundwire_server.domain.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
-from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
-from groundwire_server.domain.query_validation import check_query
-from groundwire_server.domain.ranking import Ranking, Traits, effective_ranking
-from groundwire_server.domain.routing import RoutingRule, routed, rule_for, settled_fusion
+from groundwire_server.domain.query.acting_parameters import acting_parameters, acting_ranking
+from groundwire_server.domain.query.corpus_boost import BoostRule
+from groundwire_server.domain.query.query import LEXICAL_RETRIEVERS, FusionMode, QueryClass, QueryRequest, Retriever
+from groundwire_server.domain.query.query_class import classify
+from groundwire_server.domain.query.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
+from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.query.query_validation import check_query
+from groundwire_server.domain.query.ranking import Ranking, Traits, effective_ranking
+from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
+from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContext, Surroundings
-from groundwire_server.engine.rerank import Reranker, configured
+from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, vector_of
 from groundwire_server.engine.stages import (
     Ranked,

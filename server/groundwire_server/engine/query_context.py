@@ -10,10 +10,10 @@ import numpy as np
 
 from groundwire_index.nodes.node import Node
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.candidates import Floats, Positions
-from groundwire_server.domain.query import QueryRequest, Retriever
-from groundwire_server.domain.query_result import Match, ParentText, ServiceContext, StageScores
-from groundwire_server.domain.texts import SkipReason
+from groundwire_server.domain.query.query import QueryRequest, Retriever
+from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
+from groundwire_server.domain.search.candidates import Floats, Positions
+from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked
 

@@ -4,8 +4,8 @@ import json
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
-from groundwire_server.domain.query import QueryRequest
-from groundwire_server.domain.query_result import ServiceContext
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import ServiceContext
 
 HEADROOM_BYTES = 16 * 1024
 """What a response holds besides its matches, its services and what it repeats of the request."""

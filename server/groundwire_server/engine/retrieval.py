@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.query import Retriever
+from groundwire_server.domain.query.query import Retriever
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {

@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 from groundwire_index.scope import version_problem
 from groundwire_server.domain.errors import InvalidRequestError
 from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH, Limits
-from groundwire_server.domain.query import FusionMode, HybridParameters, RankingParameters
-from groundwire_server.domain.query_parameters import given_limits
-from groundwire_server.domain.query_validation import check_hybrid, check_max_candidates, check_ranking
-from groundwire_server.domain.routing import RoutingRule
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, RankingParameters
+from groundwire_server.domain.query.query_parameters import given_limits
+from groundwire_server.domain.query.query_validation import check_hybrid, check_max_candidates, check_ranking
+from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.domain.validation import Violations
 from groundwire_server.yaml_file import STRICT, read_model
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.candidates import Candidates, Floats, Positions, Retrieval
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.fusion import best_first_by_ranks, reciprocal_rank_fusion
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS, Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query import Retriever
-from groundwire_server.domain.search import (
+from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.candidates import Candidates, Floats, Positions, Retrieval
+from groundwire_server.domain.search.fusion import best_first_by_ranks, reciprocal_rank_fusion
+from groundwire_server.domain.search.search import (
     Leg,
     LegScore,
     Rerank,
@@ -24,9 +24,9 @@ from groundwire_server.domain.search import (
     SearchResult,
     SearchType,
 )
-from groundwire_server.domain.search_validation import check_search
+from groundwire_server.domain.search.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.rerank import Reranker, Rerankers, configured, rerank_scores
+from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
 from groundwire_server.engine.retrieval import check_held, vector_of
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 

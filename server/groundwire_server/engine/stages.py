@@ -13,24 +13,31 @@ from datetime import datetime
 import numpy as np
 
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.adaptive import adaptive_weights
-from groundwire_server.domain.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.corpus_boost import BoostRule, boost_of
-from groundwire_server.domain.diversity import cosines, diversify
-from groundwire_server.domain.freshness import blend, decays
-from groundwire_server.domain.fusion import (
+from groundwire_server.domain.query.adaptive import adaptive_weights
+from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
+from groundwire_server.domain.query.diversity import cosines, diversify
+from groundwire_server.domain.query.freshness import blend, decays
+from groundwire_server.domain.query.neighbourhood import neighbour_gains
+from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, Retriever
+from groundwire_server.domain.query.query_parameters import EffectiveParameters
+from groundwire_server.domain.query.ranking import (
+    PROSE_PREFIX,
+    Ranking,
+    Traits,
+    shares_of_best,
+    spread_out,
+    trait_factors,
+)
+from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
+from groundwire_server.domain.search.fusion import (
     alpha_weights,
     best_first,
     highest_fused,
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from groundwire_server.domain.neighbourhood import neighbour_gains
-from groundwire_server.domain.query import Freshness, FusionMode, QueryClass, Retriever
-from groundwire_server.domain.query_parameters import EffectiveParameters
-from groundwire_server.domain.ranking import PROSE_PREFIX, Ranking, Traits, shares_of_best, spread_out, trait_factors
-from groundwire_server.engine.rerank import Reranker, rerank_scores
+from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
 
 RERANK_WINDOW = 50
 """How many candidates a reranker reads, unless more are asked for."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter

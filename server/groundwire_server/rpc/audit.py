@@ -20,9 +20,9 @@ import structlog
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.names import ANY, Names
 from groundwire_server.domain.errors import AuditUnavailableError
-from groundwire_server.domain.names import ANY, Names
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 

@@ -7,12 +7,12 @@ from groundwire_index.vectors.quantised_query import compile_ahead
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import RerankerUnavailableError
-from groundwire_server.domain.routing import RoutingRule
+from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings
-from groundwire_server.engine.rerank import KeywordReranker, Reranker, Rerankers
+from groundwire_server.engine.rerankers.rerank import KeywordReranker, Reranker, Rerankers
 from groundwire_server.engine.routing_file import load_routing
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
@@ -103,12 +103,12 @@ def _load_reranker(settings: Settings) -> Reranker | None:
 
 def _cross_encoder(settings: Settings) -> Reranker:
     with needs_local_models(settings.reranker):
-        from groundwire_server.engine.cross_encoder import CrossEncoderReranker
+        from groundwire_server.engine.rerankers.cross_encoder import CrossEncoderReranker
     return CrossEncoderReranker(settings.reranker, settings.widen_factor)
 
 
 def _http_reranker(settings: Settings) -> Reranker:
-    from groundwire_server.engine.http_reranker import HttpReranker, RerankService, token_in
+    from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, token_in
 
     given, file = settings.reranker_token.get_secret_value(), settings.reranker_token_file
     token = token_in(file) if file else lambda: given

@@ -8,8 +8,8 @@ import grpc.aio
 from groundwire.v1 import query_pb2, query_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query import QueryRequest
-from groundwire_server.domain.query_result import QueryResult
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query

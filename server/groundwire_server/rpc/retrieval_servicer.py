@@ -6,11 +6,11 @@ import grpc.aio
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.paths import Paths, PathsRequest
-from groundwire_server.domain.search import SearchRequest, SearchResult
-from groundwire_server.domain.texts import FetchRequest, FetchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths

@@ -15,13 +15,13 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
-from groundwire_server.domain.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.names import Names
-from groundwire_server.domain.texts import StoredText, TextSize
+from groundwire_server.domain.texts.texts import StoredText, TextSize
 from support.told import texts_of
 
 UNPINNED = Scope("shop", "main")

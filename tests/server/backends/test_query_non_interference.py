@@ -12,11 +12,11 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.semantic import PathLimits
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.diversity import cosines
+from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import NotFoundError
-from groundwire_server.domain.lifecycle import Lifecycle
+from groundwire_server.domain.query.diversity import cosines
 from support.chunks import SCOPE, MakeNode, OpenBackend, callers, candidate_searches, corpora, serving
 from support.semantic_paths import PATHS, taking
 from support.told import Asked, Told, find

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from groundwire_index.scope import Scope
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
-from groundwire_server.domain.expansion import ExpandRequest
-from groundwire_server.domain.expansion_validation import check_expand
+from groundwire_server.domain.graph.expansion import ExpandRequest
+from groundwire_server.domain.graph.expansion_validation import check_expand
+from groundwire_server.domain.graph.paths import PathsRequest
+from groundwire_server.domain.graph.paths_validation import check_paths
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.paths import PathsRequest
-from groundwire_server.domain.paths_validation import check_paths
-from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
-from groundwire_server.domain.search_validation import check_search
-from groundwire_server.domain.texts import FetchRequest, GraphNode
-from groundwire_server.domain.texts_validation import check_fetch
+from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.search.search_validation import check_search
+from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
+from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.domain.validation import Violations, check_scope
 
 SCOPE = Scope("shop", "main")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_index.text.prose_tokenizer import stems
-from groundwire_server.domain.corpus_boost import BoostRule, boost_of
+from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from support.growth import check_linear
 

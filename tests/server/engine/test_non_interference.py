@@ -17,19 +17,19 @@ from hypothesis import strategies as st
 from groundwire_index.nodes.node import Edge, Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.semantic import PathLimits
-from groundwire_server.domain.access import AccessContext, may_see
+from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
+from groundwire_server.domain.access.access import AccessContext, may_see
+from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError
-from groundwire_server.domain.expansion import Direction, ExpandRequest
-from groundwire_server.domain.grants import UNLIMITED
+from groundwire_server.domain.graph.expansion import Direction, ExpandRequest
+from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.paths import PathsRequest
-from groundwire_server.domain.search import Filter, Rerank, SearchRequest, SearchType
-from groundwire_server.domain.texts import FetchRequest, GraphNode, PrioritizationMode
+from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.engine.rerank import KeywordReranker, Rerankers
+from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from support import bound_oracle
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_server.backends.embedded import pool as pool_module
-from groundwire_server.backends.embedded import retrieval as retrieval_module
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.ranking import RankedRows
-from groundwire_server.backends.embedded.trigram import Trigrams
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.backends.embedded.retrievers import retrieval as retrieval_module
+from groundwire_server.backends.embedded.retrievers.ranking import RankedRows
+from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
-from groundwire_server.domain.query import QueryRequest
-from groundwire_server.engine.rerank import KeywordReranker, RerankCandidate, Rerankers
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
 from support.builds import RECORDS, HashEmbedder, build
 from support.engines import engine_over
 

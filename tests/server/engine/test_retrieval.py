@@ -15,12 +15,12 @@ from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.writer import IndexContent, Lexicon, write_index
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.query import QueryRequest, Retriever
-from groundwire_server.domain.query_result import QueryResult
-from groundwire_server.domain.search import SearchRequest, SearchType
+from groundwire_server.domain.query.query import QueryRequest, Retriever
+from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.domain.search.search import SearchRequest, SearchType
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.chunks import SCOPE, MakeNode
@@ -148,7 +148,7 @@ def test_words_of_another_tokeniser_are_refused_named_or_not(
     put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, retriever: Retriever
 ) -> None:
     engine = put(whole, vectors=False)
-    monkeypatch.setattr(f"groundwire_server.backends.embedded.retrieval.{fingerprint}", "newer rules")
+    monkeypatch.setattr(f"groundwire_server.backends.embedded.retrievers.retrieval.{fingerprint}", "newer rules")
     for retrievers in ((retriever,), ()):
         told = refusal(engine, replace(QUERY, retrievers=retrievers))
         assert told[0] is Reason.LEXICAL_MISSING

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query import FusionMode, HybridParameters, RankingParameters
-from groundwire_server.domain.routing import RoutingRule
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, RankingParameters
+from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.routing_file import load_routing
 
 WHOLE = """

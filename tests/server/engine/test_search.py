@@ -15,11 +15,11 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.semantic import PathLimits
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.search import (
+from groundwire_server.domain.search.search import (
     Filter,
     Leg,
     LegScore,
@@ -262,7 +262,7 @@ def test_an_index_without_words_refuses_what_needs_them(
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
     engine: RetrievalEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundwire_server.backends.embedded.retrieval.TOKENIZER_FINGERPRINT", "newer rules")
+    monkeypatch.setattr("groundwire_server.backends.embedded.retrievers.retrieval.TOKENIZER_FINGERPRINT", "newer rules")
     assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, EmbedderError
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.query_embedding.deferred import DeferredEmbedder

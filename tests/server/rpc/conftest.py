@@ -17,15 +17,15 @@ from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Location
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.domain.acting_parameters import ActingParameters
-from groundwire_server.domain.expansion import ExpandReason, Expansion
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
+from groundwire_server.domain.graph.paths import Paths, PathsReason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.paths import Paths, PathsReason
-from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters
-from groundwire_server.domain.query_result import QueryResult, RetrieveMeta, Routing
-from groundwire_server.domain.search import SearchHit, SearchResult
-from groundwire_server.domain.texts import FetchResult
+from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
+from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.search.search import SearchHit, SearchResult
+from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.rpc.server import Engine, GroundwireServer
 
 QUERY_META = RetrieveMeta(

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings
-from groundwire_server.domain.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.grants import Caller, Grant
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import AuditUnavailableError
-from groundwire_server.domain.grants import Caller, Grant
-from groundwire_server.domain.names import Names
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from groundwire_server.rpc.telemetry.headers import read_headers

@@ -19,7 +19,7 @@ from groundwire_server.domain.errors import (
     PreconditionError,
     Reason,
 )
-from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.rpc.server import GroundwireServer
 
 if TYPE_CHECKING:

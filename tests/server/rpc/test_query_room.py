@@ -12,11 +12,11 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Positions
-from groundwire_server.domain.query import QueryRequest, Retriever
-from groundwire_server.domain.query_result import Match, QueryResult, ServiceContext, ServiceEdge
-from groundwire_server.domain.texts import SkipReason
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.query.query import QueryRequest, Retriever
+from groundwire_server.domain.query.query_result import Match, QueryResult, ServiceContext, ServiceEdge
+from groundwire_server.domain.search.candidates import Positions
+from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.response_room import node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked

@@ -18,7 +18,7 @@ SCRIPT = """
 import asyncio, sys, time
 from unittest.mock import Mock
 from groundwire_server.config import Settings
-from groundwire_server.domain.search import SearchResult
+from groundwire_server.domain.search.search import SearchResult
 from groundwire_server.rpc import serve
 from groundwire_server.rpc.logs import configure_logging
 

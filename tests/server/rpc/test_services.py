@@ -17,8 +17,8 @@ from groundwire.v1 import (
     scope_pb2,
 )
 from groundwire_index.scope import Scope
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.grants import UNLIMITED
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.indexes import encode_index

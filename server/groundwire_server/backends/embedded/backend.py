@@ -19,32 +19,32 @@ from groundwire_index.store.errors import (
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.bm25 import matched_tokens
-from groundwire_server.backends.embedded.expansion import expand
-from groundwire_server.backends.embedded.narrowing import RowFilter
-from groundwire_server.backends.embedded.neighbourhood import neighbourhood_of
-from groundwire_server.backends.embedded.paths import find_paths
+from groundwire_server.backends.embedded.graph.expansion import expand
+from groundwire_server.backends.embedded.graph.neighbourhood import neighbourhood_of
+from groundwire_server.backends.embedded.graph.paths import find_paths
+from groundwire_server.backends.embedded.graph.services import service_contexts
+from groundwire_server.backends.embedded.graph.surroundings import adjacent_to, parents_of
 from groundwire_server.backends.embedded.pool import IndexPool, View
-from groundwire_server.backends.embedded.retrieval import Retrievers, candidates_of, union
-from groundwire_server.backends.embedded.services import service_contexts
-from groundwire_server.backends.embedded.sight import Sight
-from groundwire_server.backends.embedded.surroundings import adjacent_to, parents_of
+from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
+from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, candidates_of, union
+from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
+from groundwire_server.backends.embedded.visibility.sight import Sight
 from groundwire_server.backends.interface import PathSearch, Walk
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import Scopes
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
-from groundwire_server.domain.expansion import Expansion
-from groundwire_server.domain.grants import Scopes
+from groundwire_server.domain.graph.expansion import Expansion
+from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.neighbourhood import Neighbourhood
 from groundwire_server.domain.observation import observer
-from groundwire_server.domain.paths import Paths
-from groundwire_server.domain.query import Retriever
-from groundwire_server.domain.query_result import ServiceContext
-from groundwire_server.domain.search import Filter, NodeLabel
-from groundwire_server.domain.texts import StoredText, TextSize
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.search import Filter, NodeLabel
+from groundwire_server.domain.texts.texts import StoredText, TextSize
 
 _NO_FILTER = Filter()
 

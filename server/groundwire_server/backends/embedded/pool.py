@@ -16,13 +16,13 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
-from groundwire_server.backends.embedded.graph import Graph
-from groundwire_server.backends.embedded.known_policies import KnownPolicies
-from groundwire_server.backends.embedded.visibility import CallerVisibility, Visibility, VisibilityCache
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.backends.embedded.graph.graph import Graph
+from groundwire_server.backends.embedded.visibility.known_policies import KnownPolicies
+from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, Visibility, VisibilityCache
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
-from groundwire_server.domain.lifecycle import Lifecycle
 from groundwire_server.domain.observation import observer
 
 _LOG = logging.getLogger(__name__)

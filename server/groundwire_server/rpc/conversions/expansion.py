@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.nodes.node import Edge
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.expansion import Direction, ExpandRequest, Expansion
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, Expansion
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location

@@ -8,7 +8,7 @@ from google.protobuf import struct_pb2
 from groundwire.v1 import scope_pb2
 from groundwire_index.nodes.node import MetadataScalar
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 
 _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"

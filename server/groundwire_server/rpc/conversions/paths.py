@@ -1,8 +1,8 @@
 """FindPaths between protobuf and the domain."""
 
 from groundwire.v1 import retrieval_pb2
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.paths import Paths, PathsRequest
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.expansion import DIRECTIONS, encode_edge
 from groundwire_server.rpc.conversions.filter import decode_filter

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from groundwire.v1 import query_pb2, retrieval_pb2
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.query import (
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.query.query import (
     FusionMode,
     HybridParameters,
     QueryRequest,
     RankingParameters,
     Retriever,
 )
-from groundwire_server.domain.search import DEFAULT_RRF_K
+from groundwire_server.domain.search.search import DEFAULT_RRF_K
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, QueryClass, Retriever
-from groundwire_server.domain.query_result import (
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.query.query import FusionMode, QueryClass, Retriever
+from groundwire_server.domain.query.query_result import (
     Match,
     ParentText,
     QueryResult,
@@ -16,7 +16,7 @@ from groundwire_server.domain.query_result import (
     ServiceContext,
     StageScores,
 )
-from groundwire_server.domain.texts import SkipReason
+from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp

@@ -9,10 +9,10 @@ from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain import limits
-from groundwire_server.domain.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.names import Names
 from groundwire_server.domain.validation import Violations
 
 Request: TypeAlias = (

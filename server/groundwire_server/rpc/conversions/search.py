@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.search import (
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.search.search import (
     DEFAULT_RRF_K,
     Leg,
     LegScore,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from groundwire.v1 import retrieval_pb2
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.texts import (
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.texts.texts import (
     FetchedText,
     FetchRequest,
     FetchResult,

@@ -4,9 +4,9 @@ from typing import TypeAlias
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.scope import Scope
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import Grant, Scopes, narrowed
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.domain.grants import Grant, Scopes, narrowed
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.indexes import decode_version_scope
 from groundwire_server.rpc.conversions.scope import decode_access

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import grpc.aio
 
+from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import ANYBODY, Caller
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")

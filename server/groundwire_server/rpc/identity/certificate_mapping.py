@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from groundwire_server.domain.access import Bounds
-from groundwire_server.domain.grants import Grant, Scopes
-from groundwire_server.domain.names import ANY, Names
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.grants import Grant, Scopes
+from groundwire_server.domain.access.names import ANY, Names
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
 from groundwire_server.yaml_file import STRICT
 

@@ -6,11 +6,11 @@ from typing import Annotated, Self, cast
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_server.domain.access import Bounds
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import UnauthenticatedError
-from groundwire_server.domain.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.limits import MAX_ACCESS_VALUES
-from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.authenticator import refused
 from groundwire_server.yaml_file import STRICT
 

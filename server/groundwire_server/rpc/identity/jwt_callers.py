@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import grpc.aio
 
-from groundwire_server.domain.grants import Caller
+from groundwire_server.domain.access.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.identity.bearer_token import bearer_token
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims

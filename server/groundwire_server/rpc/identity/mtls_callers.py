@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import grpc.aio
 
+from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
 from groundwire_server.rpc.identity.forwarded_certificate import (

@@ -13,8 +13,8 @@ from typing import TypeVar
 import grpc.aio
 from cryptography import x509
 
+from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import IdentityUnavailableError, Reason
-from groundwire_server.domain.grants import Caller
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, Standing

@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from groundwire_server.domain.grants import Caller
+from groundwire_server.domain.access.grants import Caller
 
 MAX_TOKENS = 4_096
 

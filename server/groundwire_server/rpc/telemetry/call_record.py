@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import grpc
 
 from groundwire_index.scope import Scope
-from groundwire_server.domain.access import AccessContext
-from groundwire_server.domain.grants import ANYBODY, Caller
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.observation import CallObserver, observer
 from groundwire_server.rpc.telemetry.headers import CallHeaders
 

@@ -16,10 +16,10 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import verify
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.grants import UNLIMITED
-from groundwire_server.domain.search import SearchRequest, SearchType
+from groundwire_server.domain.search.search import SearchRequest, SearchType
 from support.engines import engine_over
 from support.told import texts_of
 

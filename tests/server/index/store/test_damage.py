@@ -19,12 +19,12 @@ from groundwire_index.store.loaded import ACCESS_FILES, LoadedIndex, verify
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
-from groundwire_server.domain.grants import UNLIMITED
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.search.search import Filter
 
 V1 = Scope("shop", "main", "v1")
 

@@ -16,9 +16,9 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl_records import jsonl_record
 from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
-from groundwire_server.domain.texts import FetchRequest
+from groundwire_server.domain.texts.texts import FetchRequest
 from support.builds import build, edge, node
 from support.engines import engine_over
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Edge
-from groundwire_server.domain.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, ExpandRequest, Expansion
+from groundwire_server.domain.search.search import Filter
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from support.conversions import (
     ACCESS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.expansion import decode_expand
 from groundwire_server.rpc.conversions.filter import decode_filter

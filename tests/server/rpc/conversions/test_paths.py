@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Edge
-from groundwire_server.domain.expansion import Direction
-from groundwire_server.domain.paths import DependencyPath, PathNode, Paths, PathsReason, PathsRequest
-from groundwire_server.domain.search import Filter
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason, PathsRequest
+from groundwire_server.domain.search.search import Filter
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
 from support.conversions import (
     ACCESS,

@@ -11,10 +11,10 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
-from groundwire_server.domain.acting_parameters import ActingParameters
-from groundwire_server.domain.lifecycle import Lifecycle
-from groundwire_server.domain.query import FusionMode, QueryClass, RankingParameters, Retriever
-from groundwire_server.domain.query_result import (
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.query.query_result import (
     Match,
     ParentText,
     QueryResult,
@@ -22,7 +22,7 @@ from groundwire_server.domain.query_result import (
     ServiceEdge,
     StageScores,
 )
-from groundwire_server.domain.texts import SkipReason
+from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, over_the_wire
 from support.query_meta import META

@@ -7,9 +7,9 @@ import pytest
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.expansion import Direction
-from groundwire_server.domain.search import Filter, Rerank
-from groundwire_server.domain.texts import PrioritizationMode
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.search.search import Filter, Rerank
+from groundwire_server.domain.texts.texts import PrioritizationMode
 from groundwire_server.rpc.conversions.expansion import decode_expand
 from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_version_scope
 from groundwire_server.rpc.conversions.query import decode_query

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import scope_pb2
-from groundwire_server.domain.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.names import Names
 from groundwire_server.rpc.conversions.scope import decode_access
 from support.conversions import broken_rules, counts, names, over_the_wire
 

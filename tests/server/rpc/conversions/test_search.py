@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
-from groundwire_server.domain.search import (
+from groundwire_server.domain.search.search import (
     Leg,
     LegScore,
     Rerank,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Location
-from groundwire_server.domain.search import Filter
-from groundwire_server.domain.texts import (
+from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.texts.texts import (
     FetchedText,
     FetchRequest,
     FetchResult,

@@ -19,7 +19,7 @@ from groundwire.v1 import (
     scope_pb2,
 )
 from groundwire_server.config import SettingsError
-from groundwire_server.domain.access import AccessContext
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.rpc.identity.key_sources import KeyUrl
 from support.http_site import http_site

@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from groundwire_server.config import SettingsError
-from groundwire_server.domain.access import Bounds
-from groundwire_server.domain.grants import Scopes
-from groundwire_server.domain.names import Names
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.grants import Scopes
+from groundwire_server.domain.access.names import Names
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames, CertificatePattern
 from groundwire_server.rpc.identity.compose import read_mapping
 

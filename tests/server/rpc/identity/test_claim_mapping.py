@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import SettingsError
-from groundwire_server.domain.access import Bounds
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.grants import Grant, Scopes
+from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.domain.grants import Grant, Scopes
-from groundwire_server.domain.names import Names
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
 from groundwire_server.rpc.identity.compose import read_mapping
 

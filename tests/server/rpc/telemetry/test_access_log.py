@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.search import SearchResult
+from groundwire_server.domain.search.search import SearchResult
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Serving

@@ -17,7 +17,7 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.rpc.telemetry import otlp
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 from support.otlp_collector import Collector, collecting, collecting_over_http

@@ -1,0 +1,87 @@
+"""The links along which paths lead from some rows to others: of the edges between two rows the most confident one."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.graph.edges import Edges
+from groundwire_index.store.spans import is_first_of_pair
+from groundwire_server.backends.embedded.graph.between import Between
+from groundwire_server.backends.embedded.graph.graph import Rows
+from groundwire_server.backends.embedded.graph.neighbours import Neighbours
+
+
+class Links(NamedTuple):
+    """Links, all arrays [m], no two of the same `near` and `far` row; sorted by these.
+
+    A path goes from `near` to `far`. `is_onward` where the edge points that way; its type, confidence and line.
+    """
+
+    near: Rows
+    far: Rows
+    is_onward: NDArray[np.bool_]
+    types: Rows
+    confidences: NDArray[np.float32]
+    lines: NDArray[np.int32]
+
+    def taken(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Links":
+        """The links at some positions, or of a mask."""
+        return Links(
+            self.near[chosen],
+            self.far[chosen],
+            self.is_onward[chosen],
+            self.types[chosen],
+            self.confidences[chosen],
+            self.lines[chosen],
+        )
+
+
+def links_between(
+    between: Between, edges: Edges, outgoing: Neighbours | None, incoming: Neighbours | None, max_hops: int
+) -> Links:
+    """The links of all paths of at most `max_hops` hops among what was reached."""
+    near, far = np.union1d(between.starts, between.inner), np.union1d(between.inner, between.ends)
+    found = [
+        _links(neighbours, edges, near, far, is_onward=is_onward)
+        for neighbours, is_onward in ((outgoing, True), (incoming, False))
+        if neighbours is not None
+    ]
+    links = _surest(Links(*map(np.concatenate, zip(*found, strict=True))))
+    return links.taken(_within(links, between.starts, between.ends, max_hops))
+
+
+def _links(neighbours: Neighbours, edges: Edges, near: Rows, far: Rows, *, is_onward: bool) -> Links:
+    found = neighbours.among(near, far)
+    onward = np.full(len(found.ends), is_onward)
+    confidences, lines = edges.confidences.take(found.positions), edges.lines.take(found.positions)
+    return Links(near.take(found.places), found.ends, onward, found.types, confidences, lines)
+
+
+def _surest(links: Links) -> Links:
+    """One link for each two rows: the most confident, then one that points the way, then the first type."""
+    links = links.taken(links.near != links.far)
+    order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.far, links.near))
+    links = links.taken(order)
+    return links.taken(is_first_of_pair(links.near, links.far))
+
+
+def _within(links: Links, starts: Rows, ends: Rows, max_hops: int) -> NDArray[np.bool_]:
+    """Which links lie on a way of at most `max_hops` hops from a start to an end."""
+    rows = np.union1d(links.near, links.far)
+    near, far = np.searchsorted(rows, links.near), np.searchsorted(rows, links.far)
+    before = _hops(near, far, np.isin(rows, starts), max_hops)
+    after = _hops(far, near, np.isin(rows, ends), max_hops)
+    within: NDArray[np.bool_] = before.take(near) + 1 + after.take(far) <= max_hops
+    return within
+
+
+def _hops(
+    near: NDArray[np.integer], far: NDArray[np.integer], sources: NDArray[np.bool_], most: int
+) -> NDArray[np.int64]:
+    """The hops from the nearest source to each row [n]; `most` or more where it takes as many."""
+    hops = np.where(sources, 0, most)
+    for depth in range(most):
+        reached = far[hops.take(near) == depth]
+        hops[reached] = np.minimum(hops[reached], depth + 1)
+    return hops

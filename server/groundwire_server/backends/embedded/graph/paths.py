@@ -1,0 +1,141 @@
+"""A search for paths: from ids to rows, through what lies between them, back to ids."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from groundwire_index.nodes.node import Edge
+from groundwire_server.backends.embedded.graph.between import Between
+from groundwire_server.backends.embedded.graph.expansion import EDGE_OVERHEAD_BYTES, neighbours_along
+from groundwire_server.backends.embedded.graph.graph import Rows
+from groundwire_server.backends.embedded.graph.links import Links, links_between
+from groundwire_server.backends.embedded.graph.neighbours import Neighbours
+from groundwire_server.backends.embedded.graph.shortest_paths import PathGraph, Route, confidence_of
+from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.interface import PathSearch
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
+from groundwire_server.domain.limits import MAX_PATH_LINKS
+
+_PATH_OVERHEAD_BYTES = 16
+_ID_OVERHEAD_BYTES = 8
+_PATH_NODE_OVERHEAD_BYTES = 112
+"""Upper bounds on what a path, an id on it or a node adds to a response besides its strings, a node's hash included."""
+
+
+def find_paths(sight: Sight, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+    """The shortest paths in sight between the ends within the search's limits."""
+    starts, ends = _rows(sight, search.from_ids), _rows(sight, search.to_ids)
+    if not len(starts) or not len(ends):
+        version = sight.index.manifest.version
+        return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, version)
+    return _Finder(sight, search, starts, ends, checkpoint).run()
+
+
+class _Finder:
+    """One search: looks for paths of a hop more until there are enough, or no more hops to take, or no room."""
+
+    def __init__(self, sight: Sight, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint) -> None:
+        outgoing, incoming = neighbours_along(sight, search.edge_types, search.min_confidence)
+        onward = _followed(search.direction, outgoing, incoming)
+        backward = _followed(search.direction, incoming, outgoing)
+        self._sight = sight
+        self._search = search
+        self._checkpoint = checkpoint
+        self._outgoing = outgoing if outgoing in onward else None
+        self._incoming = incoming if incoming in onward else None
+        self._between = Between(starts, ends, onward, backward, search.max_nodes, checkpoint)
+        self._searched_hops = 0
+        self._links: Links
+        self._routes: Sequence[Route] = ()
+
+    def run(self) -> Paths:
+        """Searches, and tells how it went."""
+        reason = None
+        while reason is None:
+            reason = self._look(self._searched_hops + 1)
+        paths, nodes = self._fitting()
+        return Paths(
+            paths=paths,
+            nodes=nodes,
+            from_count=len(self._between.starts),
+            to_count=len(self._between.ends),
+            reached_count=len(self._between.inner),
+            searched_hops=self._searched_hops,
+            reason=reason if len(paths) == len(self._routes) else PathsReason.RESPONSE_LIMIT,
+            index=self._sight.index.manifest.version,
+        )
+
+    def _look(self, hops: int) -> PathsReason | None:
+        """Finds the paths of at most so many hops; None when those of one more are to be looked for."""
+        while self._between.hops < hops:
+            if not self._between.widen():
+                return PathsReason.LIMIT_REACHED
+        self._checkpoint()
+        links = links_between(self._between, self._sight.index.edges, self._outgoing, self._incoming, hops)
+        if len(links.near) > MAX_PATH_LINKS:
+            return PathsReason.LIMIT_REACHED
+        graph = PathGraph(links, self._between.starts, self._between.ends)
+        self._routes = graph.best(hops, self._search.max_paths, self._checkpoint)
+        self._links, self._searched_hops = links, hops
+        if len(self._routes) == self._search.max_paths:
+            return PathsReason.PATH_LIMIT
+        return PathsReason.OK if hops == self._search.max_hops else None
+
+    def _fitting(self) -> tuple[tuple[DependencyPath, ...], tuple[PathNode, ...]]:
+        """The first paths that fit the response with their nodes."""
+        room = self._search.max_bytes
+        paths: list[DependencyPath] = []
+        nodes: dict[int, PathNode] = {}
+        for route in self._routes:
+            ids = self._sight.ids_of(route.rows)
+            named = {row: self._node(row, id_) for row, id_ in zip(route.rows, ids, strict=True) if row not in nodes}
+            path = self._path(route, ids)
+            room -= size_of_path(path) + sum(map(size_of_node, named.values()))
+            if room < 0:
+                break
+            paths.append(path)
+            nodes |= named
+        return tuple(paths), tuple(nodes.values())
+
+    def _node(self, row: int, id_: str) -> PathNode:
+        nodes = self._sight.index.nodes
+        return PathNode(id=id_, symbol=nodes.symbols[row], location=nodes.location(row), **nodes.origin_flags(row))
+
+    def _path(self, route: Route, ids: Sequence[str]) -> DependencyPath:
+        hops = tuple(self._edge(link, *ends) for link, ends in zip(route.links, pairwise(ids), strict=True))
+        return DependencyPath(tuple(ids), hops, confidence_of(self._links, route))
+
+    def _edge(self, link: int, near: str, far: str) -> Edge:
+        from_id, to_id = (near, far) if self._links.is_onward[link] else (far, near)
+        edge_type = self._sight.index.manifest.edge_types[self._links.types[link]]
+        return Edge(from_id, to_id, edge_type, self._links.confidences[link].item(), self._links.lines[link].item())
+
+
+def _rows(sight: Sight, ids: Sequence[str]) -> Rows:
+    return np.unique(np.fromiter(sight.rows_of(ids).values(), dtype=np.int32))
+
+
+def _followed(direction: Direction, onward: Neighbours, against: Neighbours) -> Sequence[Neighbours]:
+    """The neighbours that paths go on to, of those along the edges and those against them."""
+    match direction:
+        case Direction.OUTGOING:
+            return (onward,)
+        case Direction.INCOMING:
+            return (against,)
+        case Direction.BOTH:
+            return onward, against
+
+
+def size_of_path(path: DependencyPath) -> int:
+    """An upper bound on what a path takes of a response, its nodes apart."""
+    ids = sum(len(id_.encode()) + _ID_OVERHEAD_BYTES for id_ in path.node_ids)
+    hops = sum(len(f"{hop.from_id}{hop.to_id}{hop.edge_type}".encode()) + EDGE_OVERHEAD_BYTES for hop in path.hops)
+    return _PATH_OVERHEAD_BYTES + ids + hops
+
+
+def size_of_node(node: PathNode) -> int:
+    """An upper bound on what a node of a path takes of a response."""
+    return len(f"{node.id}{node.symbol}{node.location.path}".encode()) + _PATH_NODE_OVERHEAD_BYTES

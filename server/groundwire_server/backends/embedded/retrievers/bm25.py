@@ -1,0 +1,82 @@
+"""BM25 with the statistics of the documents that a caller may see.
+
+The variant is Lucene's: `idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with
+`idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`; N, df and the mean length count visible documents only
+(Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
+
+`bm25_scan` says which documents could be among the best, and one routine scores these in double precision. A score
+depends on its document, the query and the statistics alone, so what is scored beside it changes no bit.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_server.backends.embedded.retrievers.bm25_scan import K1, B, WeightedTerm, possible_best
+from groundwire_server.backends.embedded.retrievers.ranking import RankedRows, top_rows
+from groundwire_server.backends.embedded.visibility.visibility import Visibility
+
+
+class Bm25:
+    """A query's tokens over one lexical table, weighted by what one caller sees. A repeated token counts each time.
+
+    `terms` are those that a visible document holds.
+    """
+
+    def __init__(self, lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> None:
+        self._lexical = lexical
+        self._mean_length = visibility.mean_length(lexical)
+        self.terms = tuple(_weighted(lexical, tokens, visibility))
+
+    def rank(self, allowed: NDArray[np.bool_], count: int) -> RankedRows:
+        """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
+
+        The mask lies within the visible rows; it narrows the result, not the statistics.
+        """
+        rows = possible_best(self._lexical, self.terms, self._mean_length, allowed, count)
+        scores = self.scores(rows)
+        hits = np.flatnonzero(scores)
+        return top_rows(rows[hits], scores[hits], count)
+
+    def scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of visible rows [m]; 0 for one without a token."""
+        relative_lengths = self._lexical.lengths[rows] / self._mean_length
+        scores = np.zeros(len(rows), dtype=np.float64)
+        # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
+        for term in self.terms:
+            scores += term_scores(term.weight, term.postings.frequencies_at(rows), relative_lengths)
+        return scores
+
+
+def term_scores(
+    weight: float, frequencies: NDArray[np.float64], relative_lengths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What a term adds to documents [m], below its weight, by how often each holds it and its length over the mean."""
+    scores: NDArray[np.float64] = weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_lengths))
+    return scores
+
+
+def inverse_document_frequency(documents: int, document_frequency: int) -> float:
+    """Lucene's idf; above 0 for every document frequency up to the number of documents."""
+    return math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], rows: NDArray[np.int64]) -> list[tuple[str, ...]]:
+    """The distinct query tokens, sorted, that each of rows [m] holds."""
+    distinct = sorted(set(tokens))
+    held = [lexical.postings(token).frequencies_at(rows).astype(np.bool_).tolist() for token in distinct]
+    return [tuple(compress(distinct, of_row)) for of_row in zip(*held, strict=True)] if held else [()] * len(rows)
+
+
+def _weighted(lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> Iterator[WeightedTerm]:
+    """The distinct tokens that a visible row holds, sorted."""
+    for token, repeats in sorted(Counter(tokens).items()):
+        postings = lexical.postings(token)
+        holders = visibility.holders(postings)
+        if holders:
+            yield WeightedTerm(postings, repeats * inverse_document_frequency(visibility.count, holders))

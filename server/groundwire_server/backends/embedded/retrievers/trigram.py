@@ -1,0 +1,112 @@
+"""The trigram retriever: nodes by their names, so that a name with a typo is found.
+
+The similarity of two names is that of PostgreSQL's pg_trgm: the size of the intersection of their sets of trigrams
+over that of the union. A node's is the greatest over the names that the query mentions and its own.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.names import NameTable
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.text.names import query_names, trigrams
+from groundwire_server.backends.embedded.retrievers.ranking import RankedRows, top_rows
+
+GATHER_ROWS = 4_096
+"""Up to this many rows are compared one by one; beyond, similar names are sought first."""
+_HIGHEST_FLOOR = 0.5
+_LEAST_FLOOR = 1 / 16
+
+Rows = NDArray[np.int64]
+
+
+class Trigrams:
+    """The names of an index against those of a query."""
+
+    def __init__(self, index: LoadedIndex, query: str, limit: int, threshold: float) -> None:
+        """The list holds at most `limit` rows, of a similarity above 0 and of at least `threshold`."""
+        self._index = index
+        self._query = query
+        self._limit = limit
+        self._threshold = threshold
+
+    def rank(self, allowed: NDArray[np.bool_]) -> RankedRows:
+        """The list among the rows of a mask [n]."""
+        rows = self._possible(allowed)
+        similar = self.scores(rows)
+        listed = np.flatnonzero((similar > 0) & (similar >= self._threshold))
+        return top_rows(rows[listed], similar[listed], self._limit)
+
+    def scores(self, rows: Rows) -> NDArray[np.float64]:
+        """The similarities of rows [m]."""
+        return self._similarities.of_rows(rows)
+
+    @cached_property
+    def _similarities(self) -> "NameSimilarities":
+        """A name's similarity depends on that name alone, so hidden ones may be compared with the others."""
+        return NameSimilarities(self._index.names, query_names(self._query))
+
+    def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
+        """Allowed rows, ascending, with the whole list among them."""
+        if np.count_nonzero(allowed) <= GATHER_ROWS:
+            return np.flatnonzero(allowed)
+        rows: Rows = np.empty(0, dtype=np.int64)
+        for floor in _floors(self._threshold):
+            bearing = np.zeros(len(allowed), dtype=np.bool_)
+            bearing[self._index.names.rows_of(self._similarities.names_from(floor))] = True
+            bearing &= allowed
+            rows = np.flatnonzero(bearing)
+            if len(rows) >= self._limit:
+                break
+        return rows
+
+
+class NameSimilarities:
+    """The similarities of an index's names to the wanted ones, in [0, 1]; the greatest one counts."""
+
+    def __init__(self, names: NameTable, wanted: tuple[str, ...]) -> None:
+        self._names = names
+        held = [trigrams(name) for name in wanted]
+        self._shared = [(len(trigrams_of_name), names.shared(trigrams_of_name)) for trigrams_of_name in held]
+
+    def names_from(self, floor: float) -> Rows:
+        """The positions, ascending, of all names of at least this similarity and above 0."""
+        similar = [np.empty(0, dtype=np.int64)]
+        for size, shared in self._shared:
+            # The union is no smaller than the wanted name; the product may be rounded up.
+            least = max(1, int(np.ceil(floor * size * (1.0 - 1e-9))))
+            positions = np.flatnonzero(shared >= least)
+            similar.append(positions[self._similarity(size, shared, positions) >= floor])
+        return np.unique(np.concatenate(similar))
+
+    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
+        """The greatest similarity of a row's names, for each of several rows [m]; 0 for a row without a name."""
+        positions, counts = self._names.of_rows(rows)
+        best = np.zeros(len(positions), dtype=np.float64)
+        for size, shared in self._shared:
+            np.maximum(best, self._similarity(size, shared, positions), out=best)
+        similar = np.zeros(len(rows), dtype=np.float64)
+        named = np.flatnonzero(counts)
+        if len(named):
+            similar[named] = np.maximum.reduceat(best, (np.cumsum(counts) - counts)[named])
+        return similar
+
+    def _similarity(
+        self, size: int, shared: NDArray[np.unsignedinteger], positions: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """The similarity of names [m] to the wanted one of so many trigrams."""
+        common = shared.take(positions).astype(np.int64)
+        similarity: NDArray[np.float64] = common / (size + self._names.sizes.take(positions) - common)
+        return similarity
+
+
+def _floors(threshold: float) -> Iterator[float]:
+    """Similarities to seek from, falling: most lists are full long before the threshold."""
+    floor = _HIGHEST_FLOOR
+    while floor > max(threshold, _LEAST_FLOOR):
+        yield floor
+        floor /= 2
+    yield threshold

@@ -1,0 +1,49 @@
+"""The rows that one question is about: of those that its caller sees the ones that pass its filter."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_server.backends.embedded.graph.graph import Graph
+from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
+from groundwire_server.backends.embedded.visibility.visibility import Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a walk, a fetch or the surroundings of a match may touch; `filter` None admits every visible row.
+
+    Rows are judged as they are reached: a walk reaches hundreds, and a mask would judge all rows of the index.
+    """
+
+    index: LoadedIndex
+    graph: Graph
+    visibility: Visibility
+    filter: RowFilter | None = None
+
+    def holds(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """For each of some rows [m], whether the question is about it."""
+        held = self.visibility.mask.take(rows)
+        if self.filter is not None:
+            visible = np.flatnonzero(held)
+            held[visible] = self.filter.passing(rows[visible])
+        return held
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """The rows of those ids that the question is about, in the order of the ids."""
+        found = self.visibility.rows_of(ids)
+        held = self.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
+        return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """The same of every row [n]; not to be written to."""
+        visible = self.visibility.mask
+        return visible if self.filter is None else self.filter.within(visible)
+
+    def ids_of(self, rows: Sequence[int]) -> list[str]:
+        """See `Visibility.ids_of`."""
+        return self.visibility.ids_of(rows)

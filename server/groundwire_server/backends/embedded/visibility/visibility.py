@@ -1,0 +1,151 @@
+"""What one caller may see of one index, and the one point that every id leaves through."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from threading import Lock
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.nodes.policies import visible_classes
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_index.nodes.row_conditions import EVERY_ROW
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_server.backends.embedded.visibility.bounds import within
+from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
+from groundwire_server.domain.access.lifecycle import Lifecycle
+
+MAX_CACHED_CALLERS = 256
+MAX_CACHED_BYTES = 128 * 1024 * 1024
+"""What the masks of one index may take, over all remembered callers."""
+
+
+class Visibility:
+    """The rows that a caller sees, as a mask [n] over the node table, and statistics over them alone."""
+
+    def __init__(self, index: LoadedIndex, mask: NDArray[np.bool_]) -> None:
+        self._index = index
+        self.mask = mask
+        self.count = int(np.count_nonzero(mask))
+        self._mean_lengths: dict[LexicalTable, float] = {}
+        self._mean_file_lengths: dict[LexicalTable, float] = {}
+
+    def mean_length(self, lexical: LexicalTable) -> float:
+        """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
+        known = self._mean_lengths.get(lexical)
+        if known is None:
+            total = int(np.multiply(lexical.lengths, self.mask, dtype=np.int64).sum())
+            known = self._mean_lengths[lexical] = total / max(1, self.count) or 1.0
+        return known
+
+    def mean_file_length(self, lexical: LexicalTable) -> float:
+        """The mean length in tokens of the visible parts of documents that have one; 1 instead of 0."""
+        known = self._mean_file_lengths.get(lexical)
+        if known is None:
+            seen = np.flatnonzero(self.mask & (self._index.reading_order.document != NO_DOCUMENT))
+            files = int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen])))
+            total = int(lexical.lengths[seen].sum(dtype=np.int64))
+            known = self._mean_file_lengths[lexical] = total / max(1, files) or 1.0
+        return known
+
+    def holders(self, postings: TermPostings) -> int:
+        """How many visible documents hold a term."""
+        if self.count == len(self.mask):
+            return len(postings.rows)
+        if postings.column is None:
+            return int(np.count_nonzero(self.mask.take(postings.rows)))
+        return int(np.count_nonzero(np.logical_and(postings.column, self.mask)))
+
+    @cached_property
+    def edge_count(self) -> int:
+        """Edges both ends of which are visible."""
+        edges = self._index.edges
+        if self.count == len(self.mask):
+            return len(edges)
+        return int(np.count_nonzero(self.mask.take(edges.from_rows) & self.mask.take(edges.to_rows)))
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """The rows of those ids that exist and are visible."""
+        found = ((id_, self._index.nodes.ids.find(id_)) for id_ in ids)
+        return {id_: row for id_, row in found if row is not None and self.mask[row]}
+
+    def check(self, rows: Sequence[int] | NDArray[np.integer]) -> None:
+        """Raises PermissionError, a defect, if one of several rows on their way out is hidden."""
+        if not self.mask.take(rows).all():
+            raise PermissionError("a hidden row was about to leave the index")
+
+    def ids_of(self, rows: Sequence[int]) -> list[str]:
+        """The ids of rows on their way out. Raises as `check` does."""
+        self.check(rows)
+        return [self._index.nodes.ids[row] for row in rows]
+
+
+class CallerVisibility:
+    """What callers of the same policy classes and bounds see of an index, by lifecycle."""
+
+    def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_], bounds: Bounds) -> None:
+        """`classes` [policy classes] says for each policy class whether its nodes are visible within the bounds."""
+        self._index = index
+        self._classes = classes
+        self._bounds = bounds
+        self._known: dict[Lifecycle, Visibility] = {}
+
+    @property
+    def sees_any(self) -> bool:
+        """True when the caller sees a node, deleted or not."""
+        if not self._bounds.bind:
+            return bool(self._classes.any())  # every policy class has a node
+        return self.of(Lifecycle.ALL).count > 0
+
+    def of(self, lifecycle: Lifecycle) -> Visibility:
+        """The rows of one lifecycle; of an index without deleted nodes, ACTIVE and ALL are one object."""
+        if lifecycle is Lifecycle.ACTIVE and not self._any_deleted:
+            lifecycle = Lifecycle.ALL
+        known = self._known.get(lifecycle)
+        # Two threads may judge the same at a time; setdefault lets all callers hold the same answer.
+        return known or self._known.setdefault(lifecycle, self._judged(lifecycle))
+
+    @cached_property
+    def _any_deleted(self) -> bool:
+        return bool(self._index.nodes.flags["deleted"].any())
+
+    def _judged(self, lifecycle: Lifecycle) -> Visibility:
+        mask = self._index.policies.holding(self._classes)(EVERY_ROW)
+        if self._bounds.bind:
+            mask &= within(self._index, self._bounds)
+        if lifecycle is not Lifecycle.ALL:
+            mask &= self._index.nodes.flags["deleted"] == (lifecycle is Lifecycle.DELETED)
+        return Visibility(self._index, mask)
+
+
+class VisibilityCache:
+    """Visibility by caller, for one index. Callers of the same policy classes and bounds share their masks."""
+
+    def __init__(self, index: LoadedIndex) -> None:
+        self._index = index
+        self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
+        # A mask has a byte a row, and a caller may ask for every lifecycle; of a large index fewer are remembered.
+        caller_bytes = max(1, len(Lifecycle) * index.manifest.node_count)
+        self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes))
+        # What the remembered callers hold, by the classes that are visible and the bounds.
+        self._shared: WeakValueDictionary[tuple[bytes, Bounds], CallerVisibility] = WeakValueDictionary()
+        self._lock = Lock()
+
+    def get(self, access: AccessContext) -> CallerVisibility:
+        """What the caller may see; judged once per distinct access context among the most recent ones."""
+        with self._lock:
+            known = self._by_caller.get(access)
+            if known is not None:
+                self._by_caller.move_to_end(access)
+                return known
+        classes = visible_classes(self._index.policies.classes, lambda demand: may_see(demand, access))
+        with self._lock:
+            own = CallerVisibility(self._index, classes, access.bounds)
+            visibility = self._shared.setdefault((classes.tobytes(), access.bounds), own)
+            self._by_caller[access] = visibility
+            if len(self._by_caller) > self._most_callers:
+                self._by_caller.popitem(last=False)
+            return visibility

@@ -1,0 +1,65 @@
+"""Who may see what. Pure rules: demands are judged per policy class, bounds by a node's own values."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_server.domain.access.names import Names
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a caller is held to; None binds to nothing, and no names leave nothing.
+
+    A node is within a bound when its value is among the names. One without a value never is: nothing says that it
+    belongs to what the caller is held to.
+    """
+
+    collections: Names | None = None
+    cases: Names | None = None
+    documents: Names | None = None
+    workflows: Names | None = None
+
+    @property
+    def bind(self) -> bool:
+        """Whether any of them does."""
+        return self != type(self)()
+
+    def narrowed(self, requested: Self) -> Self:
+        """What both hold the caller to; the names of `requested` are listed, none of them open."""
+        return type(self)(
+            collections=_narrowed(self.collections, requested.collections),
+            cases=_narrowed(self.cases, requested.cases),
+            documents=_narrowed(self.documents, requested.documents),
+            workflows=_narrowed(self.workflows, requested.workflows),
+        )
+
+
+UNBOUND = Bounds()
+"""What holds a caller to nothing."""
+
+
+def _narrowed(granted: Names | None, requested: Names | None) -> Names | None:
+    if granted is None or requested is None:
+        return requested if granted is None else granted
+    return Names(granted.among(requested.listed))
+
+
+@dataclass(frozen=True, slots=True)
+class AccessContext:
+    """What a caller holds, and what it is held to. The default holds nothing and so sees public nodes only."""
+
+    tenant_id: str = ""
+    acl_tags_any: frozenset[str] = field(default_factory=frozenset)
+    classification_labels_all: frozenset[str] = field(default_factory=frozenset)
+    clearance_level: int = 0
+    bounds: Bounds = UNBOUND
+
+
+def may_see(node: NodeAccess, caller: AccessContext) -> bool:
+    """True when all four demands are met: tenant, ACL tags, classification, clearance. Bounds are not judged here."""
+    tenant_admits = not node.tenant_id or node.tenant_id == caller.tenant_id
+    tags_admit = not node.acl_tags or not caller.acl_tags_any.isdisjoint(node.acl_tags)
+    labels_admit = caller.classification_labels_all.issuperset(node.classification_labels)
+    level_admits = node.clearance_level <= caller.clearance_level
+    return tenant_admits and tags_admit and labels_admit and level_admits

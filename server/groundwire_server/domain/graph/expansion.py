@@ -1,0 +1,80 @@
+"""ExpandDependencyTree: what is asked and what is answered."""
+
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+
+from groundwire_index.nodes.node import Edge, Location
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.search.search import Filter
+
+
+class Direction(Enum):
+    """Which way edges are followed."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+    BOTH = "both"
+
+
+class ExpandReason(StrEnum):
+    """How a walk ended; the values are those of the response's `debug.reason`."""
+
+    OK = "ok"
+    NO_SEEDS = "no_seeds"
+    LIMIT_REACHED = "limit_reached"
+    RESPONSE_LIMIT = "response_limit"
+    DEPTH_REACHED = "depth_reached"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandRequest:
+    """A walk of the graph from seeds; `max_depth` None means absent and is refused.
+
+    Nodes that do not pass the filter are as if absent. Edges below `min_confidence`, in [0, 1], are neither followed
+    nor returned.
+    """
+
+    scope: Scope
+    access: AccessContext
+    seed_ids: tuple[str, ...]
+    max_depth: int | None
+    max_nodes: int
+    edge_allowlist: tuple[str, ...]
+    direction: Direction = Direction.OUTGOING
+    filter: Filter = field(default_factory=Filter)
+    min_confidence: float = 0.0
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedNode:
+    """A node the walk reached, its depth and the node it was reached from ("" for a seed); the rest as in `Node`."""
+
+    id: str
+    depth: int
+    parent_id: str
+    symbol: str
+    location: Location
+    is_test: bool = False
+    is_generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The neighbourhood of the visible seeds.
+
+    DEPTH_REACHED is no limit that cut something off: the walk went as far as it was to go, and edges lead on.
+    """
+
+    seed_ids: tuple[str, ...]
+    nodes: tuple[ExpandedNode, ...]
+    edges: tuple[Edge, ...]
+    reason: ExpandReason
+    index: str
+
+    @property
+    def truncated(self) -> bool:
+        """True when a limit kept out a visible node or an edge that the walk had come to."""
+        return self.reason in (ExpandReason.LIMIT_REACHED, ExpandReason.RESPONSE_LIMIT)

@@ -1,0 +1,43 @@
+"""The rules of ExpandDependencyTree."""
+
+from collections.abc import Sequence
+
+from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
+from groundwire_server.domain import limits
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.graph.expansion import ExpandRequest
+from groundwire_server.domain.search.filter_validation import check_filter
+from groundwire_server.domain.validation import Violations, check_ids, check_scope
+
+
+def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
+    """Checks a walk and returns its depth, which is then known to be given."""
+    violations = Violations()
+    check_scope(request.scope, violations)
+    if not request.seed_ids:
+        violations.require("seed_ids", "a walk starts somewhere; give at least one id")
+    violations.bound_count("seed_ids", request.seed_ids, limits.MAX_SEEDS)
+    check_ids("seed_ids", request.seed_ids[: limits.MAX_SEEDS], violations)
+    if request.max_depth is None:
+        violations.require("max_depth", f"give 0 to {limits.MAX_DEPTH}")
+    else:
+        violations.bound("max_depth", request.max_depth, 0, limits.MAX_DEPTH)
+    violations.bound("max_nodes", request.max_nodes, 1, bounds.max_expand_nodes)
+    check_filter(request.filter, violations)
+    violations.bound_share("min_confidence", request.min_confidence)
+    check_edge_allowlist(request.edge_allowlist, violations)
+    violations.raise_any()
+    assert request.max_depth is not None
+    return request.max_depth
+
+
+def check_edge_allowlist(edge_types: Sequence[str], violations: Violations) -> None:
+    """Checks which edge types to follow."""
+    if not edge_types:
+        violations.require("edge_allowlist", 'name edge types, or give exactly ["*"] to follow all')
+    violations.bound_count("edge_allowlist", edge_types, limits.MAX_EDGE_TYPES)
+    for position, edge_type in enumerate(edge_types[: limits.MAX_EDGE_TYPES]):
+        field = f"edge_allowlist[{position}]"
+        violations.bound_length(field, edge_type, MAX_ACCESS_VALUE_LENGTH)
+        if edge_type == "*" and len(edge_types) > 1:
+            violations.add(field, Reason.FIELDS_CONFLICT, '"*" stands alone or not at all; drop it or the others')

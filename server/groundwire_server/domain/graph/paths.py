@@ -1,0 +1,88 @@
+"""FindPaths: what is asked and what is answered."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from groundwire_index.nodes.node import Edge, Location
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.search.search import Filter
+
+
+class PathsReason(StrEnum):
+    """How a search for paths ended; the values are those of the response's `debug.reason`."""
+
+    OK = "ok"
+    NO_ENDS = "no_ends"
+    PATH_LIMIT = "path_limit"
+    LIMIT_REACHED = "limit_reached"
+    RESPONSE_LIMIT = "response_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class PathsRequest:
+    """A search for the shortest paths from some nodes to others.
+
+    Nodes that do not pass the filter are as if absent. Edges below `min_confidence`, in [0, 1], are not followed.
+    """
+
+    scope: Scope
+    access: AccessContext
+    from_ids: tuple[str, ...]
+    to_ids: tuple[str, ...]
+    max_hops: int
+    max_paths: int
+    max_nodes: int
+    edge_allowlist: tuple[str, ...]
+    direction: Direction = Direction.OUTGOING
+    filter: Filter = field(default_factory=Filter)
+    min_confidence: float = 0.0
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyPath:
+    """Nodes in order and the edge from each to the next, which may point either way.
+
+    `confidence` is the product of the edges' confidences, in (0, 1].
+    """
+
+    node_ids: tuple[str, ...]
+    hops: tuple[Edge, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """A node on a path; all of it as in `Node`."""
+
+    id: str
+    symbol: str
+    location: Location
+    is_test: bool = False
+    is_generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The shortest paths, best first, and their nodes as they first occur.
+
+    `from_count` and `to_count` are visible ends, `reached_count` the nodes reached between them. Every path of at most
+    `searched_hops` hops either is in `paths` or comes after them.
+    """
+
+    paths: tuple[DependencyPath, ...]
+    nodes: tuple[PathNode, ...]
+    from_count: int
+    to_count: int
+    reached_count: int
+    searched_hops: int
+    reason: PathsReason
+    index: str
+
+    @property
+    def truncated(self) -> bool:
+        """True when there may be more paths of at most as many hops as were asked for."""
+        return self.reason not in (PathsReason.OK, PathsReason.NO_ENDS)

@@ -1,0 +1,80 @@
+"""Which parameters of a query had a part in its answer: what a caller is told of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from groundwire_server.domain.query.query import LEXICAL_RETRIEVERS, Freshness, FusionMode, RankingParameters, Retriever
+from groundwire_server.domain.query.query_parameters import EffectiveParameters
+from groundwire_server.domain.query.ranking import Ranking, Traits
+
+
+@dataclass(frozen=True, slots=True)
+class ActingParameters:
+    """Each parameter that could change the answer; None for one that could not."""
+
+    top_k: int
+    alpha: float | None = None
+    min_sim: float | None = None
+    vec_limit: int | None = None
+    lex_limit: int | None = None
+    trgm_limit: float | None = None
+    max_candidates: int | None = None
+    diversify_strength: float | None = None
+    rrf_k: int | None = None
+    freshness: Freshness | None = None
+
+
+def acting_parameters(
+    parameters: EffectiveParameters,
+    fusion: FusionMode,
+    retrievers: Sequence[Retriever],
+    *,
+    diversified: bool,
+    freshened: bool,
+) -> ActingParameters:
+    """What acted where `retrievers` were asked, the matches `diversified`, and a dated conversation `freshened`."""
+    dense, trigram = Retriever.DENSE in retrievers, Retriever.TRIGRAM in retrievers
+    lexical = any(retriever in retrievers for retriever in LEXICAL_RETRIEVERS)
+    weighted = fusion is FusionMode.WEIGHTED and dense and lexical
+    return ActingParameters(
+        top_k=parameters.top_k,
+        alpha=parameters.alpha if weighted else None,
+        min_sim=parameters.min_sim if dense else None,
+        vec_limit=parameters.vec_limit if dense else None,
+        lex_limit=parameters.lex_limit if lexical else None,
+        trgm_limit=parameters.trgm_limit if trigram else None,
+        max_candidates=parameters.max_candidates,
+        diversify_strength=parameters.diversify_strength if diversified else None,
+        rrf_k=parameters.rrf_k if fusion is FusionMode.RRF else None,
+        freshness=parameters.freshness if freshened else None,
+    )
+
+
+def acting_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
+    """The weights above 0 and the factors below 1 that the retrievers give something to act on.
+
+    A factor for what the question, by `asked`, is about does not act.
+    """
+    acting = RankingParameters(
+        file_weight=_weight(ranking.file_weight) if Retriever.BM25_CODE in retrievers else None,
+        test_factor=_factor(ranking.test_factor),
+        generated_factor=_factor(ranking.generated_factor),
+        prose_factor=_factor(ranking.prose_factor),
+        fragment_factor=_factor(ranking.fragment_factor),
+        graph_weight=_weight(ranking.graph_weight),
+        repeat_factor=_factor(ranking.repeat_factor),
+    )
+    return replace(
+        acting,
+        test_factor=None if asked.is_test else acting.test_factor,
+        generated_factor=None if asked.is_generated else acting.generated_factor,
+        prose_factor=None if asked.is_prose else acting.prose_factor,
+    )
+
+
+def _weight(weight: float) -> float | None:
+    return weight if weight > 0.0 else None
+
+
+def _factor(factor: float) -> float | None:
+    return factor if factor < 1.0 else None

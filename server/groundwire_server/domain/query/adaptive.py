@@ -1,0 +1,49 @@
+"""Which retrievers count how much for which query: the weights of an adaptive fusion."""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+
+from groundwire_server.domain.query.query import QueryClass, Retriever
+
+ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
+    QueryClass.IDENTIFIER: {
+        Retriever.DENSE: 0.05,
+        Retriever.BM25_CODE: 0.2,
+        Retriever.BM25_NLP: 0.05,
+        Retriever.TRIGRAM: 0.7,
+    },
+    QueryClass.QUOTED: {
+        Retriever.DENSE: 0.1,
+        Retriever.BM25_CODE: 0.6,
+        Retriever.BM25_NLP: 0.15,
+        Retriever.TRIGRAM: 0.15,
+    },
+    QueryClass.PATH: {
+        Retriever.DENSE: 0.05,
+        Retriever.BM25_CODE: 0.2,
+        Retriever.BM25_NLP: 0.05,
+        Retriever.TRIGRAM: 0.7,
+    },
+    QueryClass.NATURAL_LANGUAGE: {
+        Retriever.DENSE: 0.75,
+        Retriever.BM25_CODE: 0.15,
+        Retriever.BM25_NLP: 0.1,
+        Retriever.TRIGRAM: 0.0,
+    },
+    QueryClass.MIXED: {
+        Retriever.DENSE: 0.4,
+        Retriever.BM25_CODE: 0.3,
+        Retriever.BM25_NLP: 0.1,
+        Retriever.TRIGRAM: 0.2,
+    },
+}
+"""Each row is for a query that asks every retriever. How the rows were chosen is told in `docs/quality.md`."""
+
+
+def adaptive_weights(query_class: QueryClass, retrievers: Sequence[Retriever]) -> tuple[tuple[Retriever, float], ...]:
+    """The weights of the asked retrievers, in their order, scaled to sum to 1; equal where all would be 0."""
+    weights = [ADAPTIVE_WEIGHTS[query_class][retriever] for retriever in retrievers]
+    total = fsum(weights)
+    if total == 0.0:
+        return tuple((retriever, 1.0 / len(retrievers)) for retriever in retrievers)
+    return tuple((retriever, weight / total) for retriever, weight in zip(retrievers, weights, strict=True))

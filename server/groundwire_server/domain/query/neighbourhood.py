@@ -1,0 +1,37 @@
+"""What a candidate gains by its neighbours in the graph that are candidates too."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.domain.query.ranking import shares_of_best
+from groundwire_server.domain.search.candidates import Floats
+
+CONFIDENT = 0.8
+"""The least confidence of an edge along which a candidate gains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The confident edges between some nodes, as the caller sees them.
+
+    Edge number e [m] joins the nodes at the places `ends[0, e]` and `ends[1, e]`, which differ, with `confidences[e]`;
+    each pair of nodes is there once in either order. `degrees` [n] counts every neighbour of a node that the caller
+    sees, those that are not among the nodes included.
+    """
+
+    ends: NDArray[np.int64]
+    confidences: NDArray[np.float64]
+    degrees: NDArray[np.int64]
+
+
+def neighbour_gains(scores: Floats, neighbourhood: Neighbourhood) -> Floats:
+    """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
+
+    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
+    with many neighbours, of which some always match, gains less by each.
+    """
+    near, far = neighbourhood.ends
+    gathered = np.bincount(near, neighbourhood.confidences * scores[far], minlength=len(scores))
+    return shares_of_best(gathered / np.sqrt(np.maximum(neighbourhood.degrees, 1)))

@@ -1,0 +1,128 @@
+"""Query: what is asked."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.search.search import DEFAULT_RRF_K, Filter
+
+
+class Retriever(Enum):
+    """A list of candidates."""
+
+    DENSE = "dense"
+    """Cosine similarity of embeddings, in [-1, 1]."""
+    BM25_CODE = "bm25_code"
+    """BM25 over code tokens, above 0."""
+    BM25_NLP = "bm25_nlp"
+    """BM25 over prose tokens, above 0."""
+    TRIGRAM = "trigram"
+    """Trigram similarity of the query's names to a node's, in (0, 1]."""
+
+
+LEXICAL_RETRIEVERS = tuple(retriever for retriever in Retriever if retriever is not Retriever.DENSE)
+"""The retrievers that read words and names."""
+
+
+class FusionMode(Enum):
+    """How the lists become one."""
+
+    ADAPTIVE = "adaptive"
+    RRF = "rrf"
+    WEIGHTED = "weighted"
+
+
+class QueryClass(Enum):
+    """What a query looks like; it chooses the weights of an adaptive fusion."""
+
+    IDENTIFIER = "identifier"
+    QUOTED = "quoted"
+    PATH = "path"
+    NATURAL_LANGUAGE = "natural_language"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridParameters:
+    """What the retrievers and the fusion go by; None takes the default of `domain.query_parameters.QueryDefaults`."""
+
+    alpha: float | None = None
+    min_sim: float | None = None
+    top_k: int | None = None
+    vec_limit: int | None = None
+    lex_limit: int | None = None
+    trgm_limit: float | None = None
+    max_candidates: int | None = None
+    diversify_strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankingParameters:
+    """What changes a candidate's score besides the retrievers; None takes the default of `domain.ranking`.
+
+    See `groundwire.v1.RankingParameters` for what each does. All lie in [0, 1].
+    """
+
+    file_weight: float | None = None
+    test_factor: float | None = None
+    generated_factor: float | None = None
+    prose_factor: float | None = None
+    fragment_factor: float | None = None
+    graph_weight: float | None = None
+    repeat_factor: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How much recent conversations gain: their weight in [0, 1], which halves its effect every `half_life_days`.
+
+    A weight or a half-life of 0 switches it off.
+    """
+
+    half_life_days: float = 90.0
+    weight: float = 0.1
+
+    @property
+    def acts(self) -> bool:
+        """False when it is switched off."""
+        return self.weight > 0.0 and self.half_life_days > 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """A query as the caller asked it.
+
+    `top_k` overrides `hybrid.top_k`. Empty `retrievers` means every one that the index has. Without a `fusion` it is
+    WEIGHTED where `hybrid.alpha` is given, else ADAPTIVE. `now` is the time that freshness counts from;
+    `freshness_half_life_days` and `freshness_weight` take the server's defaults where they are None. `process`,
+    `doc_class` and `workflow_id` choose a rule of the server's routing and do nothing else. `not_found_when_empty`
+    turns a result without matches into NotFoundError. `budget_tokens` bounds the texts of the answer; None is no bound.
+    """
+
+    scope: Scope
+    access: AccessContext
+    query: str
+    now: datetime
+    hybrid: HybridParameters = HybridParameters()
+    filter: Filter = field(default_factory=Filter)
+    top_k: int | None = None
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+    process: str = ""
+    doc_class: str = ""
+    workflow_id: str = ""
+    retrievers: tuple[Retriever, ...] = ()
+    fusion: FusionMode | None = None
+    rrf_k: int = DEFAULT_RRF_K
+    rerank: bool = False
+    ranking: RankingParameters = RankingParameters()
+    freshness_half_life_days: float | None = None
+    freshness_weight: float | None = None
+    query_vector: tuple[float, ...] = ()
+    include_parents: bool = True
+    include_neighbors: bool = False
+    expand_graph: bool = False
+    not_found_when_empty: bool = False
+    budget_tokens: int | None = None

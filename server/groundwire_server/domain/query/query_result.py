@@ -1,0 +1,132 @@
+"""Query: what is answered."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from groundwire_index.nodes.node import Node
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.texts.texts import SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class StageScores:
+    """A match's score after each stage; None where the stage did not score it.
+
+    `fused` is as the fusion gives it. `file` and `graph` are the file's score and the neighbours' gain as shares of the
+    best, in [0, 1]; `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
+    matches of the same file. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
+    `final` orders the matches before they are diversified.
+    """
+
+    dense: float | None
+    bm25_code: float | None
+    bm25_nlp: float | None
+    trigram: float | None
+    fused: float
+    rerank: float | None
+    freshness: float | None
+    boost: float
+    final: float
+    file: float | None = None
+    kind_factor: float = 1.0
+    graph: float | None = None
+    repeat_factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ParentText:
+    """A node that contains a match; `text` is why it was left out, where it was."""
+
+    node: Node
+    text: str | SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node in the answer. `text` is why it was left out, where it was.
+
+    A neighbour has no scores and no rank; `neighbor_of` names the match that it stands beside.
+    """
+
+    node: Node
+    text: str | SkipReason
+    rank: int
+    scores: StageScores | None
+    parent_ids: tuple[str, ...] = ()
+    parents: tuple[ParentText, ...] = ()
+    neighbor_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEdge:
+    """`count` dependencies of one type from nodes of one service to nodes of another."""
+
+    from_service: str
+    to_service: str
+    edge_type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceContext:
+    """A service's neighbourhood: whom it calls, who calls it, by name, and through which edges."""
+
+    service_name: str
+    calls: tuple[str, ...]
+    called_by: tuple[str, ...]
+    edges: tuple[ServiceEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """The rule that the query matched ("" for none), the vector space that answered, and what the caller routed by.
+
+    `collection_ids` are those that the search was narrowed to.
+    """
+
+    profile: str
+    embedder: str
+    vector_space_id: str
+    process: str
+    doc_class: str
+    collection_ids: tuple[str, ...]
+    workflow_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveMeta:
+    """How the answer was made; every count is of what the caller may see.
+
+    `took_ms` is processor time of the call's own work, without opening the index and embedding the query.
+    """
+
+    routing: Routing
+    took_ms: float
+    query_class: QueryClass
+    fusion: FusionMode
+    weights: tuple[tuple[Retriever, float], ...]
+    parameters: ActingParameters
+    ranking: RankingParameters
+    matches_returned: int
+    list_lengths: tuple[tuple[Retriever, int], ...]
+    lexical_candidates: int
+    fused_candidates: int
+    deleted_matches_blocked: int
+    visibility_effective: Lifecycle
+    boost_rules: tuple[str, ...]
+    now: datetime
+    exact: bool
+    truncated: bool
+    used_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Matches, best first and then neighbours; the services around them when asked; how the answer was made."""
+
+    matches: tuple[Match, ...]
+    service_context: tuple[ServiceContext, ...]
+    meta: RetrieveMeta
+    index: str

@@ -1,0 +1,111 @@
+"""The rules of Query (see `groundwire.v1.QueryRequest`)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from groundwire_server.domain import limits
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.query.query import (
+    FusionMode,
+    HybridParameters,
+    QueryRequest,
+    RankingParameters,
+    Retriever,
+)
+from groundwire_server.domain.query.query_parameters import given_limits
+from groundwire_server.domain.search.filter_validation import check_filter
+from groundwire_server.domain.validation import Violations, check_scope
+
+
+def check_query(request: QueryRequest, fusion: FusionMode, bounds: limits.Limits) -> None:
+    """Checks a query that is answered with `fusion`."""
+    violations = Violations()
+    check_scope(request.scope, violations)
+    _check_text(request.query, bounds, violations)
+    check_filter(request.filter, violations)
+    check_hybrid(request.hybrid, bounds, violations)
+    check_max_candidates(request.hybrid.max_candidates, given_limits(request.hybrid, request.top_k), violations)
+    if request.top_k is not None:
+        violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
+    if request.budget_tokens is not None:
+        violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
+    _check_routing(request, violations)
+    _check_retrievers(request, violations)
+    if fusion is FusionMode.RRF:
+        violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
+    _check_freshness(request, violations)
+    check_ranking(request.ranking, violations)
+    violations.raise_any()
+
+
+def _check_text(query: str, bounds: limits.Limits, violations: Violations) -> None:
+    if len(query) > bounds.max_query_chars:
+        violations.bound_length("query", query, bounds.max_query_chars)
+    elif not query.strip():
+        violations.require("query", "say what to look for; blank text matches nothing")
+
+
+def check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Violations) -> None:
+    """Checks each parameter that is given against its own bounds."""
+    for name in ("alpha", "min_sim", "trgm_limit", "diversify_strength"):
+        share: float | None = getattr(hybrid, name)
+        if share is not None:
+            violations.bound_share(f"hybrid.{name}", share)
+    for name, highest in (
+        ("top_k", bounds.max_top_k),
+        ("vec_limit", limits.MAX_LIST_LIMIT),
+        ("lex_limit", limits.MAX_LIST_LIMIT),
+        ("max_candidates", limits.MAX_CANDIDATES),
+    ):
+        count: int | None = getattr(hybrid, name)
+        if count is not None:
+            violations.bound(f"hybrid.{name}", count, 1, highest)
+
+
+def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], violations: Violations) -> None:
+    """Checks that `max_candidates` is no less than a limit given beside it; those by default do not count."""
+    needed = max(given.values(), default=0)
+    if max_candidates is not None and 1 <= max_candidates < needed:
+        told = ", ".join(f"{name} ({limit})" for name, limit in given.items())
+        violations.add(
+            "hybrid.max_candidates",
+            Reason.VALUE_OUT_OF_RANGE,
+            f"is {max_candidates}; give at least {needed}, the greatest of {told}, or lower these",
+        )
+
+
+def _check_routing(request: QueryRequest, violations: Violations) -> None:
+    for name in ("process", "doc_class", "workflow_id"):
+        value: str = getattr(request, name)
+        if len(value) > limits.MAX_ROUTING_LENGTH:
+            violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
+
+
+def _check_retrievers(request: QueryRequest, violations: Violations) -> None:
+    for position, retriever in enumerate(request.retrievers):
+        if retriever in request.retrievers[:position]:
+            violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
+    if request.query_vector and request.retrievers and Retriever.DENSE not in request.retrievers:
+        violations.add(
+            "query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense retriever; drop it or ask it"
+        )
+    violations.need_direction("query_vector", request.query_vector)
+
+
+def _check_freshness(request: QueryRequest, violations: Violations) -> None:
+    days, weight = request.freshness_half_life_days, request.freshness_weight
+    if days is not None and not 0.0 <= days <= limits.MAX_HALF_LIFE_DAYS:
+        violations.add(
+            "freshness_half_life_days",
+            Reason.VALUE_OUT_OF_RANGE,
+            f"is {days:g}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
+        )
+    if weight is not None:
+        violations.bound_share("freshness_weight", weight)
+
+
+def check_ranking(ranking: RankingParameters, violations: Violations) -> None:
+    """Checks that each parameter that is given lies in 0 to 1."""
+    for name, share in asdict(ranking).items():
+        if share is not None:
+            violations.bound_share(f"ranking.{name}", share)

@@ -1,0 +1,124 @@
+"""What changes a candidate's score besides the retrievers: its file, its kind of text, its neighbours, repetition.
+
+A question about a repository is answered by a place in it. The words of the question stand in the whole file rather
+than in the member that answers; tests, prose and fragments repeat the words of what they are about; what answers is
+joined with other things that match; and a file that matches has many members that do. Each is one rule with one
+parameter.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from groundwire_server.domain.query.query import QueryClass, RankingParameters
+from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns
+
+PROSE_PREFIX = "DOC_"
+"""How the corpus types of prose begin."""
+FRAGMENT_CHARS = 80
+"""A text of fewer characters is a fragment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Ranking parameters without gaps, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
+
+    file_weight: float
+    test_factor: float
+    generated_factor: float
+    prose_factor: float
+    fragment_factor: float
+    graph_weight: float
+    repeat_factor: float
+
+
+BY_WORDS = Ranking(
+    file_weight=0.3,
+    test_factor=0.5,
+    generated_factor=0.5,
+    prose_factor=0.75,
+    fragment_factor=0.85,
+    graph_weight=0.3,
+    repeat_factor=0.85,
+)
+"""For questions in words. `docs/adr/0028-rules-that-rank-repositories.md` tells how the numbers were chosen."""
+BY_NAME = Ranking(
+    file_weight=0.0,
+    test_factor=1.0,
+    generated_factor=1.0,
+    prose_factor=1.0,
+    fragment_factor=1.0,
+    graph_weight=0.0,
+    repeat_factor=1.0,
+)
+"""Who asks for a name, a path or a quotation gets what is called or written so, whatever stands around it."""
+_DEFAULTS: Mapping[QueryClass, Ranking] = {
+    QueryClass.NATURAL_LANGUAGE: BY_WORDS,
+    QueryClass.MIXED: BY_WORDS,
+    QueryClass.IDENTIFIER: BY_NAME,
+    QueryClass.QUOTED: BY_NAME,
+    QueryClass.PATH: BY_NAME,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What kinds of text a question is about."""
+
+    is_test: bool = False
+    is_generated: bool = False
+    is_prose: bool = False
+
+
+def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
+    """The parameters given, and for the others the defaults of the query's class."""
+    return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
+
+
+def trait_factors(columns: NodeColumns, asked: Traits, ranking: Ranking) -> Floats:
+    """For each candidate [n] the product of the factors of what its text is and the question is not about."""
+    prose_types = np.asarray([name.startswith(PROSE_PREFIX) for name in columns.corpus_types], dtype=np.bool_)
+    factors = np.ones(len(columns.is_test))
+    if not asked.is_test:
+        factors[columns.is_test] *= ranking.test_factor
+    if not asked.is_generated:
+        factors[columns.is_generated] *= ranking.generated_factor
+    if not asked.is_prose:
+        factors[prose_types[columns.corpus_codes]] *= ranking.prose_factor
+    factors[columns.char_counts < FRAGMENT_CHARS] *= ranking.fragment_factor
+    return factors
+
+
+def shares_of_best(scores: Floats) -> Floats:
+    """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
+    highest = scores.max(initial=0.0)
+    return scores / highest if highest > 0.0 else np.zeros(len(scores))
+
+
+def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, count: int) -> list[tuple[int, float]]:
+    """The places of the best `count` items, each with `factor` to the power of the better items of its file.
+
+    Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. NO_FILE is no file.
+    """
+    nearest: dict[int, int] = {}
+    following: dict[int, int] = {}
+    for place in reversed(range(len(files))):
+        file = files[place]
+        if file != NO_FILE:
+            if file in nearest:
+                following[place] = nearest[file]
+            nearest[file] = place
+    # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
+    first = [place for place, file in enumerate(files) if file == NO_FILE or nearest[file] == place]
+    waiting = [(-scores[place], place, 0) for place in first]
+    heapify(waiting)
+    chosen: list[tuple[int, float]] = []
+    while waiting and len(chosen) < count:
+        _, place, better = heappop(waiting)
+        chosen.append((place, factor**better))
+        if place in following:
+            after = following[place]
+            heappush(waiting, (-scores[after] * factor ** (better + 1), after, better + 1))
+    return chosen

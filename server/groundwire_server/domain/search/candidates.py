@@ -1,0 +1,88 @@
+"""What retrievers propose: candidates as columns, before they are fused.
+
+A candidate's place in the columns is its position. A row is the number of a node in the order of the ids of its index
+version, so a smaller row is a smaller id; rows never leave the server.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.domain.query.query import Retriever
+
+NO_FILE = -1
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One search by several retrievers; already validated.
+
+    `limits` has the asked retrievers and how long the list of each may be. `query_vector` is a unit vector, None where
+    DENSE is not asked. DENSE lists nodes of at least `min_similarity`, of any for None, TRIGRAM of at least
+    `trigram_threshold`. With `scores_files` candidates bring the BM25 scores of their files, where BM25_CODE is asked.
+    """
+
+    query: str
+    query_vector: Floats | None
+    limits: Mapping[Retriever, int]
+    min_similarity: float | None = None
+    trigram_threshold: float = 0.0
+    scores_files: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetrieverScores:
+    """What one retriever says of each candidate [n]: its score, and its 1-based rank, 0 beyond the retriever's list.
+
+    NaN stands for a node that cannot be scored: one without a vector. A lexical score of 0 means that nothing matches.
+    """
+
+    scores: Floats
+    ranks: Positions
+
+    @property
+    def length(self) -> int:
+        """How long the list is."""
+        return int(np.count_nonzero(self.ranks))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeColumns:
+    """What ranking asks about each candidate [n] besides its scores.
+
+    Its corpus type is the one of `corpus_types` at `corpus_codes`. Timestamps are microseconds since 1970 UTC or
+    NO_TIMESTAMP. Candidates of one file, which is the document they were ingested under, have the same number in
+    `files`, NO_FILE for none.
+    """
+
+    corpus_types: tuple[str, ...]
+    corpus_codes: NDArray[np.integer]
+    timestamps: NDArray[np.int64]
+    is_test: NDArray[np.bool_]
+    is_generated: NDArray[np.bool_]
+    char_counts: NDArray[np.integer]
+    files: NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """The union of the retrievers' lists: distinct rows [n], ascending, with each asked retriever's score of each.
+
+    `by_retriever` is in the order of the enum. `file_scores` [n] are BM25 over the code tokens of all that the caller
+    sees of a candidate's file; NaN where that was not asked. `exact` is False when an approximate index made the dense
+    list.
+    """
+
+    rows: Positions
+    by_retriever: Mapping[Retriever, RetrieverScores]
+    columns: NodeColumns
+    file_scores: Floats
+    exact: bool = True
+
+    def __len__(self) -> int:
+        return len(self.rows)

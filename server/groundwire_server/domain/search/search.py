@@ -1,0 +1,166 @@
+"""SearchNodes: what is asked and what is answered."""
+
+from dataclasses import dataclass, fields
+from enum import Enum
+
+from groundwire_index.nodes.node import Location, MetadataScalar
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+
+DEFAULT_RRF_K = 60
+
+
+class SearchType(Enum):
+    """How nodes are looked for."""
+
+    SEMANTIC = "semantic"
+    BM25 = "bm25"
+    HYBRID = "hybrid"
+
+
+class Rerank(Enum):
+    """What reorders the candidates of a semantic search."""
+
+    NONE = "none"
+    KEYWORD = "keyword_rerank"
+    CODEBERT = "codebert_rerank"
+
+
+class Leg(Enum):
+    """A list that contributed to a result."""
+
+    SEMANTIC = "semantic"
+    BM25 = "bm25"
+    RERANK = "rerank"
+
+
+class SearchPath(Enum):
+    """How the semantic list was made."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCondition:
+    """A node's metadata has `key` with one of `values`, or a list that holds one of them. 1 and 1.0 are equal.
+
+    No node meets a condition without values.
+    """
+
+    key: str
+    values: tuple[MetadataScalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Ordinary filters: values of one field are alternatives, fields must all hold, empty does not filter.
+
+    A boolean keeps the nodes that are, or are not, what its field is named for; None does not filter. Every condition
+    of `metadata` must hold.
+    """
+
+    kinds: tuple[str, ...] = ()
+    data_types: tuple[str, ...] = ()
+    corpus_types: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    path_prefixes: tuple[str, ...] = ()
+    collection_ids: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    service_names: tuple[str, ...] = ()
+    repo_names: tuple[str, ...] = ()
+    tenant_ids: tuple[str, ...] = ()
+    case_ids: tuple[str, ...] = ()
+    document_version_ids: tuple[str, ...] = ()
+    is_latest: bool | None = None
+    metadata: tuple[MetadataCondition, ...] = ()
+    is_test: bool | None = None
+    is_generated: bool | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """True when at least one field filters."""
+        return any(getattr(self, field.name) not in ((), None) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search for nodes, as the caller asked it; `search_type` None means unspecified and is refused.
+
+    `query_vector` has the index's dimension and any length but zero; empty means that the backend embeds `query`.
+    """
+
+    scope: Scope
+    access: AccessContext
+    search_type: SearchType | None
+    query: str
+    top_k: int
+    filter: Filter = Filter()
+    query_vector: tuple[float, ...] = ()
+    rrf_k: int = DEFAULT_RRF_K
+    rerank: Rerank = Rerank.NONE
+    explain: bool = False
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """A hit's 1-based rank and score in one list."""
+
+    leg: Leg
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLabel:
+    """What a hit says of its node; see `Node`."""
+
+    id: str
+    symbol: str
+    location: Location
+    is_test: bool
+    is_generated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A selected node: canonical id, score (higher is better) and 1-based rank.
+
+    `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `legs` and `matched_tokens` are filled only for
+    a search that asked to be explained.
+    """
+
+    id: str
+    score: float
+    rank: int
+    symbol: str
+    location: Location
+    is_test: bool = False
+    is_generated: bool = False
+    legs: tuple[LegScore, ...] = ()
+    matched_tokens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDebug:
+    """How a search was done; every figure is of what the caller may see."""
+
+    path: SearchPath | None
+    filtered: bool
+    visible_count: int
+    semantic_candidates: int
+    bm25_candidates: int
+    query_tokens: tuple[str, ...]
+    rrf_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, the index version that answered, and whether the semantic list was exact."""
+
+    hits: tuple[SearchHit, ...]
+    index: str
+    exact: bool = True
+    debug: SearchDebug | None = None

@@ -1,0 +1,42 @@
+"""The rules of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
+
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.limits import MAX_RRF_K, Limits
+from groundwire_server.domain.search.filter_validation import check_filter
+from groundwire_server.domain.search.search import Rerank, SearchRequest, SearchType
+from groundwire_server.domain.validation import Violations, check_scope
+
+
+def check_search(request: SearchRequest, bounds: Limits) -> SearchType:
+    """Checks a search and returns its type, which is then known to be given."""
+    violations = Violations()
+    check_scope(request.scope, violations)
+    check_filter(request.filter, violations)
+    if request.search_type is None:
+        violations.require("search_type", "give SEMANTIC, BM25 or HYBRID")
+    violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
+    if request.search_type is SearchType.HYBRID:
+        violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
+    _check_query(request, bounds, violations)
+    _check_query_vector(request, violations)
+    if request.rerank is not Rerank.NONE and request.search_type not in (SearchType.SEMANTIC, None):
+        violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
+    violations.raise_any()
+    assert request.search_type is not None
+    return request.search_type
+
+
+def _check_query(request: SearchRequest, bounds: Limits, violations: Violations) -> None:
+    needs_text = (
+        request.search_type is not SearchType.SEMANTIC or not request.query_vector or request.rerank is not Rerank.NONE
+    )
+    if len(request.query) > bounds.max_query_chars:
+        violations.bound_length("query", request.query, bounds.max_query_chars)
+    elif needs_text and not request.query.strip():
+        violations.require("query", "say what to look for; blank text matches nothing")
+
+
+def _check_query_vector(request: SearchRequest, violations: Violations) -> None:
+    if request.query_vector and request.search_type is SearchType.BM25:
+        violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use in a BM25 search; drop it")
+    violations.need_direction("query_vector", request.query_vector)

@@ -1,0 +1,76 @@
+"""Packing whole texts into a budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from groundwire_server.domain.texts.prioritization import Candidate
+from groundwire_server.domain.texts.texts import SkippedNode, SkipReason, TextSize
+
+SKIPPED_OVERHEAD_BYTES = 16
+"""An upper bound on what a skipped entry adds to a response besides its id."""
+TEXT_OVERHEAD_BYTES = 160
+"""An upper bound on what a text adds besides its strings: field tags, lengths, numbers, the content hash."""
+HEADROOM_BYTES = 4 * 1024
+"""What a response holds besides its repeated fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be packed. Exactly one of tokens and characters bounds the texts; bytes bound the response."""
+
+    tokens: int | None
+    chars: int | None
+    response_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The candidates whose texts fit, in order, the others with their reason, and what the texts use."""
+
+    chosen: tuple[Candidate, ...]
+    skipped: tuple[SkippedNode, ...]
+    used_tokens: int
+    used_chars: int
+
+
+def pack(candidates: Sequence[Candidate], sizes: Mapping[str, TextSize], budget: Budget) -> Packing:
+    """Takes candidates in order as long as each fits what is left; one that does not fit is skipped, never cut.
+
+    One that fits the budget but not the response has its part of the budget kept for another call: so this call and one
+    for what it left out, with the rest of the budget, take what a larger response would have held. `sizes` holds the
+    available candidates. Every candidate's id counts towards `response_bytes`, chosen or skipped, so that the encoded
+    answer stays within it.
+    """
+    chosen: list[Candidate] = []
+    skipped: list[SkippedNode] = []
+    spent = TextSize(0, 0, sum(map(_skipped_bytes, candidates)))
+    for candidate in candidates:
+        size = sizes.get(candidate.id)
+        if size is None:
+            skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
+            continue
+        tokens, chars = spent.tokens + size.tokens, spent.chars + size.chars
+        if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
+            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+            continue
+        response = spent.bytes + _text_bytes(size, candidate.parent_id)
+        if response > budget.response_bytes:
+            skipped.append(SkippedNode(candidate.id, SkipReason.RESPONSE_LIMIT))
+            response = spent.bytes
+        else:
+            chosen.append(candidate)
+        spent = TextSize(tokens, chars, response)
+    used = [sizes[candidate.id] for candidate in chosen]
+    return Packing(tuple(chosen), tuple(skipped), sum(size.tokens for size in used), sum(size.chars for size in used))
+
+
+def _exceeds(spent: int, limit: int | None) -> bool:
+    return limit is not None and spent > limit
+
+
+def _text_bytes(size: TextSize, parent_id: str) -> int:
+    return size.bytes + len(parent_id.encode()) + TEXT_OVERHEAD_BYTES
+
+
+def _skipped_bytes(candidate: Candidate) -> int:
+    return len(candidate.id.encode()) + SKIPPED_OVERHEAD_BYTES

@@ -1,0 +1,107 @@
+"""FetchNodeTexts: what is asked and what is answered."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from groundwire_index.nodes.node import Location
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.search.search import Filter
+
+
+class PrioritizationMode(Enum):
+    """In which order nodes compete for the budget."""
+
+    SEED_FIRST = "seed_first"
+    GRAPH_FIRST = "graph_first"
+    BALANCED = "balanced"
+
+
+class SkipReason(Enum):
+    """Why a text was left out."""
+
+    OVER_BUDGET = "over_budget"
+    UNAVAILABLE = "unavailable"
+    RESPONSE_LIMIT = "response_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A graph node whose text is asked for; `parent_id` is "" when unknown."""
+
+    id: str
+    depth: int
+    parent_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent.
+
+    Nodes that do not pass the filter are as if absent.
+    """
+
+    scope: Scope
+    access: AccessContext
+    seed_ids: tuple[str, ...]
+    nodes: tuple[GraphNode, ...]
+    budget_tokens: int | None = None
+    max_chars: int | None = None
+    mode: PrioritizationMode = PrioritizationMode.BALANCED
+    filter: Filter = field(default_factory=Filter)
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class TextSize:
+    """How long a text is: tokens of the system-wide counter, Unicode code points, and UTF-8 bytes.
+
+    The bytes include the path and symbol that are returned with the text.
+    """
+
+    tokens: int
+    chars: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A text as a backend returns it; flags as in `Node`."""
+
+    text: str
+    token_count: int
+    location: Location
+    symbol: str
+    is_test: bool = False
+    is_generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedText:
+    """A text in the answer, with its place in the graph as the request gave it."""
+
+    id: str
+    is_seed: bool
+    depth: int
+    parent_id: str
+    stored: StoredText
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedNode:
+    """A requested id without a text."""
+
+    id: str
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """Texts in priority order, what was skipped in the same order, and what the texts use."""
+
+    texts: tuple[FetchedText, ...]
+    skipped: tuple[SkippedNode, ...]
+    used_tokens: int
+    used_chars: int
+    index: str

@@ -1,0 +1,54 @@
+"""The confident edges among some rows and their degrees, against brute force."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_server.backends.embedded.graph.graph import Graph
+from groundwire_server.backends.embedded.graph.neighbourhood import neighbourhood_of
+from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.domain.query.neighbourhood import CONFIDENT
+
+_ROWS = st.integers(0, 6)
+
+
+def graph_of(edges: Sequence[tuple[int, int, float]], count: int) -> Graph:
+    """The graph of edges from, to and of a confidence, each of a type of its own."""
+    near, far, confidences = np.asarray(edges, dtype=np.float64).reshape(-1, 3).T
+    types = np.arange(len(edges), dtype=np.int32)
+    ends = near.astype(np.int32), far.astype(np.int32)
+    with TemporaryDirectory() as directory:
+        write_edges(Path(directory), EdgeTable((), *ends, types, confidences, np.zeros_like(types)))
+        return Graph(Edges(Path(directory), len(edges)), count)
+
+
+@given(
+    st.lists(st.tuples(_ROWS, _ROWS, st.sampled_from([0.5, 0.8, 0.9, 1.0])), max_size=20),
+    st.lists(st.booleans(), min_size=7, max_size=7),
+    st.data(),
+)
+def test_of_edges_between_two_rows_the_most_confident_counts_once(
+    edges: list[tuple[int, int, float]], visible: list[bool], data: st.DataObject
+) -> None:
+    seen = [row for row, one in enumerate(visible) if one]
+    if not seen:
+        return
+    rows = sorted(data.draw(st.sets(st.sampled_from(seen), min_size=1)))
+    visibility = Visibility(cast(LoadedIndex, None), np.asarray(visible))
+    found = neighbourhood_of(graph_of(edges, 7), visibility, np.asarray(rows, dtype=np.int64))
+    best: dict[tuple[int, int], float] = {}
+    for one, other, confidence in (*edges, *((other, one, confidence) for one, other, confidence in edges)):
+        if one in rows and other in seen and one != other and confidence >= CONFIDENT:
+            best[one, other] = max(best.get((one, other), 0.0), confidence)
+    among = {(rows.index(one), rows.index(other)): sure for (one, other), sure in best.items() if other in rows}
+    assert dict(zip(zip(*found.ends.tolist(), strict=True), found.confidences.tolist(), strict=True)) == {
+        pair: float(np.float32(sure)) for pair, sure in among.items()
+    }
+    assert found.degrees.tolist() == [sum(one == row for one, _ in best) for row in rows]

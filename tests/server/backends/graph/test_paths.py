@@ -1,0 +1,428 @@
+"""The search for paths against all simple paths, enumerated and sorted as the contract states."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
+from groundwire_index.scope import Scope
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.graph.paths import size_of_node, size_of_path
+from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.interface import PathSearch
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import DeadlineError
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
+from groundwire_server.domain.search.search import Filter
+from groundwire_server.rpc.conversions.paths import encode_paths
+
+SCOPE = Scope("shop", "main", "v1")
+PUBLIC = AccessContext()
+HIDDEN = NodeAccess(acl_tags=("finance",))
+TYPES = ["Calls", "FK", "cs_dep"]
+CONFIDENCES = [1.0, 1.0, 0.7, 0.5, 0.25, 1e-45]
+AMPLE = 1 << 22
+PREFIX = "shop::main::cs::"
+
+OpenBackend = Callable[..., AbstractContextManager[EmbeddedBackend]]
+MakeNode = Callable[..., Node]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A small graph of nodes with one letter; the public sees the `visible` ones. `tests` are marked as such."""
+
+    ids: str
+    visible: frozenset[str]
+    edges: tuple[Edge, ...]
+    tests: frozenset[str] = frozenset()
+
+
+def chain(ids: str, edge_type: str = "Calls") -> tuple[Edge, ...]:
+    """An edge from each to the next."""
+    return tuple(Edge(near, far, edge_type) for near, far in pairwise(ids))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Up to eight nodes, with circles, self loops, edges in parallel and both ways, hidden nodes, and tests."""
+    ids = "ABCDEFGH"[: draw(st.integers(1, 8))]
+    nodes = st.sampled_from(ids)
+    ends = draw(st.lists(st.tuples(nodes, nodes, st.sampled_from(TYPES)), unique=True, max_size=24))
+    edges = (Edge(*end, draw(st.sampled_from(CONFIDENCES)), place) for place, end in enumerate(ends))
+    # An index of which the caller sees nothing does not exist.
+    hidden = draw(st.sets(nodes, max_size=len(ids) - 1) | st.just(set[str]()))
+    return Graph(ids, frozenset(ids) - hidden, tuple(edges), frozenset(draw(st.sets(nodes))))
+
+
+@st.composite
+def searches(draw: st.DrawFn, ids: str) -> PathSearch:
+    """A search between nodes that may be repeated, hidden, absent, or on both sides."""
+    allowed = draw(st.none() | st.lists(st.sampled_from([*TYPES, "absent"]), min_size=1, max_size=3))
+    ends = st.lists(st.sampled_from([*ids, "absent"]), min_size=1, max_size=3)
+    return PathSearch(
+        from_ids=tuple(draw(ends)),
+        to_ids=tuple(draw(ends)),
+        max_hops=draw(st.integers(1, 8)),
+        max_paths=draw(st.sampled_from([1, 2, 5, 100])),
+        max_nodes=draw(st.sampled_from([1, 2, 4, 100, 100])),
+        edge_types=None if allowed is None else frozenset(name.casefold() for name in allowed),
+        direction=draw(st.sampled_from(Direction)),
+        max_bytes=AMPLE,
+        min_confidence=draw(st.sampled_from([0.0, 0.0, 0.5, 0.7, 0.70001])),
+    )
+
+
+def stored(confidence: float) -> float:
+    """In single precision."""
+    return float(np.float32(confidence))
+
+
+def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
+    """The edge to each other visible node: the most confident, then the one that points there, then the first type."""
+    found: dict[str, tuple[tuple[float, bool, str], Edge]] = {}
+    for edge in graph.edges:
+        if not {edge.from_id, edge.to_id} <= graph.visible or edge.from_id == edge.to_id:
+            continue
+        if search.edge_types is not None and edge.edge_type.casefold() not in search.edge_types:
+            continue
+        if stored(edge.confidence) < stored(search.min_confidence):
+            continue
+        for near, far, against in ((edge.from_id, edge.to_id, False), (edge.to_id, edge.from_id, True)):
+            if near != node or search.direction is (Direction.OUTGOING if against else Direction.INCOMING):
+                continue
+            rank = (-stored(edge.confidence), against, edge.edge_type)
+            if far not in found or rank < found[far][0]:
+                found[far] = (rank, edge)
+    return {far: edge for far, (_, edge) in found.items()}
+
+
+def simple_paths(graph: Graph, search: PathSearch) -> Iterator[tuple[str, tuple[Edge, ...]]]:
+    """Every path that the contract admits, whatever its length."""
+    starts, ends = set(search.from_ids) & graph.visible, set(search.to_ids) & graph.visible
+    pending: list[tuple[str, tuple[Edge, ...]]] = [(start, ()) for start in starts]
+    while pending:
+        nodes, edges = pending.pop()
+        for far, edge in steps_from(graph, search, nodes[-1]).items():
+            if far in nodes:
+                continue
+            if far in ends:
+                yield nodes + far, (*edges, edge)
+            elif far not in starts:
+                pending.append((nodes + far, (*edges, edge)))
+
+
+def product(edges: tuple[Edge, ...]) -> Fraction:
+    exact = Fraction(1)
+    for edge in edges:
+        exact *= Fraction(stored(edge.confidence))
+    return exact
+
+
+def sorted_paths(graph: Graph, search: PathSearch, max_hops: int) -> list[DependencyPath]:
+    """All paths of at most so many hops in the order of the contract."""
+    admitted = [path for path in simple_paths(graph, search) if len(path[1]) <= max_hops]
+    admitted.sort(key=lambda path: (len(path[1]), -product(path[1]), path[0]))
+    return [
+        DependencyPath(
+            tuple(nodes),
+            tuple(replace(edge, confidence=stored(edge.confidence)) for edge in edges),
+            max(float(product(edges)), 5e-324),
+        )
+        for nodes, edges in admitted
+    ]
+
+
+def full(search: PathSearch) -> PathSearch:
+    return replace(
+        search,
+        from_ids=tuple(PREFIX + id_ for id_ in search.from_ids),
+        to_ids=tuple(PREFIX + id_ for id_ in search.to_ids),
+    )
+
+
+def short(found: Paths) -> Paths:
+    """The same with local ids."""
+
+    def local(id_: str) -> str:
+        return id_.removeprefix(PREFIX)
+
+    paths = tuple(
+        DependencyPath(
+            tuple(map(local, path.node_ids)),
+            tuple(replace(hop, from_id=local(hop.from_id), to_id=local(hop.to_id)) for hop in path.hops),
+            path.confidence,
+        )
+        for path in found.paths
+    )
+    return replace(found, paths=paths, nodes=tuple(replace(node, id=local(node.id)) for node in found.nodes))
+
+
+@pytest.fixture(scope="session")
+def opened(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> Callable[[Graph], AbstractContextManager[EmbeddedBackend]]:
+    """`with opened(graph) as backend`."""
+
+    def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
+        nodes = [
+            make_node(
+                id_,
+                path=f"src/{id_}.cs",
+                symbol=f"Shop.{id_}",
+                access=NodeAccess() if id_ in graph.visible else HIDDEN,
+                is_test=id_ in graph.tests,
+            )
+            for id_ in graph.ids
+        ]
+        edges = [replace(edge, from_id=PREFIX + edge.from_id, to_id=PREFIX + edge.to_id) for edge in graph.edges]
+        return open_backend(nodes, edges, lexical=False)
+
+    return opener
+
+
+Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
+
+
+def found_in(backend: EmbeddedBackend, search: PathSearch, filter_: Filter | None = None) -> Paths:
+    return short(backend.open(SCOPE, PUBLIC, filter_=filter_ or Filter()).find_paths(full(search), never_stop))
+
+
+def ways(found: Paths) -> list[str]:
+    return ["".join(path.node_ids) for path in found.paths]
+
+
+def asked(from_ids: str, to_ids: str, **changes: object) -> PathSearch:
+    """A search along all edges, with ample limits."""
+    search = PathSearch(tuple(from_ids), tuple(to_ids), 8, 10, 100, None, Direction.OUTGOING, AMPLE)
+    return replace(search, **changes)  # type: ignore[arg-type]
+
+
+def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
+    """What holds of every answer: it is the beginning of all paths, and its reason says how much of it."""
+    starts, ends = set(search.from_ids) & graph.visible, set(search.to_ids) & graph.visible
+    assert (found.from_count, found.to_count) == (len(starts), len(ends))
+    every = sorted_paths(graph, search, search.max_hops)
+    assert list(found.paths) == every[: len(found.paths)]
+    named = dict.fromkeys(id_ for path in found.paths for id_ in path.node_ids)
+    assert list(found.nodes) == [
+        PathNode(id_, f"Shop.{id_}", Location(f"src/{id_}.cs", 1, 2, content_hash("")), id_ in graph.tests)
+        for id_ in named
+    ]
+    match found.reason:
+        case PathsReason.OK:
+            assert len(found.paths) == len(every) < search.max_paths
+            assert found.searched_hops == search.max_hops
+        case PathsReason.NO_ENDS:
+            assert not (starts and ends)
+        case PathsReason.PATH_LIMIT:
+            assert len(found.paths) == search.max_paths
+            assert found.searched_hops == len(found.paths[-1].hops)
+        case PathsReason.LIMIT_REACHED:
+            assert len(found.paths) == len(sorted_paths(graph, search, found.searched_hops))
+            assert found.searched_hops < search.max_hops
+            assert len(graph.visible - starts - ends) > search.max_nodes
+        case PathsReason.RESPONSE_LIMIT:
+            raise AssertionError("there is ample room")
+    assert found.reached_count <= search.max_nodes
+
+
+@settings(max_examples=250)
+@given(graph=graphs(), data=st.data())
+def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:
+    with opened(graph) as backend:
+        # Several searches a graph: building it costs more than searching it.
+        for _ in range(5):
+            search = data.draw(searches(graph.ids))
+            is_test = data.draw(st.sampled_from([None, None, False, True]))
+            found = found_in(backend, search, Filter(is_test=is_test))
+            event(f"{found.reason.value}, {min(len(found.paths), 3)} paths or more")
+            passing = frozenset(id_ for id_ in graph.visible if is_test in (None, id_ in graph.tests))
+            check_sound(replace(graph, visible=passing), search, found)
+
+
+@settings(max_examples=60)
+@given(graph=graphs(), data=st.data())
+def test_hidden_nodes_change_nothing(graph: Graph, data: st.DataObject, opened: Opened) -> None:
+    trimmed = Graph(
+        "".join(id_ for id_ in graph.ids if id_ in graph.visible),
+        graph.visible,
+        tuple(edge for edge in graph.edges if {edge.from_id, edge.to_id} <= graph.visible),
+        graph.tests,
+    )
+    with opened(graph) as whole, opened(trimmed) as rest:
+        for _ in range(5):
+            search = data.draw(searches(graph.ids))
+            assert found_in(whole, search) == found_in(rest, search)
+
+
+@settings(max_examples=60)
+@given(graph=graphs(), data=st.data())
+def test_the_byte_limit_keeps_the_first_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:
+    search = data.draw(searches(graph.ids))
+    limited = replace(search, max_bytes=data.draw(st.integers(0, 2_000)))
+    with opened(graph) as backend:
+        whole = found_in(backend, search)
+        raw = backend.open(SCOPE, PUBLIC).find_paths(full(limited), never_stop)
+    found = short(raw)
+    assert found.paths == whole.paths[: len(found.paths)]
+    cut = len(found.paths) < len(whole.paths)
+    assert found.reason is (PathsReason.RESPONSE_LIMIT if cut else whole.reason)
+    event("cut" if cut else "whole")
+    encoded = encode_paths(raw)
+    encoded.ClearField("debug")
+    encoded.ClearField("index")
+    assert encoded.ByteSize() <= limited.max_bytes
+
+
+def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
+    """Strings so long that their lengths take the most bytes they can, and the largest numbers."""
+    ids = tuple("\U0001f600" * 2_047 + str(place) for place in range(2))
+    path = DependencyPath(ids, (Edge(ids[0], ids[1], "e" * 20_000, 0.3, 2**31 - 1),), 0.3)
+    nodes = tuple(
+        PathNode(id_, "s" * 20_000, Location("p" * 20_000, 2**31 - 1, 2**31 - 1, "0" * 64), True, True) for id_ in ids
+    )
+    found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
+    debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()
+    reckoned = 50 * size_of_path(path) + sum(map(size_of_node, nodes))
+    assert encode_paths(found).ByteSize() - debug <= reckoned
+
+
+def test_fewer_hops_come_first_then_greater_confidence_then_ids(opened: Opened) -> None:
+    edges = (
+        *chain("AXYT"),
+        Edge("A", "B", "Calls", 0.5), Edge("B", "T", "Calls", 0.5),
+        Edge("A", "D", "Calls", 0.5), Edge("D", "T", "Calls", 0.9),
+        Edge("A", "C", "Calls", 0.5), Edge("C", "T", "Calls", 0.5),
+        Edge("A", "T", "Calls", 0.01),
+    )  # fmt: skip
+    with opened(Graph("ABCDTXY", frozenset("ABCDTXY"), edges)) as backend:
+        assert ways(found_in(backend, asked("A", "T"))) == ["AT", "ADT", "ABT", "ACT", "AXYT"]
+        assert ways(found_in(backend, asked("A", "T", max_hops=2))) == ["AT", "ADT", "ABT", "ACT"]
+        assert ways(found_in(backend, asked("A", "T", max_paths=2))) == ["AT", "ADT"]
+
+
+def test_a_path_goes_on_from_no_end(opened: Opened) -> None:
+    with opened(Graph("ABCD", frozenset("ABCD"), chain("ABCD"))) as backend:
+        assert ways(found_in(backend, asked("AB", "CD"))) == ["BC"]
+        assert ways(found_in(backend, asked("AC", "CD"))) == ["CD", "ABC"]
+        assert ways(found_in(backend, asked("A", "A"))) == []
+
+
+def test_a_circle_is_no_path(opened: Opened) -> None:
+    """Also for a node that stands on both sides."""
+    with opened(Graph("ABC", frozenset("ABC"), chain("ABCAB"[:4]))) as backend:
+        assert ways(found_in(backend, asked("AC", "A"))) == ["CA"]
+        assert ways(found_in(backend, asked("A", "AB"))) == ["AB"]
+
+
+def test_edges_are_followed_the_way_asked(opened: Opened) -> None:
+    edges = (*chain("AB"), *chain("CB"))
+    with opened(Graph("ABC", frozenset("ABC"), edges)) as backend:
+        assert ways(found_in(backend, asked("A", "C"))) == []
+        assert ways(found_in(backend, asked("B", "A", direction=Direction.INCOMING))) == ["BA"]
+        (path,) = found_in(backend, asked("A", "C", direction=Direction.BOTH)).paths
+    assert path == DependencyPath(("A", "B", "C"), edges, 1.0)
+
+
+def test_nothing_leads_through_what_is_hidden_filtered_or_not_sure_enough(opened: Opened) -> None:
+    edges = (*chain("AHT"), *chain("AST"), Edge("A", "D", "Calls", 0.4), Edge("D", "T", "Calls", 0.4))
+    graph = Graph("ADHST", frozenset("ADST"), edges, frozenset("S"))
+    with opened(graph) as backend:
+        assert ways(found_in(backend, asked("A", "T"))) == ["AST", "ADT"]
+        assert ways(found_in(backend, asked("A", "T"), Filter(is_test=False))) == ["ADT"]
+        assert ways(found_in(backend, asked("A", "T", min_confidence=0.5))) == ["AST"]
+        hidden, absent = (found_in(backend, asked("A", end)) for end in ("H", "Z"))
+    assert hidden == absent
+    assert hidden.reason is PathsReason.NO_ENDS
+
+
+@pytest.mark.parametrize(("max_nodes", "expected"), [(3, ["ABT", "ACT", "ADT"]), (2, [])])
+@pytest.mark.parametrize("hidden_too", [False, True], ids=["all visible", "one more hidden"])
+def test_a_level_without_room_counts_for_nothing(
+    opened: Opened, max_nodes: int, expected: list[str], hidden_too: bool
+) -> None:
+    middle = "BCDH" if hidden_too else "BCD"
+    edges = tuple(edge for node in middle for edge in chain(f"A{node}T"))
+    with opened(Graph("ABCDHT", frozenset("ABCDT"), edges)) as backend:
+        found = found_in(backend, asked("A", "T", max_nodes=max_nodes))
+    assert ways(found) == expected
+    assert found.reason is (PathsReason.OK if expected else PathsReason.LIMIT_REACHED)
+    assert (found.searched_hops, found.reached_count) == ((8, 3) if expected else (1, 0))
+
+
+def test_work_stops_between_levels(opened: Opened) -> None:
+    calls: list[int] = []
+
+    def stop_at_the_second() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise DeadlineError
+
+    with opened(Graph("ABCD", frozenset("ABCD"), chain("ABCD"))) as backend, pytest.raises(DeadlineError):
+        backend.open(SCOPE, PUBLIC).find_paths(full(asked("A", "D")), stop_at_the_second)
+
+
+def numbered(make_node: MakeNode, count: int) -> list[Node]:
+    return [make_node(f"N{number:06}") for number in range(count)]
+
+
+def test_of_a_hub_no_more_is_read_than_the_limit_admits(
+    make_node: MakeNode, open_backend: OpenBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a hub of 20,000 there is no room; from the other end there is."""
+    nodes = numbered(make_node, 20_003)
+    hub, before, target = (node.id for node in nodes[-3:])
+    spokes = [Edge(hub, node.id, "Calls") for node in nodes[:-3]]
+    edges = [*spokes, Edge(before, hub, "Calls"), Edge(nodes[7].id, target, "Calls")]
+    judged: list[int] = []
+    holds = Sight.holds
+
+    def counted(self: Sight, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        judged.append(len(rows))
+        return holds(self, rows)
+
+    with open_backend(nodes, edges, lexical=False) as backend:
+        graph = backend.open(SCOPE, PUBLIC)
+        monkeypatch.setattr(Sight, "holds", counted)
+        search = PathSearch((before,), (target,), 6, 10, 50, None, Direction.OUTGOING, AMPLE)
+        found = graph.find_paths(search, never_stop)
+    assert [path.node_ids for path in found.paths] == [(before, hub, nodes[7].id, target)]
+    assert found.reason is PathsReason.OK
+    assert sum(judged) < 2_000
+
+
+def test_exponentially_many_paths_cost_no_more_than_those_returned(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    """Sixteen layers of ten, each node with an edge to all of the next layer and back: 10^15 shortest paths alone."""
+    layers = [numbered(make_node, 150)[start : start + 10] for start in range(0, 150, 10)]
+    first, last = make_node("A"), make_node("T")
+    layers = [[first], *layers, [last]]
+    edges = [
+        Edge(near.id, far.id, "Calls", 0.9)
+        for layer, following in pairwise(layers)
+        for near in layer
+        for far in following
+    ]
+    nodes = [node for layer in layers for node in layer]
+    checks: list[int] = []
+    with open_backend(nodes, edges, lexical=False) as backend:
+        graph = backend.open(SCOPE, PUBLIC)
+        for direction in (Direction.OUTGOING, Direction.BOTH):
+            search = PathSearch((first.id,), (last.id,), 16, 100, 2_000, None, direction, AMPLE)
+            found = graph.find_paths(search, lambda: checks.append(1))
+            assert len(found.paths) == 100
+            assert {len(path.hops) for path in found.paths} == {16}
+            assert len({path.node_ids for path in found.paths}) == 100
+    assert len(checks) < 500

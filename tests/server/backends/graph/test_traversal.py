@@ -1,0 +1,392 @@
+"""The bounded walk against a plain breadth-first search over dictionaries."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
+from groundwire_index.scope import Scope
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.graph.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
+from groundwire_server.backends.interface import Walk
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import DeadlineError
+from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
+from groundwire_server.domain.search.search import Filter
+from groundwire_server.rpc.conversions.expansion import encode_expansion
+
+SCOPE = Scope("shop", "main", "v1")
+PUBLIC = AccessContext()
+HIDDEN = NodeAccess(acl_tags=("finance",))
+TYPES = ["Calls", "FK", "cs_dep"]
+TypedEdge = tuple[str, str, str]
+AMPLE = 1 << 22
+
+OpenBackend = Callable[..., AbstractContextManager[EmbeddedBackend]]
+MakeNode = Callable[..., Node]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A small graph; ids are single letters, the visible ones are those that the public may see.
+
+    `tests` are marked as tests. Edges in `doubtful` have the confidence 0.7, others 1.
+    """
+
+    ids: list[str]
+    visible: set[str]
+    edges: list[TypedEdge]
+    tests: set[str] = field(default_factory=set)
+    doubtful: set[TypedEdge] = field(default_factory=set)
+
+    def edge(self, edge: TypedEdge, prefix: str = "") -> Edge:
+        """The edge between ids with this prefix, as it is ingested; its line is told by its ends."""
+        from_id, to_id, edge_type = edge
+        confidence = 0.7 if edge in self.doubtful else 1.0
+        return Edge(f"{prefix}{from_id}", f"{prefix}{to_id}", edge_type, confidence, ord(from_id) * ord(to_id))
+
+    def passing(self, is_test: bool | None) -> "Graph":
+        """The graph as a filter for tests, or for all but tests, leaves it."""
+        return replace(self, visible={id_ for id_ in self.visible if is_test in (None, id_ in self.tests)})
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Up to ten nodes, with circles, self loops, edges in parallel, hidden nodes, tests and doubtful edges.
+
+    At least one node is visible.
+    """
+    ids = [chr(ord("A") + number) for number in range(draw(st.integers(1, 10)))]
+    hidden = draw(st.sets(st.sampled_from(ids), max_size=len(ids) - 1) | st.just(set()))
+    ends = st.sampled_from(ids)
+    edges = draw(st.lists(st.tuples(ends, ends, st.sampled_from(TYPES)), unique=True, max_size=30))
+    tests = draw(st.sets(st.sampled_from(ids)))
+    doubtful = draw(st.sets(st.sampled_from(edges))) if edges else set()
+    return Graph(ids, set(ids) - hidden, edges, tests, doubtful)
+
+
+@st.composite
+def walks(draw: st.DrawFn, ids: list[str]) -> Walk:
+    """A walk from seeds that may be repeated, hidden or absent."""
+    allowed = draw(st.none() | st.lists(st.sampled_from([*TYPES, "absent"]), min_size=1, max_size=3))
+    return Walk(
+        seed_ids=tuple(draw(st.lists(st.sampled_from([*ids, "absent"]), min_size=1, max_size=5))),
+        max_depth=draw(st.integers(0, 5)),
+        max_nodes=draw(st.integers(1, 12)),
+        edge_types=None if allowed is None else frozenset(name.casefold() for name in allowed),
+        direction=draw(st.sampled_from(Direction)),
+        max_bytes=AMPLE,
+        min_confidence=draw(st.sampled_from([0.0, 0.0, 0.3, 0.7, 0.70001, 1.0])),
+    )
+
+
+def steps_from(graph: Graph, walk: Walk, node: str) -> list[tuple[str, str, TypedEdge]]:
+    """(edge type, other end, edge) of every edge that is sure enough and leads from a visible node to a visible one."""
+    steps = []
+    for edge in graph.edges:
+        from_id, to_id, edge_type = edge
+        if not {from_id, to_id} <= graph.visible:
+            continue
+        if walk.edge_types is not None and edge_type.casefold() not in walk.edge_types:
+            continue
+        if walk.min_confidence > (0.7 if edge in graph.doubtful else 1.0):
+            continue
+        if from_id == node and walk.direction is not Direction.INCOMING:
+            steps.append((edge_type, to_id, edge))
+        if to_id == node and walk.direction is not Direction.OUTGOING:
+            steps.append((edge_type, from_id, edge))
+    return steps
+
+
+@dataclass
+class Reached:
+    """What the oracle knows of a reached node."""
+
+    id: str
+    depth: int
+    parent: str
+    seed: int
+
+
+def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
+    """Level by level; a level is sorted by (seed, edge type, id), the first way to a node counts. And: truncated?"""
+    seeds = [id_ for id_ in dict.fromkeys(walk.seed_ids) if id_ in graph.visible]
+    level = [Reached(id_, 0, "", position) for position, id_ in enumerate(seeds)]
+    found = list(level)
+    for depth in range(1, walk.max_depth + 1):
+        ways = sorted(
+            (parent.seed, edge_type, other, place)
+            for place, parent in enumerate(level)
+            for edge_type, other, _ in steps_from(graph, walk, parent.id)
+        )
+        parents, level = level, []
+        for seed, _, other, place in ways:
+            if other not in {node.id for node in found}:
+                level.append(Reached(other, depth, parents[place].id, seed))
+                found.append(level[-1])
+        # Only what is returned is walked on from; but the places beyond the limit are taken by nothing deeper.
+        if len(found) > walk.max_nodes:
+            break
+    return found[: walk.max_nodes], len(found) > walk.max_nodes
+
+
+def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEdge]:
+    """As the proto states: every admitted edge that leaves, in the direction asked, a node of less than max_depth and
+    ends at a returned node; each once, ordered by the place of that node, edge type and the other end's id."""
+    returned = {node.id for node in nodes}
+    edges: list[TypedEdge] = []
+    for node in nodes:
+        if node.depth >= walk.max_depth:
+            continue
+        steps = steps_from(graph, walk, node.id)
+        # Two nodes that depend on each other by one type: the edge in the first one's own direction first.
+        for _, other, edge in sorted(steps, key=lambda step: (step[0], step[1], step[2][0] != node.id)):
+            if other in returned and edge not in edges:
+                edges.append(edge)
+    return edges
+
+
+def told(id_: str, depth: int, parent: str, is_test: bool = False) -> ExpandedNode:
+    """A node as a walk tells it, with its symbol and place."""
+    return ExpandedNode(id_, depth, parent, id_, Location(f"src/{id_}.cs", 1, 2, content_hash("")), is_test)
+
+
+def expected(graph: Graph, walk: Walk) -> Expansion:
+    nodes, truncated = oracle_nodes(graph, walk)
+    if not nodes:
+        return Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
+    return Expansion(
+        seed_ids=tuple(node.id for node in nodes if node.depth == 0),
+        nodes=tuple(told(node.id, node.depth, node.parent, node.id in graph.tests) for node in nodes),
+        edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
+        reason=oracle_reason(graph, walk, nodes, truncated=truncated),
+        index="v1",
+    )
+
+
+def oracle_reason(graph: Graph, walk: Walk, nodes: list[Reached], *, truncated: bool) -> ExpandReason:
+    """As the proto states: the depth is named when nothing was cut and an edge leads on from there to elsewhere."""
+    if truncated:
+        return ExpandReason.LIMIT_REACHED
+    returned = {node.id for node in nodes}
+    last = [node.id for node in nodes if node.depth == walk.max_depth]
+    leads_on = any(other not in returned for id_ in last for _, other, _ in steps_from(graph, walk, id_))
+    return ExpandReason.DEPTH_REACHED if leads_on else ExpandReason.OK
+
+
+# Long, so that how often a response holds an id outweighs what else it holds of a node.
+NAMESPACE = "Long.Winded.Namespace.Of.An.Enterprise." * 3
+PREFIX = f"shop::main::cs::{NAMESPACE}"
+
+
+def full(walk: Walk) -> Walk:
+    return replace(walk, seed_ids=tuple(f"{PREFIX}{id_}" for id_ in walk.seed_ids))
+
+
+def short(expansion: Expansion) -> Expansion:
+    """The same with local ids."""
+
+    def local(id_: str) -> str:
+        return id_.removeprefix(PREFIX)
+
+    return replace(
+        expansion,
+        seed_ids=tuple(map(local, expansion.seed_ids)),
+        nodes=tuple(replace(n, id=local(n.id), parent_id=local(n.parent_id)) for n in expansion.nodes),
+        edges=tuple(
+            # Confidences are stored in single precision.
+            replace(e, from_id=local(e.from_id), to_id=local(e.to_id), confidence=round(e.confidence, 6))
+            for e in expansion.edges
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def opened(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> Callable[[Graph], AbstractContextManager[EmbeddedBackend]]:
+    """`with opened(graph) as backend`."""
+
+    def opener(graph: Graph) -> AbstractContextManager[EmbeddedBackend]:
+        nodes = [
+            make_node(
+                f"{NAMESPACE}{id_}",
+                path=f"src/{id_}.cs",
+                symbol=id_,
+                access=NodeAccess() if id_ in graph.visible else HIDDEN,
+                is_test=id_ in graph.tests,
+            )
+            for id_ in graph.ids
+        ]
+        return open_backend(nodes, [graph.edge(edge, PREFIX) for edge in graph.edges], lexical=False)
+
+    return opener
+
+
+Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
+
+
+@settings(max_examples=120)
+@given(graph=graphs(), data=st.data())
+def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
+    with opened(graph) as backend:
+        # Several walks a graph: building it costs more than walking it.
+        for _ in range(4):
+            walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
+            found = short(backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop))
+            event(found.reason.value)
+            assert found == expected(graph.passing(is_test), walk)
+            check_sound(found)
+
+
+def check_sound(found: Expansion) -> None:
+    """What holds of every expansion, whatever the graph."""
+    ids = [node.id for node in found.nodes]
+    assert len(set(ids)) == len(ids)
+    identities = [(edge.from_id, edge.to_id, edge.edge_type) for edge in found.edges]
+    assert len(set(identities)) == len(identities)
+    assert {end for edge in found.edges for end in (edge.from_id, edge.to_id)} <= set(ids)
+    depths = {node.id: node.depth for node in found.nodes}
+    assert list(depths.values()) == sorted(depths.values())
+    for node in found.nodes:
+        assert (node.parent_id == "") == (node.depth == 0)
+        if node.depth > 0:
+            assert depths[node.parent_id] == node.depth - 1
+
+
+@settings(max_examples=100)
+@given(graph=graphs(), data=st.data())
+def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
+    graph: Graph, data: st.DataObject, opened: Opened
+) -> None:
+    walk = data.draw(walks(graph.ids))
+    limited = replace(walk, max_bytes=data.draw(st.integers(0, 5_000)))
+    with opened(graph) as backend:
+        snapshot = backend.open(SCOPE, PUBLIC)
+        whole = short(snapshot.expand(full(walk), never_stop))
+        raw = snapshot.expand(full(limited), never_stop)
+    found = short(raw)
+    check_sound(found)
+    assert found.nodes == whole.nodes[: len(found.nodes)]
+    kept = [Reached(node.id, node.depth, node.parent_id, 0) for node in found.nodes]
+    edges_among = tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, kept))
+    assert found.edges == edges_among[: len(found.edges)]
+    cut = len(found.nodes) < len(whole.nodes) or len(found.edges) < len(whole.edges)
+    assert found.reason is (ExpandReason.RESPONSE_LIMIT if cut else whole.reason)
+    event("cut" if cut else "whole")
+    encoded = encode_expansion(raw)
+    encoded.ClearField("debug")
+    encoded.ClearField("index")
+    assert encoded.ByteSize() <= limited.max_bytes
+
+
+def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
+    """Strings so long that their lengths take the most bytes they can, and the greatest depth."""
+    id_, parent, edge_type = "\U0001f600" * 2_048, "p" * 2_048, "e" * 20_000
+    symbol, path = "s" * 20_000, "p" * 20_000
+    location = Location(path, 2**31 - 1, 2**31 - 1, "0" * 64)
+    empty = Expansion((), (), (), ExpandReason.OK, "")
+    debug = encode_expansion(empty).ByteSize() + 20  # its counts, which grow
+    seed = replace(empty, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", symbol, location, True, True),))
+    strings = len(f"{id_}{id_}{symbol}{path}".encode())
+    assert encode_expansion(seed).ByteSize() - debug <= strings + NODE_OVERHEAD_BYTES
+    node = replace(empty, nodes=(ExpandedNode(id_, 16, parent, symbol, location, True, True),) * 100)
+    strings = len(f"{id_}{parent}{symbol}{path}".encode())
+    assert encode_expansion(node).ByteSize() - debug <= 100 * (strings + NODE_OVERHEAD_BYTES)
+    edge = replace(empty, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)
+    strings = len(f"{id_}{parent}{edge_type}".encode())
+    assert encode_expansion(edge).ByteSize() - debug <= 100 * (strings + EDGE_OVERHEAD_BYTES)
+
+
+def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
+    walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
+    with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1")
+
+
+def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls"), ("A", "D", "Calls")]
+    walk = Walk(("A", "B"), 5, 10, None, Direction.BOTH, AMPLE)
+    graph = Graph(["A", "B", "C", "D"], set("ABCD"), chain, tests={"B"})
+    with opened(graph) as backend:
+        snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
+        found = short(snapshot.expand(full(walk), never_stop))
+    nodes = (told("A", 0, ""), told("D", 1, "A"))
+    assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1")
+
+
+def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:
+    """A walk that is full of what passes is not cut short by what does not."""
+    edges = [("A", "B", "Calls"), ("A", "C", "Calls")]
+    walk = Walk(("A",), 1, 2, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B", "C"], set("ABC"), edges, tests={"B"})) as backend:
+        snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
+        found = short(snapshot.expand(full(walk), never_stop))
+    assert [node.id for node in found.nodes] == ["A", "C"]
+    assert not found.truncated
+
+
+@pytest.mark.parametrize(("min_confidence", "reached"), [(0.0, "ABC"), (0.7, "ABC"), (0.71, "A"), (1.0, "A")], ids=str)
+def test_doubtful_edges_are_followed_from_their_own_confidence_down(
+    opened: Opened, min_confidence: float, reached: str
+) -> None:
+    """0.7 in single precision lies below 0.7 in double precision."""
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls")]
+    walk = Walk(("A",), 5, 10, None, Direction.OUTGOING, AMPLE, min_confidence)
+    with opened(Graph(["A", "B", "C"], set("ABC"), chain, doubtful={chain[0]})) as backend:
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert "".join(node.id for node in found.nodes) == reached
+    assert len(found.edges) == len(reached) - 1
+
+
+@pytest.mark.parametrize(("max_nodes", "truncated"), [(2, True), (3, False)])
+@pytest.mark.parametrize("hidden_too", [False, True], ids=["all visible", "one more hidden"])
+def test_truncated_tells_only_of_visible_nodes_that_had_no_place(
+    opened: Opened, max_nodes: int, truncated: bool, hidden_too: bool
+) -> None:
+    edges = [("A", "B", "Calls"), ("A", "C", "Calls"), *([("A", "D", "Calls")] if hidden_too else [])]
+    walk = Walk(("A",), 3, max_nodes, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B", "C", "D"], {"A", "B", "C"}, edges)) as backend:
+        assert backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop).truncated is truncated
+
+
+def test_a_full_walk_is_not_truncated_by_edges_back_to_what_it_holds(opened: Opened) -> None:
+    edges = [("A", "B", "Calls"), ("B", "A", "Calls"), ("B", "B", "FK")]
+    walk = Walk(("A",), 9, 2, None, Direction.OUTGOING, AMPLE)
+    with opened(Graph(["A", "B"], {"A", "B"}, edges)) as backend:
+        found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
+    assert found.reason is ExpandReason.OK
+    assert [(e.from_id, e.to_id, e.edge_type) for e in found.edges] == [
+        ("A", "B", "Calls"),
+        ("B", "A", "Calls"),
+        ("B", "B", "FK"),
+    ]
+
+
+def test_an_edges_confidence_and_line_are_told(make_node: MakeNode, open_backend: OpenBackend) -> None:
+    a, b = make_node("A"), make_node("B")
+    with open_backend([a, b], [Edge(a.id, b.id, "Calls", 0.25, 12)], lexical=False) as backend:
+        walk = Walk((a.id,), 1, 9, None, Direction.OUTGOING, AMPLE)
+        assert backend.open(SCOPE, PUBLIC).expand(walk, never_stop).edges == (Edge(a.id, b.id, "Calls", 0.25, 12),)
+
+
+def test_work_stops_between_levels(opened: Opened) -> None:
+    chain = [("A", "B", "Calls"), ("B", "C", "Calls"), ("C", "D", "Calls")]
+    calls: list[int] = []
+
+    def stop_at_the_second() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise DeadlineError
+
+    with opened(Graph(["A", "B", "C", "D"], set("ABCD"), chain)) as backend, pytest.raises(DeadlineError):
+        backend.open(SCOPE, PUBLIC).expand(
+            full(Walk(("A",), 9, 9, None, Direction.OUTGOING, AMPLE)), stop_at_the_second
+        )

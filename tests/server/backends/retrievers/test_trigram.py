@@ -1,0 +1,102 @@
+"""The trigram retriever against pg_trgm's definition, name by name."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from groundwire_index.lexical import frequent_trigrams
+from groundwire_index.nodes.node import Node, NodeAccess
+from groundwire_server.backends.embedded.retrievers import trigram
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.search import Filter
+from support.chunks import Corpus, MakeNode, OpenBackend, serving
+from support.name_oracle import name_similarity
+from support.told import Asked, find
+
+PUBLIC = AccessContext()
+SEARCH = Asked("getUser", None, frozenset({Retriever.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
+
+# Few letters, so that names share trigrams; capitals and dots, so that symbols have segments.
+segments = st.text("abB_1", min_size=1, max_size=6)
+symbols = st.lists(segments, min_size=1, max_size=3).map(".".join)
+paths = st.lists(segments, max_size=3).map(lambda folders: "/".join([*folders, "ab.py"])) | st.just("")
+queries = st.lists(symbols | st.sampled_from(["aB()", "ab/ab.py", "1"]), min_size=1, max_size=3).map(" ".join)
+
+
+def expected(nodes: Sequence[Node], search: Asked) -> list[tuple[str, float]]:
+    """The list: the greatest similarity over all pairs of names, best first, equal ones by id."""
+    scores = {node.id: name_similarity(search.query, node) for node in nodes}
+    ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    listed = [(id_, scores[id_]) for id_ in ranked if scores[id_] > 0 and scores[id_] >= search.trigram_threshold]
+    return listed[: search.lexical_limit]
+
+
+def found(nodes: list[Node], search: Asked, open_backend: OpenBackend) -> list[tuple[str, float]]:
+    with serving(Corpus(nodes), open_backend) as backend:
+        items = find(backend, search).items
+    places = [(item.trigram, item.id) for item in items if item.trigram is not None]
+    assert len(places) == len(items)
+    return [(id_, place.score) for place, id_ in sorted(places, key=lambda entry: entry[0].rank or 0)]
+
+
+@given(
+    names=st.lists(st.tuples(symbols | st.just(""), paths, st.booleans()), min_size=1, max_size=12),
+    search=st.builds(
+        replace,
+        st.just(SEARCH),
+        query=queries,
+        lexical_limit=st.integers(1, 12),
+        trigram_threshold=st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]),
+    ),
+    gather_rows=st.sampled_from([0, 4_096]),
+    names_a_holder=st.sampled_from([1, 4, 10_000]),
+)
+def test_the_list_equals_that_of_every_pair_of_names(
+    names: list[tuple[str, str, bool]],
+    search: Asked,
+    gather_rows: int,
+    names_a_holder: int,
+    make_node: MakeNode,
+    open_backend: OpenBackend,
+) -> None:
+    hidden = NodeAccess(acl_tags=("finance",))
+    nodes = [
+        make_node(f"N{row:02}", symbol=symbol, path=path, access=hidden if secret else NodeAccess())
+        for row, (symbol, path, secret) in enumerate(names)
+    ]
+    nodes.append(make_node("Z"))
+    visible = [node for node in nodes if node.access != hidden]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trigram, "GATHER_ROWS", gather_rows)
+        patch.setattr(frequent_trigrams, "LEAST_HOLDERS", 1)
+        patch.setattr(frequent_trigrams, "NAMES_A_HOLDER", names_a_holder)
+        told = found(nodes, search, open_backend)
+    assert told == expected(visible, search)
+    event("some" if told else "none")
+
+
+@pytest.mark.parametrize("query", ["GetUsrById", "get_user_byid()", "Users.gteUserById", "src/usres.py"])
+def test_a_name_with_a_typo_finds_what_was_meant(query: str, make_node: MakeNode, open_backend: OpenBackend) -> None:
+    nodes = [
+        make_node("A", symbol="Tax.compute", path="src/tax.py"),
+        make_node("B", symbol="Users.getUserById", path="src/users.py"),
+        make_node("C", symbol="Users.setPassword", path="lib/passwords.py"),
+    ]
+    (best, _), *_ = found(nodes, replace(SEARCH, query=query), open_backend)
+    assert best == nodes[1].id
+
+
+def test_the_same_name_has_similarity_one_and_none_in_common_is_no_hit(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    nodes = [make_node("A", symbol="get_user"), make_node("B", symbol="Tax"), make_node("C")]
+    assert found(nodes, replace(SEARCH, trigram_threshold=0.0), open_backend) == [(nodes[0].id, 1.0)]
+
+
+def test_words_alone_name_nothing(make_node: MakeNode, open_backend: OpenBackend) -> None:
+    search = replace(SEARCH, query="how does the user get a new password", trigram_threshold=0.0)
+    assert found([make_node("A", symbol="password")], search, open_backend) == []

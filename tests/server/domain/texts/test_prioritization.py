@@ -1,0 +1,119 @@
+"""The three orders in which nodes compete for a budget, against oracles written from the specification."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire_server.domain.texts.prioritization import Candidate, prioritize
+from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode
+
+IDS = [f"n{number}" for number in range(10)]
+PARENTS = [*IDS, "", "elsewhere"]
+
+
+@st.composite
+def graph_nodes(draw: st.DrawFn) -> list[GraphNode]:
+    """Nodes of distinct ids with any parents: broken chains and circles included; some stand twice."""
+    ids = draw(st.lists(st.sampled_from(IDS), unique=True, max_size=10))
+    nodes = [GraphNode(id_, draw(st.integers(1, 3)), draw(st.sampled_from(PARENTS))) for id_ in ids]
+    return nodes + draw(st.lists(st.sampled_from(nodes), max_size=3)) if nodes else nodes
+
+
+seeds = st.lists(st.sampled_from(IDS), max_size=6)
+
+
+def without_repeats(ids: list[str]) -> list[str]:
+    kept: list[str] = []
+    for id_ in ids:
+        if id_ not in kept:
+            kept.append(id_)
+    return kept
+
+
+def graph_only(seed_ids: list[str], nodes: list[GraphNode]) -> list[GraphNode]:
+    """The graph-only list, sorted by (depth asc, id asc)."""
+    distinct = {node.id: node for node in nodes if node.id not in seed_ids}
+    return sorted(distinct.values(), key=lambda node: (node.depth, node.id))
+
+
+def seed_first(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+    return without_repeats(seed_ids) + [node.id for node in graph_only(seed_ids, nodes)]
+
+
+def balanced(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+    left, right = without_repeats(seed_ids), [node.id for node in graph_only(seed_ids, nodes)]
+    order: list[str] = []
+    while left and right:
+        order += [left.pop(0), right.pop(0)]
+    return order + left + right
+
+
+def graph_first(seed_ids: list[str], nodes: list[GraphNode]) -> list[str]:
+    graph = graph_only(seed_ids, nodes)
+    parents = {node.id: node.parent_id for node in graph}
+
+    def root(id_: str) -> str | None:
+        for _ in range(len(parents) + 1):
+            if id_ in seed_ids:
+                return id_
+            if id_ not in parents:
+                return None
+            id_ = parents[id_]
+        return None
+
+    order: list[str] = []
+    for seed_id in without_repeats(seed_ids):
+        order += [seed_id, *(node.id for node in graph if root(node.id) == seed_id)]
+    return order + [node.id for node in graph if root(node.id) is None]
+
+
+ORACLES = {
+    PrioritizationMode.SEED_FIRST: seed_first,
+    PrioritizationMode.GRAPH_FIRST: graph_first,
+    PrioritizationMode.BALANCED: balanced,
+}
+
+
+@pytest.mark.parametrize("mode", PrioritizationMode)
+@settings(max_examples=250)
+@given(seed_ids=seeds, nodes=graph_nodes())
+def test_the_order_equals_the_seeds_text(mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]) -> None:
+    candidates = prioritize(seed_ids, nodes, mode)
+    assert [candidate.id for candidate in candidates] == ORACLES[mode](seed_ids, nodes)
+    stated = {node.id: node for node in nodes}
+    for candidate in candidates:
+        if candidate.id in seed_ids:
+            assert candidate == Candidate(candidate.id, is_seed=True, depth=0, parent_id="")
+        else:
+            node = stated[candidate.id]
+            assert candidate == Candidate(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+
+
+@pytest.mark.parametrize("mode", PrioritizationMode)
+@given(seed_ids=seeds, nodes=graph_nodes(), data=st.data())
+def test_the_order_in_which_graph_nodes_are_named_changes_nothing(
+    mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode], data: st.DataObject
+) -> None:
+    shuffled = data.draw(st.permutations(nodes))
+    assert prioritize(seed_ids, nodes, mode) == prioritize(seed_ids, shuffled, mode)
+
+
+def test_graph_first_follows_parent_chains_and_puts_strays_last() -> None:
+    nodes = [
+        GraphNode("deep", 2, "near"),
+        GraphNode("near", 1, "s2"),
+        GraphNode("other", 1, "s1"),
+        GraphNode("lost", 1, "absent"),
+        GraphNode("circle1", 1, "circle2"),
+        GraphNode("circle2", 1, "circle1"),
+        GraphNode("self", 1, "self"),
+    ]
+    order = [candidate.id for candidate in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
+    assert order == ["s1", "other", "s2", "near", "deep", "circle1", "circle2", "lost", "self"]
+
+
+def test_a_chain_of_ten_thousand_nodes_is_followed() -> None:
+    nodes = [GraphNode(f"n{depth}", depth, f"n{depth - 1}" if depth > 1 else "seed") for depth in range(1, 10_000)]
+    candidates = prioritize(["stray", "seed"], nodes, PrioritizationMode.GRAPH_FIRST)
+    assert [candidate.id for candidate in candidates[:3]] == ["stray", "seed", "n1"]
+    assert candidates[-1].id == "n9999"
