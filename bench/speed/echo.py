@@ -27,9 +27,9 @@ from groundwire_server.config import Settings
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.identity.authenticator import TrustedCallers
 from groundwire_server.rpc.interceptors import CallInterceptor
-from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.serving.transport import server_options
+from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
-from groundwire_server.rpc.transport import server_options
 
 RECORDED = 16
 """How many queries of a scenario are recorded; clients of the echo server ask these in turn."""

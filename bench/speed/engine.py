@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from groundwire_server.rpc.threads import bound_native_threads
+from groundwire_server.rpc.serving.threads import bound_native_threads
 
 bound_native_threads()  # what the server does too, before the numeric libraries are loaded
 
@@ -19,12 +19,12 @@ from bench.speed.protocol import Ask, Measurement, Scenario, ThreadedAdapter, cl
 from groundwire_server.config import Settings  # noqa: E402
 from groundwire_server.domain.checkpoint import never_stop  # noqa: E402
 from groundwire_server.engine.engine import RetrievalEngine  # noqa: E402
-from groundwire_server.rpc.compose import compose  # noqa: E402
 from groundwire_server.rpc.conversions.expansion import decode_expand  # noqa: E402
 from groundwire_server.rpc.conversions.query import decode_query  # noqa: E402
 from groundwire_server.rpc.conversions.scope import decode_access  # noqa: E402
 from groundwire_server.rpc.conversions.search import decode_search  # noqa: E402
 from groundwire_server.rpc.conversions.texts import decode_fetch  # noqa: E402
+from groundwire_server.rpc.serving.compose import compose  # noqa: E402
 
 
 class EngineAdapter(ThreadedAdapter):

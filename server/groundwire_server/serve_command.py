@@ -60,6 +60,6 @@ def serve(
     if settings.workers > 1:
         raise typer.Exit(supervise(settings))
     # Not at the top: the supervisor of workers does without gRPC.
-    from groundwire_server.rpc.serve import serve as serve_alone
+    from groundwire_server.rpc.serving.serve import serve as serve_alone
 
     raise typer.Exit(serve_alone(settings))

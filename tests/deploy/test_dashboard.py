@@ -20,7 +20,7 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.rpc.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.server import Engine, GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
 from support.kubernetes import DEPLOY
 from support.scrapes import Scrape, scrape

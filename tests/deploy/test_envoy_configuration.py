@@ -14,8 +14,8 @@ from deploy.descriptors import PROTOSET, write_descriptors
 from groundwire.v1 import errors_pb2, index_pb2, query_pb2, retrieval_pb2
 from groundwire_client._channel import CHANNEL_OPTIONS
 from groundwire_server.config import load_settings
-from groundwire_server.rpc.server import SERVICES
-from groundwire_server.rpc.transport import MIN_CLIENT_PING_INTERVAL_MS
+from groundwire_server.rpc.serving.server import SERVICES
+from groundwire_server.rpc.serving.transport import MIN_CLIENT_PING_INTERVAL_MS
 from support.envoy import DEPLOYED, validate, write_configuration
 from support.kubernetes import DEPLOY, manifests, of_kind, pod_templates
 from support.mesh import ENVOY_NAME, SERVER_NAME, Identities

@@ -24,7 +24,7 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
 from groundwire_index.scope import Scope
-from groundwire_server.rpc.compose import compose
+from groundwire_server.rpc.serving.compose import compose
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
 space = snapshot.view.index.manifest.vector_space

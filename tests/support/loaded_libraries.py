@@ -3,16 +3,16 @@
 import gc
 from importlib import import_module
 
-from groundwire_server.rpc.threads import bound_native_threads
+from groundwire_server.rpc.serving.threads import bound_native_threads
 
 bound_native_threads()  # before the numeric libraries are loaded, as `groundwire serve` does
 for module in (
     "groundwire_ingest.build.build",
     "groundwire_ingest.recognise",
     "groundwire_server.cli",
-    "groundwire_server.rpc.serve",
+    "groundwire_server.rpc.serving.serve",
 ):
     import_module(module)
 import_module("groundwire.tokens").TokenCounter()  # its vocabulary
-import_module("groundwire_server.rpc.compose").compile_ahead()
+import_module("groundwire_server.rpc.serving.compose").compile_ahead()
 gc.freeze()  # otherwise the collector of each fork goes through all of it, and so copies it

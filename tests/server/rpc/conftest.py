@@ -26,7 +26,7 @@ from groundwire_server.domain.query.query import FusionMode, QueryClass, Ranking
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.search.search import SearchHit, SearchResult
 from groundwire_server.domain.texts.texts import FetchResult
-from groundwire_server.rpc.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.server import Engine, GroundwireServer
 
 QUERY_META = RetrieveMeta(
     routing=Routing("", "", "", "", "", (), ""),

@@ -20,7 +20,7 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.rpc.server import GroundwireServer
+from groundwire_server.rpc.serving.server import GroundwireServer
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Failed, HealthOf, Serving

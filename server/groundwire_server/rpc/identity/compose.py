@@ -17,7 +17,7 @@ from groundwire_server.rpc.identity.peer_certificates import CheckedPeers, PeerC
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from groundwire_server.rpc.identity.revocation_lists import RevocationListError
 from groundwire_server.rpc.identity.token_verifier import TokenRules
-from groundwire_server.rpc.transport import read_file
+from groundwire_server.rpc.serving.transport import read_file
 from groundwire_server.yaml_file import Model, YamlFileError, read_model
 
 

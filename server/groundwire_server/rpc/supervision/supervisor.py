@@ -15,19 +15,19 @@ from pathlib import Path
 import structlog
 
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.addresses import held
-from groundwire_server.rpc.exit_codes import (
+from groundwire_server.rpc.serving.addresses import held
+from groundwire_server.rpc.serving.exit_codes import (
     EXIT_CANNOT_START,
     EXIT_DRAINED,
     EXIT_SIGNAL_BASE,
     cannot_start,
     exit_code,
 )
-from groundwire_server.rpc.exposure import warn_if_exposed
-from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.serving.exposure import warn_if_exposed
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 from groundwire_server.rpc.supervision.restart_delay import RestartDelay
 from groundwire_server.rpc.supervision.worker_process import WorkerProcess
+from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
 
 STOP_SECONDS = 5.0

@@ -7,8 +7,8 @@ import threading
 from multiprocessing.connection import Connection
 
 from groundwire_server.config import SettingsError
-from groundwire_server.rpc.exit_codes import EXIT_CANNOT_START, EXIT_DRAINED
-from groundwire_server.rpc.serve import serve_indexes
+from groundwire_server.rpc.serving.exit_codes import EXIT_CANNOT_START, EXIT_DRAINED
+from groundwire_server.rpc.serving.serve import serve_indexes
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 
 

@@ -4,7 +4,7 @@ import grpc.aio
 from grpc_channelz.v1 import channelz
 
 from groundwire_server.config import Settings
-from groundwire_server.rpc.transport import bind, server_options
+from groundwire_server.rpc.serving.transport import bind, server_options
 
 
 class ChannelzServer:

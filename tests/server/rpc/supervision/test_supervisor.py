@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.addresses import check_free
+from groundwire_server.rpc.serving.addresses import check_free
 
 HOST = """
 import sys

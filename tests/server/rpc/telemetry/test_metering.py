@@ -17,7 +17,7 @@ from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.observation import observer, stage
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.rpc.server import GroundwireServer
+from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
 from support.open_ended_calls import Connection
 from support.scrapes import Scrape, scrape

@@ -16,8 +16,8 @@ from cryptography.x509.oid import NameOID
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.server import GroundwireServer
-from groundwire_server.rpc.transport import load_credentials, server_options
+from groundwire_server.rpc.serving.server import GroundwireServer
+from groundwire_server.rpc.serving.transport import load_credentials, server_options
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Serving

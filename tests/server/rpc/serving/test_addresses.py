@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from groundwire_server.config import SettingsError
-from groundwire_server.rpc.addresses import check_free, held
+from groundwire_server.rpc.serving.addresses import check_free, held
 from groundwire_server.setting_values import split_address
 
 

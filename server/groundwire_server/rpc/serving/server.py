@@ -13,18 +13,18 @@ from groundwire_server.rpc.admission.admission import AdmissionBounds
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
-from groundwire_server.rpc.health_service import HealthService
 from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.compose import make_authenticator
-from groundwire_server.rpc.index_servicer import IndexServicer
 from groundwire_server.rpc.interceptors import CallInterceptor
-from groundwire_server.rpc.query_servicer import QueryActions, QueryServicer
-from groundwire_server.rpc.readiness import Readiness
-from groundwire_server.rpc.reflection_service import ReflectionService
-from groundwire_server.rpc.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.services.health_service import HealthService
+from groundwire_server.rpc.services.index_servicer import IndexServicer
+from groundwire_server.rpc.services.query_servicer import QueryActions, QueryServicer
+from groundwire_server.rpc.services.reflection_service import ReflectionService
+from groundwire_server.rpc.services.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.serving.readiness import Readiness
+from groundwire_server.rpc.serving.transport import bind, health_options, load_credentials, server_options
 from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
-from groundwire_server.rpc.transport import bind, health_options, load_credentials, server_options
 
 SERVICES = (
     retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,

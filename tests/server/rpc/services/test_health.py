@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire_server.rpc import health_service
+from groundwire_server.rpc.services import health_service
 from support.open_ended_calls import Connection
 
 if TYPE_CHECKING:

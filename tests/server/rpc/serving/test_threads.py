@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from groundwire_server.rpc.threads import bound_native_threads, keep_event_loop_prompt
+from groundwire_server.rpc.serving.threads import bound_native_threads, keep_event_loop_prompt
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 
@@ -40,7 +40,7 @@ def test_the_event_loop_waits_half_a_millisecond_for_a_thread_at_work() -> None:
 
 def test_the_server_modules_load_no_numeric_library() -> None:
     script = (
-        "import sys; import groundwire_server.rpc.threads, groundwire_server.rpc.supervision.worker; "
+        "import sys; import groundwire_server.rpc.serving.threads, groundwire_server.rpc.supervision.worker; "
         "print(sorted({'numpy', 'faiss', 'torch', 'rustworkx'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings
-from groundwire_server.rpc.exposure import is_exposed
+from groundwire_server.rpc.serving.exposure import is_exposed
 from support.jsonl import node
 from support.program import Server, run_ok, write_jsonl
 from support.workers import events

@@ -13,7 +13,7 @@ from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
-from groundwire_server.rpc.compose import compose
+from groundwire_server.rpc.serving.compose import compose
 from support.rerank_service import rerank_service
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from groundwire_server.rpc.readiness import Readiness
+from groundwire_server.rpc.serving.readiness import Readiness
 
 pytestmark = pytest.mark.asyncio
 
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.asyncio
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Seconds become hundredths, and the log is out of the way."""
-    monkeypatch.setattr("groundwire_server.rpc.readiness.CHECK_SECONDS", 0.01)
-    monkeypatch.setattr("groundwire_server.rpc.readiness.STALE_SECONDS", 0.2)
+    monkeypatch.setattr("groundwire_server.rpc.serving.readiness.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("groundwire_server.rpc.serving.readiness.STALE_SECONDS", 0.2)
     with structlog.testing.capture_logs():
         yield
 

@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import logging, sys, structlog
-from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.telemetry.logs import configure_logging
 configure_logging(*sys.argv[1:3], *map(int, sys.argv[3:]))
 structlog.get_logger().info("own", number=1)
 logging.getLogger("some.library").info("a library's %s", "word")
@@ -71,7 +71,7 @@ class Counting(io.FileIO):
         return super().write(data)
 sys.stderr = io.TextIOWrapper(io.BufferedWriter(Counting(2, "w", closefd=False)), line_buffering=True)
 import logging, structlog
-from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.telemetry.logs import configure_logging
 configure_logging("json", "info")
 structlog.get_logger().info("x" * 100_000)
 logging.getLogger("some.library").info("x" * 100_000)

@@ -9,8 +9,8 @@ import grpc
 import grpc.aio
 
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.addresses import check_free
 from groundwire_server.rpc.identity.bearer_token import MAX_TOKEN_BYTES
+from groundwire_server.rpc.serving.addresses import check_free
 
 # Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
 # them with GOAWAY "too_many_pings" within a minute; 5 s leaves room for jitter.

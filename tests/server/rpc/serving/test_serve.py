@@ -19,8 +19,8 @@ import asyncio, sys, time
 from unittest.mock import Mock
 from groundwire_server.config import Settings
 from groundwire_server.domain.search.search import SearchResult
-from groundwire_server.rpc import serve
-from groundwire_server.rpc.logs import configure_logging
+from groundwire_server.rpc.serving import serve
+from groundwire_server.rpc.telemetry.logs import configure_logging
 
 def search(request, checkpoint):
     if request.query == "defect":
@@ -175,7 +175,7 @@ def test_a_server_without_its_data_says_so_in_one_line(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from groundwire_server.config import Settings
-from groundwire_server.rpc.serve import serve
+from groundwire_server.rpc.serving.serve import serve
 sys.exit(serve(Settings(data=Path(sys.argv[1]))))
 """
     absent = tmp_path / "absent"

@@ -11,14 +11,14 @@ import structlog
 
 from groundwire_server.backends.interface import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.rpc.exit_codes import cannot_start, exit_code
-from groundwire_server.rpc.exposure import warn_if_exposed
-from groundwire_server.rpc.logs import configure_logging
-from groundwire_server.rpc.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
+from groundwire_server.rpc.serving.exposure import warn_if_exposed
+from groundwire_server.rpc.serving.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.threads import bound_native_threads, keep_event_loop_prompt
+from groundwire_server.rpc.serving.transport import reserve_files
+from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
-from groundwire_server.rpc.threads import bound_native_threads, keep_event_loop_prompt
-from groundwire_server.rpc.transport import reserve_files
 
 Announce: TypeAlias = Callable[[GroundwireServer], None]
 
@@ -56,7 +56,7 @@ def serve_indexes(
     bound_native_threads()
     keep_event_loop_prompt()
     # Not at the top: this loads the numeric libraries, which read their thread counts when they are loaded.
-    from groundwire_server.rpc.compose import compose
+    from groundwire_server.rpc.serving.compose import compose
 
     configure_logging(settings.log_format, settings.log_level, worker)
     engine, indexes = compose(settings)
