@@ -47,7 +47,13 @@ class Asked:
             for retriever in self.retrievers or frozenset(Retriever)
         }
         return Retrieval(
-            self.query, self.query_vector, limits, self.min_similarity, self.trigram_threshold, self.scores_files
+            query=self.query,
+            query_vector=self.query_vector,
+            limits=limits,
+            min_similarity=self.min_similarity,
+            trigram_threshold=self.trigram_threshold,
+            with_columns=True,
+            scores_files=self.scores_files,
         )
 
 

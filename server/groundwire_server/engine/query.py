@@ -157,6 +157,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
         },
         min_similarity=parameters.min_sim,
         trigram_threshold=parameters.trgm_limit,
+        with_columns=True,
         scores_files=plan.ranking.file_weight > 0.0,
     )
 

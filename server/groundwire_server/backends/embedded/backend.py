@@ -86,7 +86,8 @@ class EmbeddedSnapshot:
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
-        return candidates_of(self.view.index, retrievers.lists(self.sight.visibility, self.sight.mask))
+        lists = retrievers.lists(self.sight.visibility, self.sight.mask)
+        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
 
     def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         """See `Snapshot.count_deleted`."""

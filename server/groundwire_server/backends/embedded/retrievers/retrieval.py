@@ -25,6 +25,7 @@ from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import (
+    NO_COLUMNS,
     NO_FILE,
     Candidates,
     Floats,
@@ -118,7 +119,7 @@ class Retrievers:
         return CandidateList(ranked, bm25.scores, file_scores=scored)
 
 
-def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList]) -> Candidates:
+def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList], *, with_columns: bool) -> Candidates:
     """The union of the lists."""
     rows = union(lists)
     file_scores = np.full(len(rows), np.nan)
@@ -128,7 +129,7 @@ def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList]) 
     return Candidates(
         rows=rows,
         by_retriever={retriever: _scores_of(found, rows) for retriever, found in lists.items()},
-        columns=_columns(index, rows),
+        columns=_columns(index, rows) if with_columns else NO_COLUMNS,
         file_scores=file_scores,
         exact=all(found.exact for found in lists.values()),
     )
