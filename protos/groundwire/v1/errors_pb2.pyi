@@ -142,7 +142,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
     `domain` is `groundwire` and whose `reason` is the exact name of one of these values, such as
-    `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata.
+    `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata. The
+    server's log, metrics and audit, and the Python client with its commands, write the name without `ERROR_REASON_`: the
+    prefix exists only because protobuf's enum values must have names that no other enum of the package uses.
 
     The generated code of every language finds the value by this name:
     - C#: ErrorsReflection.Descriptor.FindTypeByName<EnumDescriptor>("ErrorReason").FindValueByName(reason), whose Number
