@@ -30,22 +30,13 @@ from groundwire_pipelines.state import PipelineState
 class FetchSettings(StepSettings):
     """The keys of a `fetch_node_texts` step."""
 
-    budget_tokens: Annotated[
-        int | None,
-        at_least_one("budget-not-positive"),
-        Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
-    ] = None
+    budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     budget_factor: BudgetFactor = None
-    max_chars: Annotated[
-        int | None,
-        at_least_one("budget-not-positive"),
-        Field(ge=1, description="The most characters in all, instead of tokens."),
-    ] = None
-    prioritization_mode: Annotated[
-        str,
-        NameIn(PrioritizationMode, "prioritization-mode-unknown"),
-        Field(description="In which order nodes compete for the budget, unless a step has chosen among them."),
-    ] = "balanced"
+    max_chars: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    """The most characters in all, instead of tokens."""
+    prioritization_mode: Annotated[str, NameIn(PrioritizationMode, "prioritization-mode-unknown")] = "balanced"
+    """In which order nodes compete for the budget, unless a step has chosen among them."""
     filter: FilterKey = None
 
     @model_validator(mode="after")

@@ -32,15 +32,10 @@ _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 class FindPathsSettings(StepSettings):
     """The keys of a `find_paths` step."""
 
-    top_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("top-k-not-positive"),
-        Field(description="How many nodes of each end to search paths between; the pipeline's top_k when absent."),
-    ] = None
-    direction: Annotated[
-        Annotated[str, NameIn(EdgeDirection, "direction-unknown")] | None,
-        Field(description="Which way paths follow edges; when absent outgoing, and either way where that finds none."),
-    ] = None
+    top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
+    """How many nodes of each end to search paths between; the pipeline's top_k when absent."""
+    direction: Annotated[str, NameIn(EdgeDirection, "direction-unknown")] | None = None
+    """Which way paths follow edges; when absent outgoing, and either way where that finds none."""
     filter: FilterKey = None
 
 

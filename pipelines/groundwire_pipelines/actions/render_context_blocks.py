@@ -36,18 +36,10 @@ class View(StrEnum):
 class RenderSettings(StepSettings):
     """The keys of a `render_context_blocks` step."""
 
-    view: Annotated[
-        View, one_of(View, "view-unknown"), Field(description="Whether edges are shown, and nodes without a text.")
-    ] = View.FLAT
-    budget_factor: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=100,
-            description="How many times max_context_tokens the evidence may take: more than once for a later step to "
-            "summarise.",
-        ),
-    ] = 1
+    view: Annotated[View, one_of(View, "view-unknown")] = View.FLAT
+    """Whether edges are shown, and nodes without a text."""
+    budget_factor: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many times max_context_tokens the evidence may take: more than once for a later step to summarise."""
 
 
 async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) -> Outcome:

@@ -45,32 +45,17 @@ def _search_by(value: object) -> SearchBy | tuple[Mode, ...]:
 class SearchSettings(StepSettings):
     """The keys of a `search_nodes` step."""
 
-    search_type: Annotated[
-        SearchBy | Annotated[tuple[Mode, ...], Field(min_length=1)],
-        BeforeValidator(_search_by),
-        Field(
-            description="How to look for nodes; `from_router` as the router chose; of a list of modes by the first "
-            "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with "
-            "the rerank keyword."
-        ),
-    ]
-    top_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("top-k-not-positive"),
-        Field(description="The most nodes to select; the pipeline's top_k when absent."),
-    ] = None
-    rerank: Annotated[
-        str, NameIn(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
-    ] = "none"
-    rrf_k: Annotated[
-        int | None,
-        Field(description="The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."),
-    ] = None
-    query_parser: Annotated[
-        QueryParser | None,
-        one_of(QueryParser, "query-parser-unknown"),
-        Field(description="Reads filters out of the query; without it the query is plain text."),
-    ] = None
+    search_type: Annotated[SearchBy | Annotated[tuple[Mode, ...], Field(min_length=1)], BeforeValidator(_search_by)]
+    """How to look for nodes; `from_router` as the router chose; of a list of modes by the first that the pipeline's
+    `retrieval_modes` has. The mode semantic_rerank is a semantic search with the rerank keyword."""
+    top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
+    """The most nodes to select; the pipeline's top_k when absent."""
+    rerank: Annotated[str, NameIn(Rerank, "rerank-unknown")] = "none"
+    """Reorders a semantic search; none when absent."""
+    rrf_k: int | None = None
+    """The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."""
+    query_parser: Annotated[QueryParser | None, one_of(QueryParser, "query-parser-unknown")] = None
+    """Reads filters out of the query; without it the query is plain text."""
     query_from: QueryFrom = "last_model_response"
     filter: FilterKey = None
 
