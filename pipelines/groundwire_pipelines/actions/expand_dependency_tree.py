@@ -6,7 +6,7 @@ from pydantic import Field
 
 from groundwire_client import EdgeDirection, ExpandDebug, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import NameIn
+from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
@@ -24,7 +24,7 @@ class ExpandSettings(StepSettings):
     """The edge types to follow; exactly `["*"]` follows all."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
     """How sure an edge must be to be followed; 0 follows every edge."""
-    direction: Annotated[str, NameIn(EdgeDirection, "direction-unknown")] = "outgoing"
+    direction: Annotated[str, OneOf(choices(EdgeDirection), "direction-unknown")] = "outgoing"
     """Which way to follow edges."""
     filter: FilterKey = None
 

@@ -4,16 +4,16 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from groundwire_client import FusionMode, HybridParameters, RankingParameters, Retriever
+from groundwire_client import FusionMode, HybridParameters, RankingParameters, Retriever, choices
 from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
-from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken, check_rrf_k, one_of
+from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
 from groundwire_pipelines.actions.text_budget import BudgetFactor
 from groundwire_pipelines.filter_keys import FilterKey
 
 _Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 _ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
-_OneRetriever: TypeAlias = Annotated[str, NameIn(Retriever, "retriever-unknown")]
+_OneRetriever: TypeAlias = Annotated[str, OneOf(choices(Retriever), "retriever-unknown")]
 
 
 class HybridSettings(StepSettings):
@@ -85,11 +85,10 @@ class QuerySettings(HybridSettings):
     """The keys of a `query` step."""
 
     query_from: QueryFrom = "last_model_response"
-    query_parser: Annotated[QueryParser | None, one_of(QueryParser, "query-parser-unknown")] = None
-    """Reads filters out of the query; without it the query is plain text."""
+    query_parser: QueryParser = None
     retrievers: tuple[_OneRetriever, ...] = ()
     """The retrievers to ask; every one that the index has when absent."""
-    fusion: Annotated[str, NameIn(FusionMode, "fusion-unknown")] | None = None
+    fusion: Annotated[str, OneOf(choices(FusionMode), "fusion-unknown")] | None = None
     """How the retrievers' lists become one; when absent, weighted where `alpha` is given, else the server's choice."""
     rrf_k: int | None = None
     """The constant of a fusion by reciprocal rank, 1 to 1,000,000, else ignored; 60 when absent."""
