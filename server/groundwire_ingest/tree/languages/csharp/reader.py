@@ -78,15 +78,9 @@ class CSharpSyntax(Syntax):
     facts = frozenset(
         {
             *TYPE_NODES,
-            "using_directive",
-            "variable_declaration",
-            "parameter",
-            "property_declaration",
-            "foreach_statement",
-            "declaration_pattern",
-            "recursive_pattern",
-            "lambda_expression",
             *REFERENCING,
+            *"""using_directive variable_declaration parameter property_declaration foreach_statement
+        declaration_pattern recursive_pattern lambda_expression""".split(),
         }
     )
 

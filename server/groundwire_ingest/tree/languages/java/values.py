@@ -9,21 +9,9 @@ from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_chil
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUED = frozenset(
-    {
-        "field_declaration",
-        "constant_declaration",
-        "local_variable_declaration",
-        "formal_parameter",
-        "spread_parameter",
-        "enhanced_for_statement",
-        "resource",
-        "catch_formal_parameter",
-        "instanceof_expression",
-        "type_pattern",
-        "record_pattern_component",
-        "enum_declaration",
-        "method_invocation",
-    }
+    """field_declaration constant_declaration local_variable_declaration formal_parameter spread_parameter
+    enhanced_for_statement resource catch_formal_parameter instanceof_expression type_pattern
+    record_pattern_component enum_declaration method_invocation""".split()
 )
 _DECLARATIONS = ("field_declaration", "constant_declaration", "local_variable_declaration")
 _PATTERNS = ("type_pattern", "record_pattern_component")

@@ -9,15 +9,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, 
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUES = frozenset(
-    {
-        "property_declaration",
-        "parameter",
-        "class_parameter",
-        "for_statement",
-        "catch_block",
-        "function_body",
-        "lambda_parameters",
-    }
+    "property_declaration parameter class_parameter for_statement catch_block function_body lambda_parameters".split()
 )
 _MEMBER_BODIES = frozenset({"class_body", "enum_class_body"})
 _TYPES = frozenset({"user_type", "nullable_type"})

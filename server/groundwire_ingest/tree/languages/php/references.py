@@ -11,15 +11,8 @@ from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 REFERENCING = frozenset(
-    {
-        "named_type",
-        "attribute",
-        "class_constant_access_expression",
-        "scoped_call_expression",
-        "scoped_property_access_expression",
-        "binary_expression",
-        "array_creation_expression",
-    }
+    """named_type attribute class_constant_access_expression scoped_call_expression
+    scoped_property_access_expression binary_expression array_creation_expression""".split()
 )
 _NAMES = frozenset({"name", "qualified_name"})
 _OWN = frozenset({"self", "static", "parent"})

@@ -11,14 +11,8 @@ from groundwire_ingest.tree.languages.php.type_names import documented_type, php
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUES = frozenset(
-    {
-        "property_declaration",
-        "property_promotion_parameter",
-        "simple_parameter",
-        "assignment_expression",
-        "foreach_statement",
-        "catch_clause",
-    }
+    """property_declaration property_promotion_parameter simple_parameter assignment_expression foreach_statement
+    catch_clause""".split()
 )
 _DOCUMENTED = re.compile(r"@var\s+([\\\w|?\[\]<>,]+)")
 _MEMBERS = frozenset({"member_access_expression", "scoped_property_access_expression"})

@@ -44,22 +44,9 @@ class PythonSyntax(Syntax):
     grammar = Language(tree_sitter_python.language())
     declarations: ClassVar[Mapping[str, Construct]] = {"class_definition": "type", "function_definition": "callable"}
     transparent = frozenset(
-        {
-            "decorated_definition",
-            "if_statement",
-            "elif_clause",
-            "else_clause",
-            "try_statement",
-            "except_clause",
-            "except_group_clause",
-            "finally_clause",
-            "with_statement",
-            "for_statement",
-            "while_statement",
-            "match_statement",
-            "case_clause",
-            "block",
-        }
+        """decorated_definition if_statement elif_clause else_clause try_statement except_clause
+        except_group_clause finally_clause with_statement for_statement while_statement match_statement
+        case_clause block""".split()
     )
     wrappers = frozenset({"decorated_definition"})
     leading = frozenset({"comment", "decorator"})
@@ -75,15 +62,11 @@ class PythonSyntax(Syntax):
     strings = frozenset({"string"})
     facts = frozenset(
         {
-            "import_statement",
-            "import_from_statement",
-            "class_definition",
-            "function_definition",
-            "decorated_definition",
-            "expression_statement",
             *VALUED,
             *REFERENCING,
             *ROUTING,
+            *"""import_statement import_from_statement class_definition function_definition decorated_definition
+        expression_statement""".split(),
         }
     )
 

@@ -42,15 +42,8 @@ class RustSyntax(Syntax):
     }
     words = frozenset({"identifier", "type_identifier", "self", "super", "crate"})
     unwrapped = frozenset(
-        {
-            "parenthesized_expression",
-            "try_expression",
-            "await_expression",
-            "generic_function",
-            "generic_type",
-            "reference_expression",
-            "unary_expression",
-        }
+        """parenthesized_expression try_expression await_expression generic_function generic_type
+        reference_expression unary_expression""".split()
     )
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
     calls: ClassVar[Mapping[str, CallForm]] = {

@@ -11,15 +11,7 @@ from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
 VALUES = frozenset(
-    {
-        "field_declaration",
-        "enum_variant",
-        "parameter",
-        "let_declaration",
-        "for_expression",
-        "let_condition",
-        "closure_parameters",
-    }
+    "field_declaration enum_variant parameter let_declaration for_expression let_condition closure_parameters".split()
 )
 _LEFT_OUT = re.compile(r"'\w+\s*,?|\b(?:dyn|impl|mut)\b|[?]")
 _SLICE = re.compile(r"[&*\s]*\[([^\];]+)")

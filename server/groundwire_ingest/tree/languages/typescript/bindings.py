@@ -37,16 +37,11 @@ _STATEMENTS = frozenset(
 _HANDING_ON = frozenset({"then", "$transaction"})
 BINDING = frozenset(
     {
-        "required_parameter",
-        "optional_parameter",
-        "formal_parameters",
-        "variable_declarator",
-        "assignment_expression",
-        "for_in_statement",
-        "type_parameter",
         *FUNCTIONS,
         *_DECLARED_FUNCTIONS,
         *_FIELDS,
+        *"""required_parameter optional_parameter formal_parameters variable_declarator assignment_expression
+    for_in_statement type_parameter""".split(),
     }
 )
 

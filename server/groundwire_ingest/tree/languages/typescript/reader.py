@@ -73,37 +73,16 @@ class TypeScriptSyntax(Syntax):
     }
     transparent = frozenset(
         {
-            "export_statement",
-            "lexical_declaration",
-            "variable_declaration",
-            "variable_declarator",
-            "ambient_declaration",
-            "expression_statement",
-            "assignment_expression",
-            "await_expression",
-            "call_expression",
-            "member_expression",
-            "parenthesized_expression",
-            "unary_expression",
-            "function_expression",
-            "arrow_function",
-            "statement_block",
-            "if_statement",
-            "else_clause",
-            "try_statement",
-            "object",
             *_PATTERNS,
+            *"""export_statement lexical_declaration variable_declaration variable_declarator ambient_declaration
+        expression_statement assignment_expression await_expression call_expression member_expression
+        parenthesized_expression unary_expression function_expression arrow_function statement_block
+        if_statement else_clause try_statement object""".split(),
         }
     )
     wrappers = frozenset(
-        {
-            "export_statement",
-            "lexical_declaration",
-            "variable_declaration",
-            "ambient_declaration",
-            "expression_statement",
-            "await_expression",
-        }
+        """export_statement lexical_declaration variable_declaration ambient_declaration expression_statement
+        await_expression""".split()
     )
     leading = frozenset({"comment", "decorator"})
     adornments = frozenset({"decorator"})
