@@ -8,8 +8,8 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import Reference
 from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.paths import TreePaths
+from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.model import StringLiteral
-from groundwire_ingest.tree.nearness import nearest
 
 SETTING_PATH = 0.9
 SETTING_NAME = 0.8

@@ -16,7 +16,6 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
-from groundwire_ingest.tree.languages.python.calls import implied_calls
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
@@ -27,7 +26,7 @@ from groundwire_ingest.tree.languages.python.declarations import (
     variable_name,
 )
 from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
-from groundwire_ingest.tree.languages.python.references import REFERENCING, python_references
+from groundwire_ingest.tree.languages.python.references import REFERENCING, implied_calls, python_references
 from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
 from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax

@@ -23,10 +23,12 @@ from groundwire_ingest.tree.languages.typescript.members import (
     has_methods,
     is_method,
     is_overload,
+    object_types,
     script_bases,
     script_parameters,
     script_result,
     script_traits,
+    script_type,
 )
 from groundwire_ingest.tree.languages.typescript.pages import script_pages
 from groundwire_ingest.tree.languages.typescript.references import REFERENCING, script_references
@@ -42,9 +44,7 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     value_or_self,
     variable_shape,
 )
-from groundwire_ingest.tree.languages.typescript.tables import script_tables
-from groundwire_ingest.tree.languages.typescript.types import object_types, script_type
-from groundwire_ingest.tree.languages.typescript.wiring import script_registrations
+from groundwire_ingest.tree.languages.typescript.wiring import script_registrations, script_tables
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
