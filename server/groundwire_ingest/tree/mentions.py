@@ -89,10 +89,7 @@ class Mentions:
             return text.lower()
         if _KEY.fullmatch(text):
             return _joined(_SEPARATOR.split(text.lower()))
-        return text.lower() if text.isidentifier() and self._is_connection(text.lower()) else ""
-
-    def _is_connection(self, name: str) -> bool:
-        return _joined([_CONNECTIONS, name]) in self._settings
+        return text.lower() if text.isidentifier() and (_joined([_CONNECTIONS, text.lower()]) in self._settings) else ""
 
 
 def _joined(names: Iterable[str]) -> str:
