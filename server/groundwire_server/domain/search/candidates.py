@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.search import Retriever
 
 NO_FILE = -1
 

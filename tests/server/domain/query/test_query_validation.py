@@ -10,9 +10,9 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, Retriever
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_validation import check_query
-from groundwire_server.domain.search.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "needle", NOW)

@@ -23,7 +23,6 @@ from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import (
     NO_COLUMNS,
     NO_FILE,
@@ -34,6 +33,7 @@ from groundwire_server.domain.search.candidates import (
     Retrieval,
     RetrieverScores,
 )
+from groundwire_server.domain.search.search import Retriever
 
 Mask = NDArray[np.bool_]
 RowScores: TypeAlias = Callable[[Positions], Floats]
@@ -64,7 +64,7 @@ class Retrievers:
         manifest, limits = index.manifest, search.limits
         if Retriever.BM25_CODE in limits:
             _check_tokenizer(manifest.version, manifest.code, TOKENIZER_FINGERPRINT)
-        if Retriever.BM25_NLP in limits:
+        if Retriever.BM25_PROSE in limits:
             _check_tokenizer(manifest.version, manifest.prose, PROSE_TOKENIZER_FINGERPRINT)
         self._trigrams = Trigrams(index, search.query, limits.get(Retriever.TRIGRAM, 0), search.trigram_threshold)
 
@@ -84,7 +84,7 @@ class Retrievers:
                 return self._dense(allowed)
             case Retriever.BM25_CODE:
                 return self._words(retriever, _held(index.lexical), tokenize(query), visibility, allowed)
-            case Retriever.BM25_NLP:
+            case Retriever.BM25_PROSE:
                 return self._words(retriever, _held(index.prose), tokenize_prose(query), visibility, allowed)
             case Retriever.TRIGRAM:
                 with stage(retriever.value):
