@@ -1,13 +1,13 @@
 """How an answer to a query was made, with every field filled."""
 
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import RetrieveMeta, Routing
 from groundwire_server.domain.search.search import Retriever
 from support.conversions import NOW
 
-PARAMETERS = ActingParameters(5, 0.7, 0.15, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
+PARAMETERS = AppliedParameters(5, 0.7, 0.15, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))
 META = RetrieveMeta(
     routing=Routing("support", "minilm", "f" * 64, "billing", "manual", ("chat", "wiki"), "w-1"),
     took_ms=1.75,

@@ -91,12 +91,12 @@ class RetrievalEngine:
         check_fetch(request)
         snapshot = self.indexes.open(request)
         with stage("pack"):
-            candidates = prioritize(request.seed_ids, request.nodes, request.mode)
-            rows = snapshot.rows([candidate.id for candidate in candidates])
+            requested = prioritize(request.seed_ids, request.nodes, request.mode)
+            rows = snapshot.rows([one.id for one in requested])
             sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
             checkpoint()
             budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
-            packing = pack(candidates, sizes, budget)
+            packing = pack(requested, sizes, budget)
         with stage("texts"):
             texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))
         checkpoint()

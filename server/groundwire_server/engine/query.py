@@ -10,7 +10,7 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query.acting_parameters import acting_parameters, acting_ranking
+from groundwire_server.domain.query.applied_parameters import applied_parameters, applied_ranking
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
@@ -24,7 +24,7 @@ from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
-from groundwire_server.engine.query_context import QueryContext, Surroundings
+from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, vector_of
 from groundwire_server.engine.stages import (
@@ -35,7 +35,7 @@ from groundwire_server.engine.stages import (
     freshen,
     fuse,
     fusion_weights,
-    ranked_by_surroundings,
+    ranked_in_repository,
     rerank,
     spread_over_files,
 )
@@ -112,9 +112,9 @@ def run_query(
         names = replace(plan.request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
-        surroundings = QueryContext(snapshot, plan.request).surround(outcome.ranked)
-    meta = _meta(plan, outcome, surroundings, snapshot.vector_space, time.milliseconds)
-    return QueryResult(surroundings.matches, surroundings.service_context, meta, snapshot.index)
+        content = QueryContext(snapshot, plan.request).fill(outcome.ranked)
+    meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
+    return QueryResult(content.matches, content.service_context, meta, snapshot.index)
 
 
 def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, limits: Limits) -> _Plan:
@@ -174,7 +174,7 @@ def _ranked(plan: _Plan, search: Retrieval, snapshot: Snapshot, time: OwnTime, c
     fused_count = len(ranked.order)
     checkpoint()
     with time.stage("ranking"):
-        ranked = ranked_by_surroundings(ranked, plan.asked, plan.ranking, snapshot)
+        ranked = ranked_in_repository(ranked, plan.asked, plan.ranking, snapshot)
     checkpoint()
     if plan.reranker is not None:
         with time.stage("rerank"):
@@ -198,7 +198,7 @@ def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> 
 
 
 def _meta(
-    plan: _Plan, outcome: _Outcome, surroundings: Surroundings, space: VectorSpace | None, took_ms: float
+    plan: _Plan, outcome: _Outcome, content: QueryContent, space: VectorSpace | None, took_ms: float
 ) -> RetrieveMeta:
     request, candidates = plan.request, outcome.ranked.candidates
     lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
@@ -217,15 +217,15 @@ def _meta(
         query_class=plan.query_class,
         fusion=plan.fusion,
         weights=outcome.weights,
-        parameters=acting_parameters(
+        parameters=applied_parameters(
             plan.parameters,
             plan.fusion,
             tuple(lengths),
             diversified=_diversifies(plan.parameters, space),
             freshened=outcome.ranked.freshness is not None,
         ),
-        ranking=acting_ranking(plan.ranking, plan.asked, tuple(lengths)),
-        matches_returned=sum(match.rank > 0 for match in surroundings.matches),
+        ranking=applied_ranking(plan.ranking, plan.asked, tuple(lengths)),
+        matches_returned=sum(match.rank > 0 for match in content.matches),
         list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),
         fused_candidates=outcome.fused_count,
@@ -234,8 +234,8 @@ def _meta(
         boost_rules=tuple(sorted(rule.name for rule in plan.rules)),
         now=request.now,
         exact=candidates.exact,
-        truncated=surroundings.truncated,
-        used_tokens=surroundings.used_tokens,
+        truncated=content.truncated,
+        used_tokens=content.used_tokens,
     )
 
 

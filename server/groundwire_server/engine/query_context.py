@@ -20,7 +20,7 @@ from groundwire_server.engine.stages import Ranked
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class QueryContent:
     """The matches with their neighbours, and the services; `truncated` when some did not fit the response.
 
     `used_tokens` are those of the texts, each counted once.
@@ -56,7 +56,7 @@ class QueryContext:
         self._charged: set[str] = set()
         self._spent_tokens = 0
 
-    def surround(self, ranked: Ranked) -> Surroundings:
+    def fill(self, ranked: Ranked) -> QueryContent:
         """The matches for the final list, in its order."""
         found = self._found(ranked.rows)
         kept = [(one, position) for one, position in zip(found, ranked.order.tolist(), strict=True) if self._fits(one)]
@@ -76,7 +76,7 @@ class QueryContext:
             for rank, ((one, position), text, inside) in enumerate(zip(kept, texts, parents, strict=True), start=1)
         ]
         neighbors = self._neighbors(matched, found) if self._request.include_neighbors else []
-        return Surroundings((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
+        return QueryContent((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
     def _found(self, rows: Positions) -> list[_Found]:
         parents = [inside.tolist() for inside in self._snapshot.parents(rows)]

@@ -1,8 +1,8 @@
 """The stages between the candidates of a query and its matches, each of which reorders what the one before it left.
 
-Fusion, surroundings, rerank, freshness, boost, repetition, diversity. A candidate's `final` score is that of the fusion
-or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the rules of those that rank a
-repository, and their parameters.
+Fusion, ranking by file and graph, rerank, freshness, boost, repetition, diversity. A candidate's `final` score is that
+of the fusion or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the rules of
+those that rank a repository, and their parameters.
 """
 
 import re
@@ -122,7 +122,7 @@ def fuse(
     return Ranked(candidates, best_first(positions, fused)[: parameters.max_candidates], final, fused)
 
 
-def ranked_by_surroundings(ranked: Ranked, asked: Traits, ranking: Ranking, snapshot: Snapshot) -> Ranked:
+def ranked_in_repository(ranked: Ranked, asked: Traits, ranking: Ranking, snapshot: Snapshot) -> Ranked:
     """Candidates with what their files give them, weighed by what kind of text they are, and with what neighbours give.
 
     In this order: what a neighbour gives is worth as much as it counts itself.

@@ -146,10 +146,10 @@ def test_policies_are_kept_as_far_as_they_fit_and_as_long_as_they_stay(data: Pat
     one, other = (store.directory(Scope("shop", "hidden", version)) for version in ("v1", "v2"))
     policies = KnownPolicies(most_classes=3)
     for directory in (one, other, one):
-        assert policies.admit(directory, FINANCE)
-        assert not policies.admit(directory, PUBLIC)
+        assert policies.any_visible(directory, FINANCE)
+        assert not policies.any_visible(directory, PUBLIC)
     assert len(policies._kept) == 1
     (one / POLICIES_FILE).write_text("[{}]")
-    assert policies.admit(one, PUBLIC)
+    assert policies.any_visible(one, PUBLIC)
     (one / POLICIES_FILE).unlink()
-    assert not policies.admit(one, FINANCE)
+    assert not policies.any_visible(one, FINANCE)

@@ -13,7 +13,8 @@ from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
-from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import PreconditionError, Reason
 

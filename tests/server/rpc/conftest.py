@@ -21,7 +21,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsReason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.search.search import SearchHit, SearchResult
@@ -34,7 +34,7 @@ QUERY_META = RetrieveMeta(
     query_class=QueryClass.NATURAL_LANGUAGE,
     fusion=FusionMode.ADAPTIVE,
     weights=(),
-    parameters=ActingParameters(top_k=5),
+    parameters=AppliedParameters(top_k=5),
     ranking=RankingParameters(),
     matches_returned=0,
     list_lengths=(),

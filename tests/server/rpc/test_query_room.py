@@ -18,7 +18,7 @@ from groundwire_server.domain.query.query_result import Match, QueryResult, Serv
 from groundwire_server.domain.search.candidates import Positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
-from groundwire_server.engine.query_context import QueryContext, Surroundings
+from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.response_room import node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked
 from groundwire_server.rpc.conversions.query_result import encode_query
@@ -58,15 +58,15 @@ class Fixed:
         )
 
 
-def surrounded(nodes: Sequence[Node], request: QueryRequest = REQUEST) -> Surroundings:
+def filled(nodes: Sequence[Node], request: QueryRequest = REQUEST) -> QueryContent:
     found = candidates_of({Retriever.TRIGRAM: [Place(1.0, rank) for rank, _ in enumerate(nodes, start=1)]})
     scores = np.ones(len(nodes))
     ranked = Ranked(found, np.arange(len(nodes)), scores, scores)
-    return QueryContext(cast(Snapshot, Fixed(nodes)), request).surround(ranked)
+    return QueryContext(cast(Snapshot, Fixed(nodes)), request).fill(ranked)
 
 
-def size_of(surroundings: Surroundings) -> int:
-    result = QueryResult(surroundings.matches, surroundings.service_context, META, "v1")
+def size_of(content: QueryContent) -> int:
+    result = QueryResult(content.matches, content.service_context, META, "v1")
     return encode_query(result).ByteSize()
 
 
@@ -95,43 +95,43 @@ def test_a_nodes_size_is_never_underestimated(strings: list[str], metadata: dict
 
 
 def test_everything_is_there_when_it_fits() -> None:
-    surroundings = surrounded(many(50, "x" * 1_000, ""))
-    assert not surroundings.truncated
-    assert [match.rank for match in surroundings.matches] == list(range(1, 51))
-    assert all(isinstance(match.text, str) and isinstance(match.parents[0].text, str) for match in surroundings.matches)
+    content = filled(many(50, "x" * 1_000, ""))
+    assert not content.truncated
+    assert [match.rank for match in content.matches] == list(range(1, 51))
+    assert all(isinstance(match.text, str) and isinstance(match.parents[0].text, str) for match in content.matches)
 
 
 def test_texts_are_left_out_before_matches() -> None:
-    surroundings = surrounded(many(100, "ü" * 40_000, ""))
-    assert size_of(surroundings) < RESPONSE_BYTES
-    assert len(surroundings.matches) == 100
-    with_text = [isinstance(match.text, str) for match in surroundings.matches]
+    content = filled(many(100, "ü" * 40_000, ""))
+    assert size_of(content) < RESPONSE_BYTES
+    assert len(content.matches) == 100
+    with_text = [isinstance(match.text, str) for match in content.matches]
     assert with_text == sorted(with_text, reverse=True)
     assert 45 <= sum(with_text) < 100
 
 
 def test_a_budget_holds_whole_texts_in_order_and_passes_over_what_does_not_fit() -> None:
     nodes = [replace(node, token_count=tokens) for node, tokens in zip(many(4, "x", ""), (60, 50, 39, 2), strict=True)]
-    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100))
+    content = filled(nodes, replace(REQUEST, budget_tokens=100))
     over = SkipReason.OVER_BUDGET
-    assert [match.text for match in surroundings.matches] == ["x", over, "x", over]
-    assert surroundings.used_tokens == 99
-    assert not surroundings.truncated
+    assert [match.text for match in content.matches] == ["x", over, "x", over]
+    assert content.used_tokens == 99
+    assert not content.truncated
 
 
 def test_a_text_counts_once_however_often_it_is_there() -> None:
     nodes = [replace(node, token_count=50) for node in many(2, "x", "")]
-    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100))
-    assert [(match.text, match.parents[0].text) for match in surroundings.matches] == [("x", "x")] * 2
-    assert surroundings.used_tokens == 100
+    content = filled(nodes, replace(REQUEST, budget_tokens=100))
+    assert [(match.text, match.parents[0].text) for match in content.matches] == [("x", "x")] * 2
+    assert content.used_tokens == 100
 
 
 def test_a_text_without_room_is_told_apart_from_one_over_the_budget() -> None:
     nodes = [replace(node, token_count=1) for node in many(100, "ü" * 40_000, "")]
-    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=200, include_parents=False))
-    texts = [match.text for match in surroundings.matches]
+    content = filled(nodes, replace(REQUEST, budget_tokens=200, include_parents=False))
+    texts = [match.text for match in content.matches]
     assert texts.count(SkipReason.RESPONSE_LIMIT) > 0
-    assert surroundings.used_tokens == sum(isinstance(text, str) for text in texts)
+    assert content.used_tokens == sum(isinstance(text, str) for text in texts)
 
 
 def test_a_text_without_room_keeps_its_part_of_the_budget() -> None:
@@ -140,26 +140,26 @@ def test_a_text_without_room_keeps_its_part_of_the_budget() -> None:
         replace(node, text="x" * size, token_count=tokens)
         for node, (size, tokens) in zip(many(4, "", ""), sizes, strict=True)
     ]
-    surroundings = surrounded(nodes, replace(REQUEST, budget_tokens=100, include_parents=False))
-    assert [match.text for match in surroundings.matches][1:] == [
+    content = filled(nodes, replace(REQUEST, budget_tokens=100, include_parents=False))
+    assert [match.text for match in content.matches][1:] == [
         SkipReason.RESPONSE_LIMIT,
         SkipReason.OVER_BUDGET,
         "x",
     ]
-    assert surroundings.used_tokens == 70
+    assert content.used_tokens == 70
 
 
 def test_matches_are_left_out_when_their_facts_do_not_fit() -> None:
-    surroundings = surrounded(many(100, "text", "m" * 60_000))
-    assert surroundings.truncated
-    assert size_of(surroundings) < RESPONSE_BYTES
-    assert 60 <= len(surroundings.matches) < 100
-    assert [match.rank for match in surroundings.matches] == list(range(1, len(surroundings.matches) + 1))
+    content = filled(many(100, "text", "m" * 60_000))
+    assert content.truncated
+    assert size_of(content) < RESPONSE_BYTES
+    assert 60 <= len(content.matches) < 100
+    assert [match.rank for match in content.matches] == list(range(1, len(content.matches) + 1))
 
 
 def test_services_that_do_not_fit_are_left_out() -> None:
     nodes = [replace(node, service_name=f"s{node.id}" + "s" * 900) for node in many(2_000, "text", "")]
-    surroundings = surrounded(nodes)
-    assert surroundings.truncated
-    assert size_of(surroundings) < RESPONSE_BYTES
-    assert 0 < len(surroundings.service_context) < 2_000
+    content = filled(nodes)
+    assert content.truncated
+    assert size_of(content) < RESPONSE_BYTES
+    assert 0 < len(content.service_context) < 2_000

@@ -106,7 +106,7 @@ class IndexPool:
         if not directory.is_dir():
             self._forget(pinned)
             return None
-        if not self._is_open(pinned) and not self._policies.admit(directory, access):
+        if not self._is_open(pinned) and not self._policies.any_visible(directory, access):
             return None
         try:
             version = self._load(pinned, directory)
@@ -125,7 +125,7 @@ class IndexPool:
 
     def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
         """Whether the policies that lie there alone tell that the caller may see a node."""
-        return not access.bounds.bind and self._policies.admit(directory, access)
+        return not access.bounds.bind and self._policies.any_visible(directory, access)
 
     def _load(self, pinned: Scope, directory: Path) -> _Open:
         with self._lock:

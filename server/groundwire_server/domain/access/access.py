@@ -9,10 +9,10 @@ from groundwire_server.domain.access.names import Names
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a caller is held to; None binds to nothing, and no names leave nothing.
+    """What a caller is limited to; None sets no limit, and no names leave nothing.
 
     A node is within a bound when its value is among the names. One without a value never is: nothing says that it
-    belongs to what the caller is held to.
+    belongs to what the caller is limited to.
     """
 
     collections: Names | None = None
@@ -26,7 +26,7 @@ class Bounds:
         return self != type(self)()
 
     def narrowed(self, requested: Self) -> Self:
-        """What both hold the caller to; the names of `requested` are listed, none of them open."""
+        """What both limit the caller to; the names of `requested` are listed, none of them open."""
         return type(self)(
             collections=_narrowed(self.collections, requested.collections),
             cases=_narrowed(self.cases, requested.cases),
@@ -36,7 +36,7 @@ class Bounds:
 
 
 UNBOUND = Bounds()
-"""What holds a caller to nothing."""
+"""What sets a caller no limit."""
 
 
 def _narrowed(granted: Names | None, requested: Names | None) -> Names | None:
@@ -47,7 +47,7 @@ def _narrowed(granted: Names | None, requested: Names | None) -> Names | None:
 
 @dataclass(frozen=True, slots=True)
 class AccessContext:
-    """What a caller holds, and what it is held to. The default holds nothing and so sees public nodes only."""
+    """What a caller holds, and what it is limited to. The default holds nothing and so sees public nodes only."""
 
     tenant_id: str = ""
     acl_tags_any: frozenset[str] = field(default_factory=frozenset)
@@ -58,8 +58,8 @@ class AccessContext:
 
 def may_see(node: NodeAccess, caller: AccessContext) -> bool:
     """True when all four demands are met: tenant, ACL tags, classification, clearance. Bounds are not judged here."""
-    tenant_admits = not node.tenant_id or node.tenant_id == caller.tenant_id
-    tags_admit = not node.acl_tags or not caller.acl_tags_any.isdisjoint(node.acl_tags)
-    labels_admit = caller.classification_labels_all.issuperset(node.classification_labels)
-    level_admits = node.clearance_level <= caller.clearance_level
-    return tenant_admits and tags_admit and labels_admit and level_admits
+    tenant_met = not node.tenant_id or node.tenant_id == caller.tenant_id
+    tags_met = not node.acl_tags or not caller.acl_tags_any.isdisjoint(node.acl_tags)
+    labels_met = caller.classification_labels_all.issuperset(node.classification_labels)
+    level_met = node.clearance_level <= caller.clearance_level
+    return tenant_met and tags_met and labels_met and level_met

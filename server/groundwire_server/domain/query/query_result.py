@@ -5,7 +5,7 @@ from datetime import datetime
 
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
@@ -108,7 +108,7 @@ class RetrieveMeta:
     query_class: QueryClass
     fusion: FusionMode
     weights: tuple[tuple[Retriever, float], ...]
-    parameters: ActingParameters
+    parameters: AppliedParameters
     ranking: RankingParameters
     matches_returned: int
     list_lengths: tuple[tuple[Retriever, int], ...]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from groundwire_server.domain.texts.prioritization import Candidate
+from groundwire_server.domain.texts.prioritization import RequestedText
 from groundwire_server.domain.texts.texts import SkippedNode, SkipReason, TextSize
 
 SKIPPED_OVERHEAD_BYTES = 16
@@ -25,42 +25,42 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The candidates whose texts fit, in order, the others with their reason, and what the texts use."""
+    """The requested whose texts fit, in order, the others with their reason, and what the texts use."""
 
-    chosen: tuple[Candidate, ...]
+    chosen: tuple[RequestedText, ...]
     skipped: tuple[SkippedNode, ...]
     used_tokens: int
     used_chars: int
 
 
-def pack(candidates: Sequence[Candidate], sizes: Mapping[str, TextSize], budget: Budget) -> Packing:
-    """Takes candidates in order as long as each fits what is left; one that does not fit is skipped, never cut.
+def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budget: Budget) -> Packing:
+    """Takes requested in order as long as each fits what is left; one that does not fit is skipped, never cut.
 
     One that fits the budget but not the response has its part of the budget kept for another call: so this call and one
     for what it left out, with the rest of the budget, take what a larger response would have held. `sizes` holds the
-    available candidates. Every candidate's id counts towards `response_bytes`, chosen or skipped, so that the encoded
+    available requested. Every one's id counts towards `response_bytes`, chosen or skipped, so that the encoded
     answer stays within it.
     """
-    chosen: list[Candidate] = []
+    chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    spent = TextSize(0, 0, sum(map(_skipped_bytes, candidates)))
-    for candidate in candidates:
-        size = sizes.get(candidate.id)
+    spent = TextSize(0, 0, sum(map(_skipped_bytes, requested)))
+    for one in requested:
+        size = sizes.get(one.id)
         if size is None:
-            skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
+            skipped.append(SkippedNode(one.id, SkipReason.UNAVAILABLE))
             continue
         tokens, chars = spent.tokens + size.tokens, spent.chars + size.chars
         if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
-            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+            skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
-        response = spent.bytes + _text_bytes(size, candidate.parent_id)
+        response = spent.bytes + _text_bytes(size, one.parent_id)
         if response > budget.response_bytes:
-            skipped.append(SkippedNode(candidate.id, SkipReason.RESPONSE_LIMIT))
+            skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
             response = spent.bytes
         else:
-            chosen.append(candidate)
+            chosen.append(one)
         spent = TextSize(tokens, chars, response)
-    used = [sizes[candidate.id] for candidate in chosen]
+    used = [sizes[one.id] for one in chosen]
     return Packing(tuple(chosen), tuple(skipped), sum(size.tokens for size in used), sum(size.chars for size in used))
 
 
@@ -72,5 +72,5 @@ def _text_bytes(size: TextSize, parent_id: str) -> int:
     return size.bytes + len(parent_id.encode()) + TEXT_OVERHEAD_BYTES
 
 
-def _skipped_bytes(candidate: Candidate) -> int:
-    return len(candidate.id.encode()) + SKIPPED_OVERHEAD_BYTES
+def _skipped_bytes(one: RequestedText) -> int:
+    return len(one.id.encode()) + SKIPPED_OVERHEAD_BYTES

@@ -8,7 +8,7 @@ from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RequestedText:
     """A node that asks for a share of the budget; depth 0 and parent "" for a seed."""
 
     id: str
@@ -17,39 +17,41 @@ class Candidate:
     parent_id: str
 
 
-def prioritize(seed_ids: Sequence[str], nodes: Sequence[GraphNode], mode: PrioritizationMode) -> tuple[Candidate, ...]:
+def prioritize(
+    seed_ids: Sequence[str], nodes: Sequence[GraphNode], mode: PrioritizationMode
+) -> tuple[RequestedText, ...]:
     """Orders the distinct seeds and graph nodes for packing. A node that is a seed as well counts as the seed.
 
     The order depends on the request alone, never on what the index holds, so that a hidden node changes nothing.
     """
-    seeds = [Candidate(seed_id, is_seed=True, depth=0, parent_id="") for seed_id in dict.fromkeys(seed_ids)]
+    seeds = [RequestedText(seed_id, is_seed=True, depth=0, parent_id="") for seed_id in dict.fromkeys(seed_ids)]
     seed_set = {seed.id for seed in seeds}
     by_id = {
-        node.id: Candidate(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+        node.id: RequestedText(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
         for node in nodes
         if node.id not in seed_set
     }
-    graph = sorted(by_id.values(), key=lambda candidate: (candidate.depth, candidate.id))
+    graph = sorted(by_id.values(), key=lambda one: (one.depth, one.id))
     if mode is PrioritizationMode.SEED_FIRST:
         return (*seeds, *graph)
     if mode is PrioritizationMode.GRAPH_FIRST:
         return _group_by_seed(seeds, graph, by_id)
     pairs = zip_longest(seeds, graph)
-    return tuple(candidate for candidate in chain.from_iterable(pairs) if candidate is not None)
+    return tuple(one for one in chain.from_iterable(pairs) if one is not None)
 
 
 def _group_by_seed(
-    seeds: Sequence[Candidate], graph: Sequence[Candidate], by_id: Mapping[str, Candidate]
-) -> tuple[Candidate, ...]:
+    seeds: Sequence[RequestedText], graph: Sequence[RequestedText], by_id: Mapping[str, RequestedText]
+) -> tuple[RequestedText, ...]:
     roots = _roots({seed.id for seed in seeds}, by_id)
-    groups: dict[str | None, list[Candidate]] = {seed.id: [seed] for seed in seeds}
+    groups: dict[str | None, list[RequestedText]] = {seed.id: [seed] for seed in seeds}
     groups[None] = []
-    for candidate in graph:
-        groups[roots[candidate.id]].append(candidate)
+    for one in graph:
+        groups[roots[one.id]].append(one)
     return tuple(chain.from_iterable(groups.values()))
 
 
-def _roots(seed_ids: set[str], by_id: Mapping[str, Candidate]) -> dict[str, str | None]:
+def _roots(seed_ids: set[str], by_id: Mapping[str, RequestedText]) -> dict[str, str | None]:
     """The seed that each node's parent chain ends at; None for a chain that ends elsewhere or in a circle."""
     roots: dict[str, str | None] = {}
     for start in by_id:

@@ -16,7 +16,7 @@ from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, conten
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.graph.paths import size_of_node, size_of_path
-from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import never_stop
@@ -386,15 +386,15 @@ def test_of_a_hub_no_more_is_read_than_the_limit_admits(
     spokes = [Edge(hub, node.id, "Calls") for node in nodes[:-3]]
     edges = [*spokes, Edge(before, hub, "Calls"), Edge(nodes[7].id, target, "Calls")]
     judged: list[int] = []
-    holds = Sight.holds
+    holds = RowSelection.holds
 
-    def counted(self: Sight, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def counted(self: RowSelection, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
         judged.append(len(rows))
         return holds(self, rows)
 
     with open_backend(nodes, edges, lexical=False) as backend:
         graph = backend.open(SCOPE, PUBLIC)
-        monkeypatch.setattr(Sight, "holds", counted)
+        monkeypatch.setattr(RowSelection, "holds", counted)
         search = PathSearch((before,), (target,), 6, 10, 50, None, Direction.OUTGOING, AMPLE)
         found = graph.find_paths(search, never_stop)
     assert [path.node_ids for path in found.paths] == [(before, hub, nodes[7].id, target)]

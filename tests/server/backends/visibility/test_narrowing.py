@@ -21,7 +21,7 @@ ALL_SEEING = AccessContext("t", frozenset("ab"), frozenset("xy"), 2)
 
 def found(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list[bool]:
     with serving(Corpus(nodes), open_backend) as backend:
-        kept: list[bool] = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).sight.mask.tolist()
+        kept: list[bool] = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).selection.mask.tolist()
         return kept
 
 
@@ -33,7 +33,7 @@ def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode
         for _ in range(5):
             filter_ = data.draw(filters(most_fields=4))
             expected = [passes(node, filter_) for node in corpus.nodes]
-            assert backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).sight.mask.tolist() == expected
+            assert backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL, filter_).selection.mask.tolist() == expected
             reached = np.asarray(data.draw(st.permutations(range(len(corpus.nodes))))[:5], dtype=np.int32)
             assert RowFilter(view.index, filter_).passing(reached).tolist() == [expected[row] for row in reached]
 
@@ -84,7 +84,7 @@ def test_a_tenant_filter_can_only_narrow(make_node: MakeNode, open_backend: Open
 
         def seen(tenant_id: str, *tenant_ids: str) -> list[bool]:
             access, filter_ = AccessContext(tenant_id=tenant_id), Filter(tenant_ids=tenant_ids)
-            mask: list[bool] = backend.open(SCOPE, access, filter_=filter_).sight.mask.tolist()
+            mask: list[bool] = backend.open(SCOPE, access, filter_=filter_).selection.mask.tolist()
             return mask
 
         assert seen("u", "t") == [False] * 3

@@ -17,7 +17,7 @@ from groundwire_server.domain.texts.packing import (
     Packing,
     pack,
 )
-from groundwire_server.domain.texts.prioritization import Candidate
+from groundwire_server.domain.texts.prioritization import RequestedText
 from groundwire_server.domain.texts.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
 
@@ -27,40 +27,44 @@ sizes = st.dictionaries(
     st.sampled_from([f"n{number}" for number in range(8)]),
     st.builds(TextSize, tokens=st.integers(0, 20), chars=st.integers(0, 40), bytes=st.integers(0, 300)),
 )
-candidates = st.lists(st.sampled_from([f"n{number}" for number in range(10)]), unique=True, max_size=10).map(
-    lambda ids: [Candidate(id_, is_seed=False, depth=1, parent_id="parent") for id_ in ids]
+requested = st.lists(st.sampled_from([f"n{number}" for number in range(10)]), unique=True, max_size=10).map(
+    lambda ids: [RequestedText(id_, is_seed=False, depth=1, parent_id="parent") for id_ in ids]
 )
 
 
 def oracle(
-    wanted: list[Candidate], available: dict[str, TextSize], tokens: int | None, chars: int | None, room: int = AMPLE
+    wanted: list[RequestedText],
+    available: dict[str, TextSize],
+    tokens: int | None,
+    chars: int | None,
+    room: int = AMPLE,
 ) -> Packing:
     """The document's scan: in order, take what fits what remains of the budget, skip the rest, go on to the end.
 
     Of what was taken, that is returned which fits what the response still has room for.
     """
     taken_ids: list[str] = []
-    chosen: list[Candidate] = []
+    chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    room -= sum(len(candidate.id) + SKIPPED_OVERHEAD_BYTES for candidate in wanted)
-    for candidate in wanted:
-        if candidate.id not in available:
-            skipped.append(SkippedNode(candidate.id, SkipReason.UNAVAILABLE))
+    room -= sum(len(one.id) + SKIPPED_OVERHEAD_BYTES for one in wanted)
+    for one in wanted:
+        if one.id not in available:
+            skipped.append(SkippedNode(one.id, SkipReason.UNAVAILABLE))
             continue
         taken = [available[id_] for id_ in taken_ids]
-        size = available[candidate.id]
+        size = available[one.id]
         if (tokens is not None and size.tokens > tokens - sum(other.tokens for other in taken)) or (
             chars is not None and size.chars > chars - sum(other.chars for other in taken)
         ):
-            skipped.append(SkippedNode(candidate.id, SkipReason.OVER_BUDGET))
+            skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
-        taken_ids.append(candidate.id)
-        entry = size.bytes + len(candidate.parent_id) + TEXT_OVERHEAD_BYTES
+        taken_ids.append(one.id)
+        entry = size.bytes + len(one.parent_id) + TEXT_OVERHEAD_BYTES
         if entry <= room:
-            chosen.append(candidate)
+            chosen.append(one)
             room -= entry
         else:
-            skipped.append(SkippedNode(candidate.id, SkipReason.RESPONSE_LIMIT))
+            skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
     kept_sizes = [available[kept.id] for kept in chosen]
     return Packing(
         tuple(chosen),
@@ -72,14 +76,14 @@ def oracle(
 
 @settings(max_examples=300)
 @given(
-    wanted=candidates,
+    wanted=requested,
     available=sizes,
     limit=st.integers(1, 80),
     by_tokens=st.booleans(),
     room=st.just(AMPLE) | st.integers(0, 3_000),
 )
 def test_packing_equals_the_documents_scan(
-    wanted: list[Candidate], available: dict[str, TextSize], limit: int, by_tokens: bool, room: int
+    wanted: list[RequestedText], available: dict[str, TextSize], limit: int, by_tokens: bool, room: int
 ) -> None:
     tokens, chars = (limit, None) if by_tokens else (None, limit)
     packing = pack(wanted, available, Budget(tokens, chars, room))
@@ -89,9 +93,9 @@ def test_packing_equals_the_documents_scan(
 
 
 @settings(max_examples=300)
-@given(wanted=candidates, available=sizes, limit=st.integers(1, 80), room=st.integers(700, 3_000))
+@given(wanted=requested, available=sizes, limit=st.integers(1, 80), room=st.integers(700, 3_000))
 def test_calls_for_what_did_not_fit_the_response_bring_what_a_larger_one_would_have_held(
-    wanted: list[Candidate], available: dict[str, TextSize], limit: int, room: int
+    wanted: list[RequestedText], available: dict[str, TextSize], limit: int, room: int
 ) -> None:
     whole = pack(wanted, available, Budget(limit, None, AMPLE))
     brought: set[str] = set()
@@ -99,19 +103,19 @@ def test_calls_for_what_did_not_fit_the_response_bring_what_a_larger_one_would_h
     while pending:
         packing = pack(pending, available, Budget(left, None, room))
         assert packing.chosen or packing.skipped
-        brought |= {candidate.id for candidate in packing.chosen}
+        brought |= {one.id for one in packing.chosen}
         left -= packing.used_tokens
         postponed = {node.id for node in packing.skipped if node.reason is SkipReason.RESPONSE_LIMIT}
-        pending = [candidate for candidate in pending if candidate.id in postponed]
-    assert brought == {candidate.id for candidate in whole.chosen}
+        pending = [one for one in pending if one.id in postponed]
+    assert brought == {one.id for one in whole.chosen}
 
 
 def sized(tokens: int) -> TextSize:
     return TextSize(tokens, chars=tokens, bytes=tokens)
 
 
-def seed(id_: str) -> Candidate:
-    return Candidate(id_, is_seed=True, depth=0, parent_id="")
+def seed(id_: str) -> RequestedText:
+    return RequestedText(id_, is_seed=True, depth=0, parent_id="")
 
 
 @pytest.mark.parametrize("unit", ["tokens", "chars"])
@@ -159,17 +163,17 @@ texts = st.lists(
 def test_the_encoded_response_stays_within_the_byte_limit(
     texts: list[tuple[str, str, str, str, int, int, bool, bool]], room: int
 ) -> None:
-    wanted: list[Candidate] = []
+    wanted: list[RequestedText] = []
     stored: dict[str, StoredText] = {}
     available: dict[str, TextSize] = {}
     for position, (text, path, symbol, parent, number, depth, is_available, is_seed) in enumerate(texts):
         id_ = f"{'ü' * position}{position}"
-        wanted.append(Candidate(id_, is_seed, depth, parent))
+        wanted.append(RequestedText(id_, is_seed, depth, parent))
         if is_available:
             stored[id_] = StoredText(text, number, Location(path, number, number, "f" * 64), symbol)
             available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}".encode()))
     # Validation keeps the ids of a request far below the limit; what remains is room for texts.
-    limit = sum(len(candidate.id.encode()) + 16 for candidate in wanted) + room
+    limit = sum(len(one.id.encode()) + 16 for one in wanted) + room
     packing = pack(wanted, available, Budget(1 << 31, None, limit))
     fetched = tuple(
         FetchedText(kept.id, kept.is_seed, kept.depth, kept.parent_id, stored[kept.id]) for kept in packing.chosen
@@ -190,11 +194,11 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
 
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
-    candidate = Candidate("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
+    one = RequestedText("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
     for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
-        available = {candidate.id: TextSize(size, size, size)}
+        available = {one.id: TextSize(size, size, size)}
         budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - HEADROOM_BYTES)
-        assert bool(pack([candidate], available, budget).chosen) is fits
+        assert bool(pack([one], available, budget).chosen) is fits
 
 
 def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.domain.texts.prioritization import Candidate, prioritize
+from groundwire_server.domain.texts.prioritization import RequestedText, prioritize
 from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode
 
 IDS = [f"n{number}" for number in range(10)]
@@ -78,15 +78,15 @@ ORACLES = {
 @settings(max_examples=250)
 @given(seed_ids=seeds, nodes=graph_nodes())
 def test_the_order_equals_the_seeds_text(mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]) -> None:
-    candidates = prioritize(seed_ids, nodes, mode)
-    assert [candidate.id for candidate in candidates] == ORACLES[mode](seed_ids, nodes)
+    requested = prioritize(seed_ids, nodes, mode)
+    assert [one.id for one in requested] == ORACLES[mode](seed_ids, nodes)
     stated = {node.id: node for node in nodes}
-    for candidate in candidates:
-        if candidate.id in seed_ids:
-            assert candidate == Candidate(candidate.id, is_seed=True, depth=0, parent_id="")
+    for one in requested:
+        if one.id in seed_ids:
+            assert one == RequestedText(one.id, is_seed=True, depth=0, parent_id="")
         else:
-            node = stated[candidate.id]
-            assert candidate == Candidate(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+            node = stated[one.id]
+            assert one == RequestedText(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
 
 
 @pytest.mark.parametrize("mode", PrioritizationMode)
@@ -108,12 +108,12 @@ def test_graph_first_follows_parent_chains_and_puts_strays_last() -> None:
         GraphNode("circle2", 1, "circle1"),
         GraphNode("self", 1, "self"),
     ]
-    order = [candidate.id for candidate in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
+    order = [one.id for one in prioritize(["s1", "s2"], nodes, PrioritizationMode.GRAPH_FIRST)]
     assert order == ["s1", "other", "s2", "near", "deep", "circle1", "circle2", "lost", "self"]
 
 
 def test_a_chain_of_ten_thousand_nodes_is_followed() -> None:
     nodes = [GraphNode(f"n{depth}", depth, f"n{depth - 1}" if depth > 1 else "seed") for depth in range(1, 10_000)]
-    candidates = prioritize(["stray", "seed"], nodes, PrioritizationMode.GRAPH_FIRST)
-    assert [candidate.id for candidate in candidates[:3]] == ["stray", "seed", "n1"]
-    assert candidates[-1].id == "n9999"
+    requested = prioritize(["stray", "seed"], nodes, PrioritizationMode.GRAPH_FIRST)
+    assert [one.id for one in requested[:3]] == ["stray", "seed", "n1"]
+    assert requested[-1].id == "n9999"

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.acting_parameters import ActingParameters
+from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import (
     Match,
@@ -251,7 +251,7 @@ def test_the_meta_tells_the_parameters_in_effect() -> None:
 
 
 def test_a_parameter_without_effect_is_absent() -> None:
-    meta = replace(META, parameters=ActingParameters(top_k=5), ranking=RankingParameters())
+    meta = replace(META, parameters=AppliedParameters(top_k=5), ranking=RankingParameters())
     message = encoded(replace(RESULT, meta=meta)).meta
     told = {field.name for field, _ in message.ListFields()}
     assert message.top_k_effective == 5

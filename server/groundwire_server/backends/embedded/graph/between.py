@@ -1,4 +1,4 @@
-"""What lies between two sets of rows: reached level by level from both, as far as a limit of nodes admits.
+"""What lies between two sets of rows: reached level by level from both, as far as a limit of nodes allows.
 
 A level counts whole or not at all. So what was reached depends on which rows there are, never on the order in which
 they are read, and every path of as many hops as the levels span lies within it.

@@ -8,7 +8,7 @@ from groundwire_index.nodes.node import Edge
 from groundwire_index.nodes.node_table import NodeTable
 from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.traversal import ReachedRow, Walker
-from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
@@ -18,19 +18,19 @@ EDGE_OVERHEAD_BYTES = 32
 """Upper bounds on what a node or an edge adds to a response besides its strings: tags, lengths, numbers, a hash."""
 
 
-def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-    """The neighbourhood of the seeds in sight within the walk's limits."""
-    seeds = list(dict.fromkeys(sight.rows_of(walk.seed_ids).values()))
-    version = sight.index.manifest.version
+def expand(selection: RowSelection, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+    """The neighbourhood of the selected seeds within the walk's limits."""
+    seeds = list(dict.fromkeys(selection.rows_of(walk.seed_ids).values()))
+    version = selection.index.manifest.version
     if not seeds:
         return Expansion((), (), (), ExpandReason.NO_SEEDS, version)
-    walker = _walker(sight, walk, checkpoint)
+    walker = _walker(selection, walk, checkpoint)
     reached = walker.walk(seeds)
-    nodes, room = _nodes_within(walk.max_bytes, _named_nodes(sight, reached))
+    nodes, room = _nodes_within(walk.max_bytes, _named_nodes(selection, reached))
     walker.keep(len(nodes))
     checkpoint()
     names = dict(zip((row.row for row in reached), (node.id for node in nodes), strict=False))
-    edges, complete = _edges_within(room, _named_edges(sight, walker.edges(), names))
+    edges, complete = _edges_within(room, _named_edges(selection, walker.edges(), names))
     return Expansion(
         seed_ids=tuple(node.id for node in nodes if node.depth == 0),
         nodes=nodes,
@@ -40,18 +40,21 @@ def expand(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Expansion:
     )
 
 
-def neighbours_along(sight: Sight, edge_types: frozenset[str] | None, least: float) -> tuple[Neighbours, Neighbours]:
-    """The outgoing and the incoming neighbours in sight by edges of some types that are sure enough; None is all."""
-    names = sight.index.manifest.edge_types
-    admitted = np.asarray([edge_types is None or name.casefold() in edge_types for name in names], dtype=np.bool_)
+def neighbours_along(
+    selection: RowSelection, edge_types: frozenset[str] | None, least: float
+) -> tuple[Neighbours, Neighbours]:
+    """The outgoing and the incoming selected neighbours by edges of some types that are sure enough; None is all."""
+    names = selection.index.manifest.edge_types
+    followed_types = np.asarray([edge_types is None or name.casefold() in edge_types for name in names], dtype=np.bool_)
     outgoing, incoming = (
-        Neighbours(side, admitted, sight.holds, least) for side in (sight.graph.outgoing, sight.graph.incoming)
+        Neighbours(side, followed_types, selection.holds, least)
+        for side in (selection.graph.outgoing, selection.graph.incoming)
     )
     return outgoing, incoming
 
 
-def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
-    outgoing, incoming = neighbours_along(sight, walk.edge_types, walk.min_confidence)
+def _walker(selection: RowSelection, walk: Walk, checkpoint: Checkpoint) -> Walker:
+    outgoing, incoming = neighbours_along(selection, walk.edge_types, walk.min_confidence)
     return Walker(
         outgoing=None if walk.direction is Direction.INCOMING else outgoing,
         incoming=None if walk.direction is Direction.OUTGOING else incoming,
@@ -61,10 +64,10 @@ def _walker(sight: Sight, walk: Walk, checkpoint: Checkpoint) -> Walker:
     )
 
 
-def _named_nodes(sight: Sight, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
+def _named_nodes(selection: RowSelection, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
     rows = [row.row for row in reached]
-    names = dict(zip(rows, sight.ids_of(rows), strict=True))
-    return [_named_node(sight.index.nodes, row, names) for row in reached]
+    names = dict(zip(rows, selection.ids_of(rows), strict=True))
+    return [_named_node(selection.index.nodes, row, names) for row in reached]
 
 
 def _named_node(nodes: NodeTable, reached: ReachedRow, names: Mapping[int, str]) -> ExpandedNode:
@@ -78,8 +81,8 @@ def _named_node(nodes: NodeTable, reached: ReachedRow, names: Mapping[int, str])
     )
 
 
-def _named_edges(sight: Sight, positions: Sequence[int], names: Mapping[int, str]) -> Iterator[Edge]:
-    edges, edge_types = sight.index.edges, sight.index.manifest.edge_types
+def _named_edges(selection: RowSelection, positions: Sequence[int], names: Mapping[int, str]) -> Iterator[Edge]:
+    edges, edge_types = selection.index.edges, selection.index.manifest.edge_types
     stored = (edges.from_rows, edges.to_rows, edges.types, edges.confidences, edges.lines)
     columns = (column.take(positions).tolist() for column in stored)
     for from_row, to_row, edge_type, confidence, line in zip(*columns, strict=True):

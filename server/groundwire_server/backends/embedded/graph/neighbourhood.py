@@ -1,4 +1,4 @@
-"""The confident edges among the candidates of a query, and how many neighbours each has in sight of the caller."""
+"""The confident edges among the candidates of a query, and how many neighbours each has that the caller sees."""
 
 import numpy as np
 from numpy.typing import NDArray

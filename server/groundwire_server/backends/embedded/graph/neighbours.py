@@ -1,4 +1,4 @@
-"""A row's neighbours as a walk may use them: by edges that it follows, in its sight, by (edge type, other end)."""
+"""The neighbours of a row by the edges that a walk follows, among selected rows, by (edge type, other end)."""
 
 from collections.abc import Callable, Iterator, Set
 from functools import partial
@@ -24,18 +24,18 @@ class FollowedEdges(NamedTuple):
 
 
 class Neighbours:
-    """The edges of one direction, reduced to those that a walk follows and to rows in its sight."""
+    """The edges of one direction, reduced to those that a walk follows and to selected rows."""
 
     def __init__(
         self,
         side: Side,
-        admitted: NDArray[np.bool_],
+        followed_types: NDArray[np.bool_],
         holds: Callable[[Rows], NDArray[np.bool_]],
         least: float,
     ) -> None:
-        """`admitted` is a mask [edge types], `holds` says of rows [m] which are in sight, `least` is a confidence."""
+        """`followed_types` is a mask [edge types]; `holds` says which rows [m] are selected; `least` is a confidence."""
         self._side = side
-        self._admitted = admitted
+        self._followed_types = followed_types
         self._holds = holds
         # As confidences are stored: the 0.7 of an edge is 0.7 in single precision, which lies below the double.
         self._least = np.float32(least)
@@ -78,7 +78,7 @@ class Neighbours:
         """Those of some edges [m] that may be walked."""
         edges = self._side.edges
         types = edges.types.take(positions)
-        followed = self._admitted.take(types)
+        followed = self._followed_types.take(types)
         if self._least > 0:
             followed &= edges.confidences.take(positions) >= self._least
         kept = np.flatnonzero(followed)

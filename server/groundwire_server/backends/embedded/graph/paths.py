@@ -12,7 +12,7 @@ from groundwire_server.backends.embedded.graph.graph import Rows
 from groundwire_server.backends.embedded.graph.links import Links, links_between
 from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.shortest_paths import PathGraph, Route, confidence_of
-from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Direction
@@ -25,23 +25,25 @@ _PATH_NODE_OVERHEAD_BYTES = 112
 """Upper bounds on what a path, an id on it or a node adds to a response besides its strings, a node's hash included."""
 
 
-def find_paths(sight: Sight, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-    """The shortest paths in sight between the ends within the search's limits."""
-    starts, ends = _rows(sight, search.from_ids), _rows(sight, search.to_ids)
+def find_paths(selection: RowSelection, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+    """The shortest paths between the selected ends within the search's limits."""
+    starts, ends = _rows(selection, search.from_ids), _rows(selection, search.to_ids)
     if not len(starts) or not len(ends):
-        version = sight.index.manifest.version
+        version = selection.index.manifest.version
         return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, version)
-    return _Finder(sight, search, starts, ends, checkpoint).run()
+    return _Finder(selection, search, starts, ends, checkpoint).run()
 
 
 class _Finder:
     """One search: looks for paths of a hop more until there are enough, or no more hops to take, or no room."""
 
-    def __init__(self, sight: Sight, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint) -> None:
-        outgoing, incoming = neighbours_along(sight, search.edge_types, search.min_confidence)
+    def __init__(
+        self, selection: RowSelection, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint
+    ) -> None:
+        outgoing, incoming = neighbours_along(selection, search.edge_types, search.min_confidence)
         onward = _followed(search.direction, outgoing, incoming)
         backward = _followed(search.direction, incoming, outgoing)
-        self._sight = sight
+        self._selection = selection
         self._search = search
         self._checkpoint = checkpoint
         self._outgoing = outgoing if outgoing in onward else None
@@ -65,7 +67,7 @@ class _Finder:
             reached_count=len(self._between.inner),
             searched_hops=self._searched_hops,
             reason=reason if len(paths) == len(self._routes) else PathsReason.RESPONSE_LIMIT,
-            index=self._sight.index.manifest.version,
+            index=self._selection.index.manifest.version,
         )
 
     def _look(self, hops: int) -> PathsReason | None:
@@ -74,7 +76,7 @@ class _Finder:
             if not self._between.widen():
                 return PathsReason.LIMIT_REACHED
         self._checkpoint()
-        links = links_between(self._between, self._sight.index.edges, self._outgoing, self._incoming, hops)
+        links = links_between(self._between, self._selection.index.edges, self._outgoing, self._incoming, hops)
         if len(links.near) > MAX_PATH_LINKS:
             return PathsReason.LIMIT_REACHED
         graph = PathGraph(links, self._between.starts, self._between.ends)
@@ -90,7 +92,7 @@ class _Finder:
         paths: list[DependencyPath] = []
         nodes: dict[int, PathNode] = {}
         for route in self._routes:
-            ids = self._sight.ids_of(route.rows)
+            ids = self._selection.ids_of(route.rows)
             named = {row: self._node(row, id_) for row, id_ in zip(route.rows, ids, strict=True) if row not in nodes}
             path = self._path(route, ids)
             room -= size_of_path(path) + sum(map(size_of_node, named.values()))
@@ -101,7 +103,7 @@ class _Finder:
         return tuple(paths), tuple(nodes.values())
 
     def _node(self, row: int, id_: str) -> PathNode:
-        nodes = self._sight.index.nodes
+        nodes = self._selection.index.nodes
         return PathNode(id=id_, symbol=nodes.symbols[row], location=nodes.location(row), **nodes.origin_flags(row))
 
     def _path(self, route: Route, ids: Sequence[str]) -> DependencyPath:
@@ -110,12 +112,12 @@ class _Finder:
 
     def _edge(self, link: int, near: str, far: str) -> Edge:
         from_id, to_id = (near, far) if self._links.is_onward[link] else (far, near)
-        edge_type = self._sight.index.manifest.edge_types[self._links.types[link]]
+        edge_type = self._selection.index.manifest.edge_types[self._links.types[link]]
         return Edge(from_id, to_id, edge_type, self._links.confidences[link].item(), self._links.lines[link].item())
 
 
-def _rows(sight: Sight, ids: Sequence[str]) -> Rows:
-    return np.unique(np.fromiter(sight.rows_of(ids).values(), dtype=np.int32))
+def _rows(selection: RowSelection, ids: Sequence[str]) -> Rows:
+    return np.unique(np.fromiter(selection.rows_of(ids).values(), dtype=np.int32))
 
 
 def _followed(direction: Direction, onward: Neighbours, against: Neighbours) -> Sequence[Neighbours]:

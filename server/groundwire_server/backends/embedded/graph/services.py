@@ -5,30 +5,30 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire_server.backends.embedded.visibility.sight import Sight
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
 
 
-def service_contexts(sight: Sight, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
+def service_contexts(selection: RowSelection, service_names: Iterable[str]) -> tuple[ServiceContext, ...]:
     """See `Snapshot.service_contexts`. A service without such edges has an empty neighbourhood."""
     names = sorted(set(service_names))
     edges_of: defaultdict[str, list[ServiceEdge]] = defaultdict(list)
-    for edge in _edges_touching(sight, names):
+    for edge in _edges_touching(selection, names):
         edges_of[edge.from_service].append(edge)
         edges_of[edge.to_service].append(edge)
     return tuple(_context(name, edges_of[name]) for name in names)
 
 
-def _edges_touching(sight: Sight, names: Sequence[str]) -> Iterator[ServiceEdge]:
-    """The edges of the sight from or to these services, counted by (from, to, type) and sorted so."""
-    services, edges = sight.index.nodes.categories["service_name"], sight.index.service_edges
+def _edges_touching(selection: RowSelection, names: Sequence[str]) -> Iterator[ServiceEdge]:
+    """The selected edges from or to these services, counted by (from, to, type) and sorted so."""
+    services, edges = selection.index.nodes.categories["service_name"], selection.index.service_edges
     touching = edges.touching([position for position in map(services.values.find, names) if position is not None])
     from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
-    held = np.flatnonzero(sight.holds(from_rows) & sight.holds(to_rows))
+    held = np.flatnonzero(selection.holds(from_rows) & selection.holds(to_rows))
     from_services = services.codes.take(from_rows.take(held))
     to_services = services.codes.take(to_rows.take(held))
     # One number an edge sorts as its three positions do, which sort as the names that stand there.
-    service_count, edge_types = len(services.values), sight.index.manifest.edge_types
+    service_count, edge_types = len(services.values), selection.index.manifest.edge_types
     pairs = from_services.astype(np.int64) * service_count + to_services
     types = edges.types.take(touching.take(held))
     keys, counts = np.unique(pairs * len(edge_types) + types, return_counts=True)

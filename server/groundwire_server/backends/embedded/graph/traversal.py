@@ -1,7 +1,7 @@
 """Breadth-first walk of the dependency graph within limits.
 
 Nodes of one depth stand in the order (seed that reached them, edge type, id); a node reached in several ways counts
-for the first. The node limit acts inside the walk: of a hub little more is read than it admits. Nodes that are hidden
+for the first. The node limit acts inside the walk: of a hub little more is read than it allows. Nodes that are hidden
 or do not pass the filter are never stepped on, so nothing behind them is reached through them.
 """
 

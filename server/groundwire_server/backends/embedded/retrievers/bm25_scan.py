@@ -46,7 +46,7 @@ def possible_best(
     if len(leaders):
         best.demand(scan.completed(leaders))
     for piece in scan.pieces(best):
-        best.admit(*scan.scored(piece, best))
+        best.add(*scan.scored(piece, best))
     # A column tells less of these than there is.
     unclear = lexical.saturated[allowed.take(lexical.saturated)]
     return np.union1d(best.rows, unclear).astype(np.int64) if len(unclear) else best.rows
@@ -68,7 +68,7 @@ class _Best:
         lowest = np.partition(scores, len(scores) - self._count)[len(scores) - self._count]
         self.demanded = max(self.demanded, float(lowest) * self._certain)
 
-    def admit(self, rows: Rows, scores: Singles) -> None:
+    def add(self, rows: Rows, scores: Singles) -> None:
         """Adds rows that were not added before, with their scores, and drops those that are out of the question."""
         self.rows, self._scores = np.concatenate((self.rows, rows)), np.concatenate((self._scores, scores))
         if len(self.rows) > self._count:

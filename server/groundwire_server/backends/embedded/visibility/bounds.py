@@ -1,4 +1,4 @@
-"""The rows within what a caller is held to: each bound decides a row by that row's own value."""
+"""The rows within what a caller is limited to: each bound decides a row by that row's own value."""
 
 from collections.abc import Iterator
 

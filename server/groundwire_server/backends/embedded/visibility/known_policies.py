@@ -27,7 +27,7 @@ class KnownPolicies:
         self._size = 0
         self._lock = Lock()
 
-    def admit(self, directory: Path, access: AccessContext) -> bool:
+    def any_visible(self, directory: Path, access: AccessContext) -> bool:
         """Whether the caller may see a node of the version that lies there: every policy class has one.
 
         False where no policies can be read, of which the log tells unless there are none.

@@ -13,8 +13,8 @@ from groundwire_server.backends.embedded.visibility.visibility import Visibility
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What a walk, a fetch or the surroundings of a match may touch; `filter` None admits every visible row.
+class RowSelection:
+    """What a walk, a fetch or the context of a match may touch; `filter` None keeps every visible row.
 
     Rows are judged as they are reached: a walk reaches hundreds, and a mask would judge all rows of the index.
     """

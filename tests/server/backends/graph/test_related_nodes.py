@@ -1,4 +1,4 @@
-"""Nodes, parents, neighbours and resemblance of one view, each against its definition over the visible nodes."""
+"""Nodes, parents, neighbours and vectors of one view, each against its definition over the visible nodes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,7 +9,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import CONTAINS, Edge, Node, NodeAccess
-from groundwire_server.backends.embedded.backend import EmbeddedBackend, EmbeddedSnapshot
+from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.diversity import cosines

@@ -10,7 +10,7 @@ from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 
 
 @dataclass(frozen=True, slots=True)
-class ActingParameters:
+class AppliedParameters:
     """Each parameter that could change the answer; None for one that could not."""
 
     top_k: int
@@ -25,19 +25,19 @@ class ActingParameters:
     freshness: Freshness | None = None
 
 
-def acting_parameters(
+def applied_parameters(
     parameters: EffectiveParameters,
     fusion: FusionMode,
     retrievers: Sequence[Retriever],
     *,
     diversified: bool,
     freshened: bool,
-) -> ActingParameters:
-    """What acted where `retrievers` were asked, the matches `diversified`, and a dated conversation `freshened`."""
+) -> AppliedParameters:
+    """What applied where `retrievers` were asked, the matches `diversified`, and a dated conversation `freshened`."""
     dense, trigram = Retriever.DENSE in retrievers, Retriever.TRIGRAM in retrievers
     lexical = any(retriever in retrievers for retriever in LEXICAL_RETRIEVERS)
     weighted = fusion is FusionMode.WEIGHTED and dense and lexical
-    return ActingParameters(
+    return AppliedParameters(
         top_k=parameters.top_k,
         alpha=parameters.alpha if weighted else None,
         min_sim=parameters.min_sim if dense else None,
@@ -51,12 +51,12 @@ def acting_parameters(
     )
 
 
-def acting_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
+def applied_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
     """The weights above 0 and the factors below 1 that the retrievers give something to act on.
 
-    A factor for what the question, by `asked`, is about does not act.
+    A factor for what the question, by `asked`, is about does not apply.
     """
-    acting = RankingParameters(
+    applied = RankingParameters(
         file_weight=_weight(ranking.file_weight) if Retriever.BM25_CODE in retrievers else None,
         test_factor=_factor(ranking.test_factor),
         generated_factor=_factor(ranking.generated_factor),
@@ -66,10 +66,10 @@ def acting_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriev
         repeat_factor=_factor(ranking.repeat_factor),
     )
     return replace(
-        acting,
-        test_factor=None if asked.is_test else acting.test_factor,
-        generated_factor=None if asked.is_generated else acting.generated_factor,
-        prose_factor=None if asked.is_prose else acting.prose_factor,
+        applied,
+        test_factor=None if asked.is_test else applied.test_factor,
+        generated_factor=None if asked.is_generated else applied.generated_factor,
+        prose_factor=None if asked.is_prose else applied.prose_factor,
     )
 
 

@@ -1,0 +1,173 @@
+"""One index version as one caller sees it: the Snapshot of the embedded backend."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.node import Node
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_server.backends.embedded.graph.expansion import expand
+from groundwire_server.backends.embedded.graph.neighbourhood import neighbourhood_of
+from groundwire_server.backends.embedded.graph.paths import find_paths
+from groundwire_server.backends.embedded.graph.related_nodes import adjacent_to, parents_of
+from groundwire_server.backends.embedded.graph.services import service_contexts
+from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
+from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, candidates_of, union
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
+from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.domain.graph.expansion import Expansion
+from groundwire_server.domain.graph.paths import Paths
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.search import NodeLabel, Retriever
+from groundwire_server.domain.texts.texts import StoredText, TextSize
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedSnapshot:
+    """A Snapshot over one view and what of it is in selection."""
+
+    view: View
+    selection: RowSelection
+
+    @property
+    def index(self) -> str:
+        """See `Snapshot.index`."""
+        return self.view.index.manifest.version
+
+    @property
+    def vector_space(self) -> VectorSpace | None:
+        """See `Snapshot.vector_space`."""
+        return self.view.index.manifest.vector_space
+
+    @property
+    def retrievers(self) -> frozenset[Retriever]:
+        """See `Snapshot.retrievers`."""
+        index = self.view.index
+        held = {
+            Retriever.DENSE: index.vectors is not None,
+            Retriever.BM25_CODE: index.lexical is not None,
+            Retriever.BM25_PROSE: index.prose is not None,
+            Retriever.TRIGRAM: True,
+        }
+        return frozenset(retriever for retriever, is_held in held.items() if is_held)
+
+    @property
+    def node_count(self) -> int:
+        """See `Snapshot.node_count`."""
+        return (
+            self.selection.visibility.count
+            if self.selection.filter is None
+            else int(np.count_nonzero(self.selection.mask))
+        )
+
+    def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+        """See `Snapshot.retrieve`."""
+        retrievers = Retrievers(self.view.index, search, checkpoint)
+        lists = retrievers.lists(self.selection.visibility, self.selection.mask)
+        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
+
+    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
+        """See `Snapshot.count_deleted`."""
+        index, whole = self.view.index, self.view.caller.of(Lifecycle.ALL)
+        if self.view.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
+            return 0
+        deleted, allowed = index.nodes.flags["deleted"], replace(self.selection, visibility=whole).mask
+        if not (allowed & deleted).any():
+            return 0
+        lists = Retrievers(index, search, checkpoint).lists(whole, allowed)
+        return int(np.count_nonzero(deleted[union(lists)]))
+
+    def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
+        """See `Snapshot.matched_tokens`."""
+        lexical = self.view.index.lexical
+        return [()] * len(rows) if lexical is None else matched_tokens(lexical, tokenize(query), rows)
+
+    def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """See `Snapshot.rows`."""
+        return self.selection.rows_of(dict.fromkeys(ids))
+
+    def ids(self, rows: Positions) -> list[str]:
+        """See `Snapshot.ids`."""
+        return self.selection.ids_of(rows.tolist())
+
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """See `Snapshot.labels`."""
+        nodes = self.view.index.nodes
+        return [
+            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
+            for row, id_ in zip(rows.tolist(), self.ids(rows), strict=True)
+        ]
+
+    def nodes(self, rows: Positions) -> list[Node]:
+        """See `Snapshot.nodes`."""
+        self.selection.visibility.check(rows)
+        index = self.view.index
+        return [index.nodes.node(row, index.policies.of(row)) for row in rows.tolist()]
+
+    def texts(self, rows: Positions) -> list[StoredText]:
+        """See `Snapshot.texts`."""
+        self.selection.visibility.check(rows)
+        nodes = self.view.index.nodes
+        return [
+            StoredText(
+                text=nodes.texts[row],
+                token_count=int(nodes.numbers["token_count"][row]),
+                location=nodes.location(row),
+                symbol=nodes.symbols[row],
+                **nodes.origin_flags(row),
+            )
+            for row in rows.tolist()
+        ]
+
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        nodes = self.view.index.nodes
+        tokens, chars, paths = nodes.numbers["token_count"], nodes.numbers["char_count"], nodes.categories["path"]
+        strings = nodes.texts, nodes.symbols
+        return [
+            TextSize(
+                tokens=int(tokens[row]),
+                chars=int(chars[row]),
+                bytes=sum(column.byte_length(row) for column in strings) + len(paths[row].encode()),
+            )
+            for row in rows.tolist()
+        ]
+
+    def vectors(self, rows: Positions) -> NDArray[np.float64]:
+        """See `Snapshot.vectors`."""
+        vectors = self.view.index.vectors
+        if vectors is None:
+            raise AssertionError("the engine asks for vectors where there are some")
+        return np.where(vectors.present[rows][:, np.newaxis], vectors.rows[rows], 0.0).astype(np.float64)
+
+    def neighbourhood(self, rows: Positions) -> Neighbourhood:
+        """See `Snapshot.neighbourhood`."""
+        return neighbourhood_of(self.view.graph, self.selection.visibility, rows)
+
+    def parents(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.parents`."""
+        return parents_of(self.selection, rows)
+
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.adjacent`."""
+        return adjacent_to(self.selection, rows)
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """See `Snapshot.service_contexts`."""
+        return service_contexts(self.selection, service_names)
+
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """See `Snapshot.expand`."""
+        return expand(self.selection, walk, checkpoint)
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """See `Snapshot.find_paths`."""
+        return find_paths(self.selection, search, checkpoint)
