@@ -1,4 +1,4 @@
-"""`groundwire serve`: answer calls until told to stop."""
+"""`groundwire serve`: answer calls until a signal to stop."""
 
 from pathlib import Path
 from typing import Annotated

@@ -40,7 +40,7 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 
 @contextmanager
 def failures_told(extra: str = "server") -> Iterator[None]:
-    """Turns what a user can mend into one line and an exit code; `extra` names what brings the libraries imported."""
+    """Turns a user's error into one line and an exit code; `extra` names what installs the libraries imported."""
     try:
         yield
     except ModuleNotFoundError as error:
