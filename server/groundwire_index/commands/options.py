@@ -39,7 +39,7 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 
 
 @contextmanager
-def failures_told(extra: str = "server") -> Iterator[None]:
+def reporting_failures(extra: str = "server") -> Iterator[None]:
     """Turns a user's error into one line and an exit code; `extra` names what installs the libraries imported."""
     try:
         yield
