@@ -35,6 +35,6 @@ def names_of(enum: "EnumTypeWrapper[_Value]") -> Named:
     return Named(parser=name, metavar=f"[{'|'.join(names)}]")
 
 
-def in_panel(title: str) -> Callable[..., Any]:
-    """`typer.Option` for the options of one panel of the help."""
-    return functools.partial(typer.Option, rich_help_panel=title)
+def in_panel(title: str, *, show_default: bool | str = True) -> Callable[..., Any]:
+    """`typer.Option` for the options of one panel of the help, which shows such a default for each."""
+    return functools.partial(typer.Option, rich_help_panel=title, show_default=show_default)

@@ -15,7 +15,7 @@ from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
 
-_tuning = in_panel("Ranking")
+_tuning = in_panel("Ranking", show_default="the server's")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,80 +24,43 @@ class HybridOptions:
 
     top_k: Annotated[
         int | None,
-        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5 unless configured"),
+        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's"),
     ] = None
-    alpha: Annotated[
-        float | None,
-        _tuning(help="The dense retriever's weight in a weighted fusion.", show_default="0.7 unless configured"),
-    ] = None
-    min_sim: Annotated[
-        float | None,
-        _tuning(
-            help="The least similarity of a dense candidate.", show_default="0.15 unless configured, none with a filter"
-        ),
-    ] = None
-    vec_limit: Annotated[
-        int | None, _tuning(help="The most dense candidates.", show_default="3 top-k, at least 150 unless configured")
-    ] = None
-    lex_limit: Annotated[
-        int | None,
-        _tuning(
-            help="The most candidates of each other retriever.", show_default="3 top-k, at least 150 unless configured"
-        ),
-    ] = None
-    trgm_limit: Annotated[
-        float | None, _tuning(help="The least similarity of a trigram candidate.", show_default="0.3 unless configured")
-    ] = None
+    alpha: Annotated[float | None, _tuning(help="The dense retriever's weight in a weighted fusion.")] = None
+    min_sim: Annotated[float | None, _tuning(help="The least similarity of a dense candidate.")] = None
+    vec_limit: Annotated[int | None, _tuning(help="The most dense candidates.")] = None
+    lex_limit: Annotated[int | None, _tuning(help="The most candidates of each other retriever.")] = None
+    trgm_limit: Annotated[float | None, _tuning(help="The least similarity of a trigram candidate.")] = None
     max_candidates: Annotated[int | None, _tuning(help="The most candidates after the fusion.", show_default="all")] = (
         None
     )
     diversify_strength: Annotated[
-        float | None,
-        _tuning(
-            "--diversify",
-            help="How much matches that resemble better ones are held back.",
-            show_default="0 unless configured",
-        ),
+        float | None, _tuning("--diversify", help="How much matches that resemble better ones are held back.")
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """The ranking parameters as typer parses them; the defaults shown are those for questions in words."""
+    """The ranking parameters as typer parses them."""
 
-    file_weight: Annotated[
-        float | None, _tuning(help="How much a match gains by its whole file.", show_default="0.3")
-    ] = None
+    file_weight: Annotated[float | None, _tuning(help="How much a match gains by its whole file.")] = None
     test_factor: Annotated[
-        float | None,
-        _tuning(
-            help="What the score of a test is multiplied by, unless the question speaks of tests.", show_default="0.5"
-        ),
+        float | None, _tuning(help="What the score of a test is multiplied by, unless the question speaks of tests.")
     ] = None
     generated_factor: Annotated[
         float | None,
-        _tuning(
-            help='What the score of generated code is multiplied by, unless the question says "generated".',
-            show_default="0.5",
-        ),
+        _tuning(help='What the score of generated code is multiplied by, unless the question says "generated".'),
     ] = None
     prose_factor: Annotated[
         float | None,
-        _tuning(
-            help="What the score of prose is multiplied by, unless the question asks for documentation.",
-            show_default="0.75",
-        ),
+        _tuning(help="What the score of prose is multiplied by, unless the question asks for documentation."),
     ] = None
     fragment_factor: Annotated[
-        float | None,
-        _tuning(help="What the score of a text below 80 characters is multiplied by.", show_default="0.85"),
+        float | None, _tuning(help="What the score of a text below 80 characters is multiplied by.")
     ] = None
-    graph_weight: Annotated[
-        float | None, _tuning(help="How much a match gains by neighbours that match too.", show_default="0.3")
-    ] = None
+    graph_weight: Annotated[float | None, _tuning(help="How much a match gains by neighbours that match too.")] = None
     repeat_factor: Annotated[
-        float | None,
-        _tuning(help="What a score is multiplied by for each better match of its file.", show_default="0.85"),
+        float | None, _tuning(help="What a score is multiplied by for each better match of its file.")
     ] = None
 
 
@@ -149,18 +112,12 @@ def query(
         int | None,
         typer.Option(help="The most tokens of texts in all.", show_default="what the response has room for"),
     ] = None,
-    rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.", show_default="60")] = None,
+    rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.")] = None,
     half_life: Annotated[
         float | None,
-        _tuning(
-            help="Days until what a conversation gains by being recent is halved; 0 for no freshness.",
-            show_default="90 unless configured",
-        ),
+        _tuning(help="Days until what a conversation gains by being recent is halved; 0 for no freshness."),
     ] = None,
-    freshness: Annotated[
-        float | None,
-        _tuning(help="The share of being recent in a conversation's score.", show_default="0.1 unless configured"),
-    ] = None,
+    freshness: Annotated[float | None, _tuning(help="The share of being recent in a conversation's score.")] = None,
     now: Annotated[
         datetime | None,
         _tuning(
