@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Request
-from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -81,7 +81,7 @@ def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
             break
         call = call.parent
     callee = syntax.callee(call) if call is not None and call.type in syntax.calls else None
-    listed = call.child_by_field_name("arguments") if call is not None else None
+    listed = field_of(call, "arguments")
     if callee is None or listed is None or node.start_byte < listed.start_byte:
         return False, ""
     name = callee[1].lower().replace("_", "")

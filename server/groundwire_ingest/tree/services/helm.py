@@ -7,7 +7,7 @@ from groundwire_ingest.tree.services.addresses import HOLE
 from groundwire_ingest.tree.services.manifests import manifest_statements
 from groundwire_ingest.tree.services.statements import KubernetesService, Statement
 from groundwire_ingest.tree.services.yaml_values import YamlValue, yaml_values
-from groundwire_ingest.tree.yaml_outline import YamlError
+from groundwire_ingest.tree.yaml_tree import YamlError, yaml_documents
 
 _DIRECTIVE = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}")
 _HOLES_ALONE = re.compile(rf"^[ \t\r]*(?:{HOLE}[ \t\r]*)+$", re.MULTILINE)
@@ -31,6 +31,7 @@ def _readable(text: str) -> YamlValue:
     """The document with a HOLE for each directive; "" when that is no YAML."""
     without_directives = _DIRECTIVE.sub(lambda match: HOLE + "\n" * match[0].count("\n"), text)
     try:
-        return yaml_values(_HOLES_ALONE.sub("", without_directives), (0,)).get(0, "")
+        documents = yaml_documents(_HOLES_ALONE.sub("", without_directives))
+        return yaml_values(documents[:1])[0] if documents else ""
     except YamlError:
         return ""

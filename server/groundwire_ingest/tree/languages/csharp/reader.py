@@ -1,5 +1,6 @@
 """C#: namespaces, types with their members, and the tables that Entity Framework maps."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -26,7 +27,7 @@ from groundwire_ingest.tree.languages.csharp.names import (
 )
 from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
 
@@ -79,6 +80,7 @@ class CSharpSyntax(Syntax):
     strings = frozenset(
         {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
     )
+    raw = re.compile(r"@|([\"'`])\1")
     facts = frozenset(
         {
             *TYPE_NODES,
@@ -187,7 +189,7 @@ class CSharpSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `x.Add<A, B>()`."""
         target = node.child_by_field_name("function") or node.child_by_field_name("type")
-        name = target.child_by_field_name("name") if target is not None else None
+        name = field_of(target, "name")
         listed = last_child(name or target)
         if listed is None or listed.type != "type_argument_list":
             return ()
@@ -197,10 +199,6 @@ class CSharpSyntax(Syntax):
         """One argument; a name before it is left out."""
         value = last_child(node)
         return '"' if value is not None and value.type in self.strings else self.value_path(value)
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Verbatim strings and raw string literals."""
-        return "@" in prefix or len(quote) > 1
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""

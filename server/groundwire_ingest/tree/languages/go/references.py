@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Reference
 from groundwire_ingest.tree.languages.go.types import go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
@@ -62,12 +62,10 @@ def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refe
     for kind, fields in _VALUED.items():
         for node in nodes[kind]:
             for child in _valued(node, fields):
-                yield Reference(places.key(child), places.scope(child), text_of(child), _line(child), "value")
+                yield from places.reference(child, text_of(child), "value")
     called = frozenset(_place(node.child_by_field_name("function")) for node in nodes["call_expression"])
     for node in nodes["selector_expression"]:
-        path = ".".join(syntax.path(node)) if _place(node) not in called else ""
-        if path:
-            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+        yield from places.reference(node, ".".join(syntax.path(node)) if _place(node) not in called else "", "value")
 
 
 def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
@@ -90,7 +88,7 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
 def _types(written: Node, places: Places) -> Iterator[Reference]:
     for name in names_in(go_type(written)):
         if name not in _PREDECLARED:
-            yield Reference(places.key(written), places.scope(written), name, _line(written), "type")
+            yield from places.reference(written, name, "type")
 
 
 def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
@@ -105,12 +103,8 @@ def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
 
 
 def _children(node: Node | None) -> list[Node]:
-    return node.named_children if node is not None else []
+    return children_of(node)
 
 
 def _place(node: Node | None) -> tuple[int, int]:
     return (node.start_byte, node.end_byte) if node is not None else (-1, -1)
-
-
-def _line(node: Node) -> int:
-    return node.start_point.row + 1

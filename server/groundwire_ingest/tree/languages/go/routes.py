@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
 from groundwire_ingest.tree.languages.go.types import go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, given_in, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -145,7 +145,7 @@ def _around(node: Node, name: str) -> Node | None:
 
 def _takes(function: Node, name: str) -> bool:
     listed = function.child_by_field_name("parameters")
-    parameters = listed.named_children if listed is not None else []
+    parameters = children_of(listed)
     return any(text_of(known) == name for item in parameters for known in item.children_by_field_name("name"))
 
 
@@ -197,7 +197,7 @@ def _text(syntax: Syntax, value: Node) -> str | None:
 
 def _arguments(call: Node) -> list[Node]:
     listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+    return given_in(listed)
 
 
 def _name(call: Node) -> str:
@@ -208,7 +208,7 @@ def _name(call: Node) -> str:
 
 def _before(call: Node) -> Node | None:
     function = call.child_by_field_name("function")
-    return function.child_by_field_name("operand") if function is not None else None
+    return field_of(function, "operand")
 
 
 def route_pattern(template: str, *, is_subtree: bool = False) -> str:

@@ -1,5 +1,6 @@
 """Python: modules with their variables, classes, functions and what is declared inside of these."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import ClassVar
@@ -15,7 +16,7 @@ from groundwire_ingest.tree.facts import (
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
@@ -59,6 +60,7 @@ class PythonSyntax(Syntax):
     subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
+    raw = re.compile("[rR]")
     facts = frozenset(
         {
             *VALUED,
@@ -92,14 +94,10 @@ class PythonSyntax(Syntax):
         strings = [node for node in statements if node and node.type in ("string", "concatenated_string")]
         return frozenset(part.start_byte for node in strings for part in (node, *node.children))
 
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings with the prefix `r`."""
-        return "r" in prefix.lower()
-
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base classes; keywords such as `metaclass` are none."""
         listed = node.child_by_field_name("superclasses")
-        named = listed.named_children if listed else []
+        named = children_of(listed)
         return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Import, Mount, MountRole, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, given_in, text_of
 from groundwire_ingest.tree.languages.python.patterns import plain_pattern, regular_pattern
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -203,7 +203,7 @@ class _Routes:
 
 def _arguments(call: Node) -> list[Node]:
     listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+    return given_in(listed)
 
 
 def _keyword(call: Node, name: str) -> Node | None:

@@ -9,7 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, text_of
 from groundwire_ingest.tree.languages.rust.names import (
     REFERENCING,
     VALUES,
@@ -57,6 +57,7 @@ class RustSyntax(Syntax):
         "macro_invocation": CallForm("macro", ""),
     }
     strings = frozenset({"string_literal", "raw_string_literal"})
+    raw = re.compile("r")
     facts = frozenset({"use_declaration", "mod_item", *VALUES, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
@@ -129,12 +130,8 @@ class RustSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get::<A>()`."""
         target = node.child_by_field_name("function")
-        listed = target.child_by_field_name("type_arguments") if target is not None else None
+        listed = field_of(target, "type_arguments")
         return tuple(filter(None, map(rust_type, listed.named_children))) if listed is not None else ()
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings with an `r` in front."""
-        return "r" in prefix
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`use` one by one, and the modules that stand in files of their own."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import children_of, first_child, last_child, text_of, type_name, type_of
 
 _MAX_BYTES = 300
 _MAX_ALTERNATIVES = 50
@@ -95,7 +95,7 @@ def script_bases(node: Node) -> Iterator[str]:
 def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
     if value is not None and value.type == "call_expression":
         listed = value.child_by_field_name("arguments")
-        yield from map(type_name, listed.named_children if listed is not None else ())
+        yield from map(type_name, children_of(listed))
     elif value is not None:
         yield with_arguments(type_name(value), arguments)
 
@@ -141,7 +141,7 @@ def script_traits(node: Node, value: Node) -> frozenset[Trait]:
     if node.type.startswith("abstract_"):
         found.add("abstract")
     listed = value.child_by_field_name("parameters")
-    for parameter in listed.named_children if listed is not None else ():
+    for parameter in children_of(listed):
         pattern = parameter.child_by_field_name("pattern") or parameter
         if pattern.type == "rest_pattern":
             found.add("variadic")
