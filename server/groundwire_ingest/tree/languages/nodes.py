@@ -42,6 +42,11 @@ def given_in(listed: Node | None) -> list[Node]:
     return [child for child in children_of(listed) if not child.is_extra]
 
 
+def arguments_of(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    return given_in(call.child_by_field_name("arguments"))
+
+
 def line_of(node: Node) -> int:
     """The 1-based line on which a node starts."""
     return node.start_point.row + 1

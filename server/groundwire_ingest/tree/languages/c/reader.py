@@ -113,8 +113,7 @@ class CSyntax(Syntax):
         kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}
         found: set[Trait] = {"static"} if "static" in kinds else set()
         function = function_of(node)
-        listed = field_of(function, "parameters")
-        if any(child.type == "variadic_parameter" for child in (children_of(listed))):
+        if any(child.type == "variadic_parameter" for child in (children_of(field_of(function, "parameters")))):
             found.add("variadic")
         if node.type != "function_definition" or not has_body(node):
             found.add("declared")

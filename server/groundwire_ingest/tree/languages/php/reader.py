@@ -102,8 +102,7 @@ class PhpSyntax(Syntax):
             found.add("abstract")
         if "static_modifier" in kinds:
             found.add("static")
-        listed = node.child_by_field_name("parameters")
-        if any(child.type == "variadic_parameter" for child in (children_of(listed))):
+        if any(child.type == "variadic_parameter" for child in (children_of(node.child_by_field_name("parameters")))):
             found.add("variadic")
         return frozenset(found)
 

@@ -51,8 +51,7 @@ def variable_name(statement: Node) -> str:
 
 def parameters_of(function: Node) -> tuple[Parameter, ...]:
     """The parameters of a function or lambda that have a name of their own."""
-    listed = function.child_by_field_name("parameters")
-    found = map(parameter_of, children_of(listed))
+    found = map(parameter_of, children_of(function.child_by_field_name("parameters")))
     return tuple(parameter for parameter in found if parameter.name)
 
 

@@ -96,8 +96,7 @@ class PythonSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base classes; keywords such as `metaclass` are none."""
-        listed = node.child_by_field_name("superclasses")
-        named = children_of(listed)
+        named = children_of(node.child_by_field_name("superclasses"))
         return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:

@@ -91,8 +91,7 @@ class RubySyntax(Syntax):
         found = [type_text(text_of(superclass))]
         for child in children_of(body):
             if child.type == "call" and text_of(child.child_by_field_name("method")) in _INCLUDING:
-                listed = child.child_by_field_name("arguments")
-                named = children_of(listed)
+                named = children_of(child.child_by_field_name("arguments"))
                 found += [type_text(text_of(item)) for item in named if item.type in ("constant", "scope_resolution")]
         return tuple(filter(None, found))
 

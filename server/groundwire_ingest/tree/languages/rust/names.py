@@ -138,8 +138,7 @@ def _used(node: Node) -> Iterator[Import]:
         match item.type:
             case "scoped_use_list":
                 inner = _joined(prefix, item.child_by_field_name("path"))
-                listed = item.child_by_field_name("list")
-                pending += [(inner, child) for child in reversed(children_of(listed))]
+                pending += [(inner, child) for child in reversed(children_of(item.child_by_field_name("list")))]
             case "use_list":
                 pending += [(prefix, child) for child in reversed(item.named_children)]
             case "use_wildcard":

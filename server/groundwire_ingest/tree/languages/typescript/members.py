@@ -94,8 +94,7 @@ def script_bases(node: Node) -> Iterator[str]:
 
 def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
     if value is not None and value.type == "call_expression":
-        listed = value.child_by_field_name("arguments")
-        yield from map(type_name, children_of(listed))
+        yield from map(type_name, children_of(value.child_by_field_name("arguments")))
     elif value is not None:
         yield with_arguments(type_name(value), arguments)
 
@@ -140,8 +139,7 @@ def script_traits(node: Node, value: Node) -> frozenset[Trait]:
         found.add("interface")
     if node.type.startswith("abstract_"):
         found.add("abstract")
-    listed = value.child_by_field_name("parameters")
-    for parameter in children_of(listed):
+    for parameter in children_of(value.child_by_field_name("parameters")):
         pattern = parameter.child_by_field_name("pattern") or parameter
         if pattern.type == "rest_pattern":
             found.add("variadic")

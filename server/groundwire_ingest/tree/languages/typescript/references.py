@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path, script_imports
-from groundwire_ingest.tree.languages.typescript.shapes import arguments_of
 
 # Where a name is declared, imported, or used by what is a call of its own.
 _NOT_USES = frozenset(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
-from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, called_name
 from groundwire_ingest.tree.languages.urls import url_path
 
 _ROUTER_NAME = re.compile(r"(?:app|router|server|fastify|api|routes?|\w*(?:Router|Routes|App|Server))")

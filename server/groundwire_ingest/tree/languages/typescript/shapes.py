@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.languages.nodes import children_of, field_of, first_child, given_in, text_of
+from groundwire_ingest.tree.languages.nodes import arguments_of, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
@@ -114,12 +114,6 @@ def called_name(call: Node) -> str:
     """The last name of what a call calls, which costs less to tell than the path to it."""
     function = call.child_by_field_name("function")
     return text_of(function.child_by_field_name("property") or function) if function is not None else ""
-
-
-def arguments_of(call: Node) -> list[Node]:
-    """The arguments of a call."""
-    listed = call.child_by_field_name("arguments")
-    return given_in(listed)
 
 
 def is_chained(syntax: Syntax, call: Node) -> bool:

@@ -95,8 +95,7 @@ def _given_type(syntax: Syntax, call: Node) -> Known | None:
     path = syntax.path(call.child_by_field_name("function"))
     if not path or path[-1] not in _GIVES_ARGUMENT:
         return None
-    listed = call.child_by_field_name("arguments")
-    first = first_child(listed)
+    first = first_child(call.child_by_field_name("arguments"))
     is_class = first is not None and first.type == "identifier" and text_of(first)[:1].isupper()
     types = syntax.type_arguments(call)
     if len(types) == 1 and (first is None or is_class or len(path) == 1):

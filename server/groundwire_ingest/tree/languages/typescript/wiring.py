@@ -7,10 +7,10 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Registration, TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.languages.typescript.shapes import arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.shapes import called_name
 
 _PROVIDED = frozenset({"provide", "token"})
 _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
