@@ -174,11 +174,11 @@ class Syntax(Expressions, ABC):
         """The dotted name of the file as a module; empty where files have none."""
         return ""
 
-    def bases(self, node: Node) -> tuple[str, ...]:
+    def bases(self, node: Node, /) -> tuple[str, ...]:
         """The dotted names of a type declaration's base types."""
         return ()
 
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+    def parameters(self, node: Node, /) -> tuple[Parameter, ...] | None:
         """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
         listed = node.child_by_field_name("parameters")
         return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
@@ -200,7 +200,7 @@ class Syntax(Expressions, ABC):
         named = children_of(listed)
         return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
 
-    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+    def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """What a declaration says of itself; `parent` is the declaration around it."""
         return frozenset()
 
@@ -243,7 +243,7 @@ class Syntax(Expressions, ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+    def implied_calls(self, nodes: Nodes, places: Places, /) -> Iterator[Call]:
         """Calls that the source writes in another way than as a call."""
         return iter(())
 

@@ -128,16 +128,13 @@ def attribute_names(node: Node) -> frozenset[str]:
 
 
 _TYPED = {
-    "parameter": "type",
-    "property_declaration": "type",
-    "variable_declaration": "type",
+    **dict.fromkeys(("parameter", "property_declaration", "variable_declaration"), "type"),
     "method_declaration": "returns",
-    "delegate_declaration": "type",
-    "typeof_expression": "type",
-    "cast_expression": "type",
-    "declaration_pattern": "type",
-    "catch_declaration": "type",
-    "array_creation_expression": "type",
+    **dict.fromkeys(
+        """delegate_declaration typeof_expression cast_expression declaration_pattern catch_declaration
+        array_creation_expression""".split(),
+        "type",
+    ),
     "as_expression": "right",
 }
 _VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")

@@ -31,12 +31,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child,
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
 
-_TRAITS: Mapping[str, Trait] = {
-    "abstract": "abstract",
-    "static": "static",
-    "override": "override",
-    "partial": "partial",
-}
+_TRAITS: tuple[Trait, ...] = ("abstract", "static", "override", "partial")
 
 
 class CSharpSyntax(Syntax):
@@ -47,15 +42,14 @@ class CSharpSyntax(Syntax):
     grammar = Language(tree_sitter_c_sharp.language())
     declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys((*TYPE_NODES, "enum_declaration"), "type"),
-        "method_declaration": "callable",
-        "constructor_declaration": "callable",
-        "destructor_declaration": "callable",
-        "operator_declaration": "callable",
-        "conversion_operator_declaration": "callable",
-        "property_declaration": "value",
-        "indexer_declaration": "value",
-        "event_declaration": "value",
-        "delegate_declaration": "value",
+        **dict.fromkeys(
+            """method_declaration constructor_declaration destructor_declaration operator_declaration
+            conversion_operator_declaration""".split(),
+            "callable",
+        ),
+        **dict.fromkeys(
+            "property_declaration indexer_declaration event_declaration delegate_declaration".split(), "value"
+        ),
     }
     transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
     leading = frozenset({"comment"})
@@ -154,7 +148,7 @@ class CSharpSyntax(Syntax):
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a method is an extension when its first parameter is `this`."""
         modifiers = {text_of(child) for child in node.children if child.type == "modifier"}
-        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        found: set[Trait] = {trait for trait in _TRAITS if trait in modifiers}
         if node.type == "interface_declaration":
             found.add("interface")
         parameters = node.child_by_field_name("parameters")

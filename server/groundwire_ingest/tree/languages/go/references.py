@@ -11,22 +11,12 @@ from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
 _TYPED = {
-    "parameter_declaration": "type",
-    "variadic_parameter_declaration": "type",
-    "field_declaration": "type",
-    "var_spec": "type",
-    "const_spec": "type",
-    "type_spec": "type",
-    "type_alias": "type",
-    "type_assertion_expression": "type",
-    "type_conversion_expression": "type",
-    "type_case": "type",
-    "composite_literal": "type",
-    "function_declaration": "result",
-    "method_declaration": "result",
-    "method_elem": "result",
-    "func_literal": "result",
-    "function_type": "result",
+    **dict.fromkeys(
+        """parameter_declaration variadic_parameter_declaration field_declaration var_spec const_spec type_spec
+        type_alias type_assertion_expression type_conversion_expression type_case composite_literal""".split(),
+        "type",
+    ),
+    **dict.fromkeys("function_declaration method_declaration method_elem func_literal function_type".split(), "result"),
 }
 _LISTS = ("argument_list", "type_arguments")
 # Where values are used: by kind the fields that hold them; none for all that is in it.

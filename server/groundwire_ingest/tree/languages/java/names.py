@@ -111,14 +111,11 @@ def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[B
 
 
 _TYPED = {
-    "formal_parameter": "type",
-    "field_declaration": "type",
-    "constant_declaration": "type",
-    "local_variable_declaration": "type",
-    "enhanced_for_statement": "type",
-    "resource": "type",
-    "method_declaration": "type",
-    "cast_expression": "type",
+    **dict.fromkeys(
+        """formal_parameter field_declaration constant_declaration local_variable_declaration enhanced_for_statement
+        resource method_declaration cast_expression""".split(),
+        "type",
+    ),
     "instanceof_expression": "right",
     "array_creation_expression": "type",
 }

@@ -9,7 +9,6 @@ import tree_sitter_python
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Call,
     Construct,
     Import,
     Parameter,
@@ -27,10 +26,10 @@ from groundwire_ingest.tree.languages.python.declarations import (
     variable_name,
 )
 from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
-from groundwire_ingest.tree.languages.python.references import REFERENCING, implied_calls, python_references
+from groundwire_ingest.tree.languages.python.references import REFERENCING, python_calls, python_references
 from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
 from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
 _GENERIC = frozenset({"Generic", "Protocol"})
@@ -156,10 +155,7 @@ class PythonSyntax(Syntax):
 
     bindings = python_bindings
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
-        """What sets an item, and what connects a function to a signal by decorating it."""
-        return implied_calls(self, nodes, places)
-
+    implied_calls = python_calls
     references = python_references
     routes = python_routes
 

@@ -108,7 +108,7 @@ def _by_string(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference
         yield from places.reference(node, model, "type")
 
 
-def implied_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
+def python_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
     """`x[key] = y` calls `x.__setitem__`, and `@receiver(signal)` or `@signal.connect` connects what it decorates."""
     for node in nodes["assignment"]:
         path = syntax.path(node.child_by_field_name("left"))

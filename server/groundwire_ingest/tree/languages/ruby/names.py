@@ -115,7 +115,7 @@ _NO_CALLS = frozenset(
 )
 
 
-def ruby_calls(nodes: Nodes, places: Places) -> Iterator[Call]:
+def ruby_calls(_: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
     """Names by themselves, once for each chunk; those of variables are found to be such when they are resolved."""
     seen: set[tuple[str, int, str]] = set()
     for node in nodes["identifier"]:

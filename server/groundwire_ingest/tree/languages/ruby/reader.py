@@ -7,12 +7,12 @@ from typing import ClassVar
 import tree_sitter_ruby
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Call, Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.ruby.names import REFERENCING, VALUES, ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
 _TYPES = frozenset({"class", "module"})
@@ -132,8 +132,5 @@ class RubySyntax(Syntax):
 
     bindings = ruby_bindings
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
-        """Names by themselves, which are calls unless they are variables."""
-        return ruby_calls(nodes, places)
-
+    implied_calls = ruby_calls
     references = ruby_references

@@ -114,7 +114,7 @@ def _is_name(node: Node) -> bool:
     return parent is not None and parent.type in _DECLARING and parent.child_by_field_name("name") == node
 
 
-def rust_imports(nodes: Nodes) -> Iterator[Import]:
+def rust_imports(_: Syntax, nodes: Nodes) -> Iterator[Import]:
     """`use` one by one, and the modules that stand in files of their own.
 
     Paths are those of the file's own module: in a module with braces `super` leads out of that first.

@@ -1,15 +1,15 @@
 """Rust: modules, types with their `impl` blocks, traits and functions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import tree_sitter_rust
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, field_of, text_of
 from groundwire_ingest.tree.languages.rust.names import (
     REFERENCING,
     VALUES,
@@ -133,10 +133,7 @@ class RustSyntax(Syntax):
         listed = field_of(target, "type_arguments")
         return tuple(filter(None, map(rust_type, listed.named_children))) if listed is not None else ()
 
-    def imports(self, nodes: Nodes) -> Iterator[Import]:
-        """`use` one by one, and the modules that stand in files of their own."""
-        return rust_imports(nodes)
-
+    imports = rust_imports
     bindings = rust_bindings
     references = rust_references
 
