@@ -63,7 +63,7 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     receivers = frozenset(
         child.start_byte
         for method in nodes["method_declaration"]
-        for child in _children(method.child_by_field_name("receiver"))
+        for child in children_of(method.child_by_field_name("receiver"))
     )
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
@@ -90,10 +90,6 @@ def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
         for value in child.named_children if child.type in _WRAPPERS else (child,):
             if value.type == "identifier":
                 yield value
-
-
-def _children(node: Node | None) -> list[Node]:
-    return children_of(node)
 
 
 def _place(node: Node | None) -> tuple[int, int]:

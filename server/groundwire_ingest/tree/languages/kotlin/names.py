@@ -87,10 +87,7 @@ def kotlin_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
     for kind in _VALUED:
         for node in nodes[kind]:
             value = node if kind == "navigation_expression" else last_child(node)
-            if value is not None and value.type in _NAMES and not _is_called(node):
+            is_called = node.parent is not None and node.parent.type == "call_expression"
+            if value is not None and value.type in _NAMES and not is_called:
                 path = ".".join(syntax.path(value)).removesuffix(".class")
                 yield from places.reference(node, path, "value")
-
-
-def _is_called(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "call_expression"
