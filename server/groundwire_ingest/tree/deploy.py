@@ -15,8 +15,7 @@ from groundwire_ingest.tree.chunking import lines_of, split_lines
 from groundwire_ingest.tree.dockerfile import dockerfile_stages
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.services.compose_files import compose_services
-from groundwire_ingest.tree.services.helm import template_statements
-from groundwire_ingest.tree.services.manifests import manifest_statements
+from groundwire_ingest.tree.services.manifests import manifest_statements, template_statements
 from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart, Statement
 from groundwire_ingest.tree.services.yaml_values import yaml_values
 from groundwire_ingest.tree.yaml_tree import YamlDocument, YamlError, yaml_documents

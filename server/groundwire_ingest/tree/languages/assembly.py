@@ -9,10 +9,9 @@ from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree.facts import Definition, Trait
-from groundwire_ingest.tree.languages.chunks import Chunk
+from groundwire_ingest.tree.languages.chunks import Chunk, signature
 from groundwire_ingest.tree.languages.nodes import end_row
 from groundwire_ingest.tree.languages.outline import Declared
-from groundwire_ingest.tree.languages.signatures import signature
 from groundwire_ingest.tree.languages.syntax import DefinitionRange, Places, Syntax
 from groundwire_ingest.tree.model import SourceFile
 
