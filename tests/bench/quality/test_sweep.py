@@ -92,8 +92,8 @@ def test_the_weights_are_written_as_a_table_and_a_picture(tmp_path: Path) -> Non
     curves = {"tiny, tuning": [Curve("by lead", means)], "tiny, held out": [Curve("by lead", means[::-1])]}
     write_sweep(tmp_path, curves)
     lines = (tmp_path / "weights.md").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "| dense weight | tiny, tuning, by lead | tiny, held out, by lead |"
-    assert lines[2] == "| 0.40 | 0.500 | 0.620 |"
-    assert len(lines) == 2 + len(DENSE_WEIGHTS)
+    assert lines[2] == "| dense weight | tiny, tuning, by lead | tiny, held out, by lead |"
+    assert lines[4] == "| 0.40 | 0.500 | 0.620 |"
+    assert len(lines) == 4 + len(DENSE_WEIGHTS)
     write_sweep_plot(tmp_path / "again.png", curves)
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "weights.png").read_bytes()

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Node
@@ -156,6 +156,7 @@ def blocked(search: Asked, corpus: Corpus, lifecycle: Lifecycle) -> int:
     return sum(item.id in deleted for item in recomputed(search, corpus).items)
 
 
+@settings(max_examples=50)
 @given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle), limits=st.sampled_from(EXACT_PATHS))
 def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     data: st.DataObject,
@@ -168,7 +169,7 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     corpus = data.draw(corpora(make_node))
     seen = corpus.seen_by(caller)
     with serving(corpus, open_backend) as backend, taking(limits):
-        for _ in range(3):
+        for _ in range(6):
             search = data.draw(candidate_searches)
             expected = recomputed(search, seen.alive(lifecycle)) if seen.alive(lifecycle).nodes else None
             found = find(backend, search, caller, lifecycle)

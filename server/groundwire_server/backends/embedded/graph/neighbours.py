@@ -33,7 +33,7 @@ class Neighbours:
         holds: Callable[[Rows], NDArray[np.bool_]],
         least: float,
     ) -> None:
-        """`followed_types` is a mask [edge types]; `holds` says which rows [m] are selected; `least` is a confidence."""
+        """`followed_types` is a mask [edge types]; `holds` tells selected rows [m]; `least` is a confidence."""
         self._side = side
         self._followed_types = followed_types
         self._holds = holds
