@@ -96,7 +96,7 @@ class EmbeddedSnapshot:
 
     def ids(self, rows: Positions) -> list[str]:
         """See `Snapshot.ids`."""
-        return self.selection.ids_of(rows.tolist())
+        return self.selection.visibility.ids_of(rows.tolist())
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""

@@ -14,6 +14,7 @@ from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.traversal import Walker
 from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.domain.errors import PreconditionError
 from support.index_tables import TypedEdge, edge_table
 
 HUB_DEGREE = 100_000
@@ -126,7 +127,7 @@ def test_a_graph_that_cannot_be_loaded_is_told_to_all_who_ask(tmp_path: Path, ca
     write_edges(tmp_path, edge_table(("Calls",), [(0, 5, 0)]))
     graph = Graph(Edges(tmp_path, 1), node_count=2)
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="could not be loaded"):
+        with pytest.raises(PreconditionError, match="edges of this index are damaged"):
             graph.outgoing.positions(0)
     assert "the graph of an index cannot be loaded" in caplog.text
 

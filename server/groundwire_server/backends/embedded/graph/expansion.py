@@ -66,7 +66,7 @@ def _walker(selection: RowSelection, walk: Walk, checkpoint: Checkpoint) -> Walk
 
 def _named_nodes(selection: RowSelection, reached: Sequence[ReachedRow]) -> list[ExpandedNode]:
     rows = [row.row for row in reached]
-    names = dict(zip(rows, selection.ids_of(rows), strict=True))
+    names = dict(zip(rows, selection.visibility.ids_of(rows), strict=True))
     return [_named_node(selection.index.nodes, row, names) for row in reached]
 
 

@@ -10,6 +10,7 @@ import rustworkx
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.interpreter import releasing_interpreter
 
 _LOG = logging.getLogger(__name__)
@@ -38,14 +39,14 @@ class _Loading:
             Thread(target=self._load, name="groundwire-graph", daemon=True).start()
 
     def graph(self) -> _Loaded:
-        """The graph once it is loaded. Raises RuntimeError when it cannot be."""
+        """The graph once it is loaded. Raises PreconditionError when its edges are damaged."""
         if self._graph is not None:
             return self._graph
         self.begin()
         with releasing_interpreter():
             self._done.wait()
         if self._graph is None:
-            raise RuntimeError("the graph could not be loaded, for the reason in the log")
+            raise PreconditionError(Reason.INDEX_DAMAGED, "the edges of this index are damaged; build it anew")
         return self._graph
 
     def _load(self) -> None:

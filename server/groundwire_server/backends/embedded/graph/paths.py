@@ -92,7 +92,7 @@ class _Finder:
         paths: list[DependencyPath] = []
         nodes: dict[int, PathNode] = {}
         for route in self._routes:
-            ids = self._selection.ids_of(route.rows)
+            ids = self._selection.visibility.ids_of(route.rows)
             named = {row: self._node(row, id_) for row, id_ in zip(route.rows, ids, strict=True) if row not in nodes}
             path = self._path(route, ids)
             room -= size_of_path(path) + sum(map(size_of_node, named.values()))

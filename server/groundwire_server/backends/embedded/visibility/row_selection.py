@@ -1,6 +1,6 @@
 """The rows that one question is about: of those that its caller sees the ones that pass its filter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +43,3 @@ class RowSelection:
         """The same of every row [n]; not to be written to."""
         visible = self.visibility.mask
         return visible if self.filter is None else self.filter.within(visible)
-
-    def ids_of(self, rows: Sequence[int]) -> list[str]:
-        """See `Visibility.ids_of`."""
-        return self.visibility.ids_of(rows)
