@@ -25,7 +25,7 @@ from groundwire_index.embedding.names import PACKAGED_MODELS
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_ingest.embedding.packaged_model import packaged_folder
-from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.batched_encoder import BatchedEncoder
 
 WAITING = 32

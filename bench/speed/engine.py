@@ -1,7 +1,8 @@
 """The engine floor: the same calls in this process, with requests decoded beforehand and nothing encoded."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,14 +18,35 @@ from bench.speed.corpus import Corpus  # noqa: E402
 from bench.speed.index import ensure_index, row_of  # noqa: E402
 from bench.speed.protocol import Ask, Measurement, Scenario, ThreadedAdapter, closed_loop, serve  # noqa: E402
 from groundwire_server.config import Settings  # noqa: E402
-from groundwire_server.domain.checkpoint import never_stop  # noqa: E402
 from groundwire_server.engine.engine import RetrievalEngine  # noqa: E402
+from groundwire_server.execution.checkpoint import never_stop  # noqa: E402
 from groundwire_server.rpc.conversions.expansion import decode_expand  # noqa: E402
 from groundwire_server.rpc.conversions.query import decode_query  # noqa: E402
 from groundwire_server.rpc.conversions.scope import decode_access  # noqa: E402
 from groundwire_server.rpc.conversions.search import decode_search  # noqa: E402
 from groundwire_server.rpc.conversions.texts import decode_fetch  # noqa: E402
 from groundwire_server.rpc.serving.compose import compose  # noqa: E402
+
+
+class _AtOnce:
+    """A Call that runs each part where it is awaited."""
+
+    checkpoint = staticmethod(never_stop)
+    processor_seconds = staticmethod(time.thread_time)
+
+    async def compute(self, part: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the part gives
+        return part()
+
+    wait_for = ask_model = compute
+
+
+def _done(action: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - what the action gives
+    """What an action gives that waits for nothing."""
+    try:
+        action.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("the action waits")
 
 
 class EngineAdapter(ThreadedAdapter):
@@ -44,7 +66,7 @@ class EngineAdapter(ThreadedAdapter):
         """See `ThreadedAdapter.session`."""
         run, ids = self._action(scenario.kind)
         decoded = [_decode(scenario.kind, request) for request in self._calls.requests(scenario)]
-        return lambda number: [row_of(id_) for id_ in ids(run(decoded[number % len(decoded)], never_stop))]
+        return lambda number: [row_of(id_) for id_ in ids(_done(run(decoded[number % len(decoded)], _AtOnce())))]
 
     def measure(self, scenario: Scenario, numbers: Sequence[int], clients: int) -> Measurement:
         """See `Adapter.measure`; for several clients every time is the mean wait that Little's law gives.

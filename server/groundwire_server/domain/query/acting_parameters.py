@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from groundwire_server.domain.query.query import LEXICAL_RETRIEVERS, Freshness, FusionMode, RankingParameters, Retriever
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.query.ranking import Ranking, Traits
+from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
 
 
 @dataclass(frozen=True, slots=True)
