@@ -1,4 +1,4 @@
-"""`python -m bench`: latency beside floors and peers, throughput, scale, text queries, ingestion. See `README.md`."""
+"""`python -m bench`: latency beside peers, throughput, scale, text queries, ingestion. See `README.md`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -21,11 +21,11 @@ from bench.speed.ingest import grid as ingest_grid
 from bench.speed.ingest import measure_ingest, write_source
 from bench.speed.plot import plot_throughput
 from bench.speed.protocol import Scenario, UnsupportedError
-from bench.speed.report import ENGINE, GROUNDWIRE, TRANSPORT, write_latency, write_scale
+from bench.speed.report import GROUNDWIRE, write_latency, write_scale
 from bench.speed.scenarios import SCENARIOS
 from bench.speed.semantic_paths import measure_paths
 from bench.speed.synthesis import Shape, write_corpus
-from bench.speed.systems import AdapterError, System, own_system
+from bench.speed.systems import AdapterError, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
 from groundwire_index.embedding.names import DEFAULT_MODEL
@@ -33,6 +33,7 @@ from groundwire_ingest.errors import IngestError
 
 _ERRORS = (AdapterError, IngestError, SetError, UnsupportedError)
 SIZES = (20_000, 200_000, 1_000_000)
+_OWN = own_system(GROUNDWIRE, "groundwire")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 peers_app = typer.Typer(no_args_is_help=True)
@@ -52,17 +53,16 @@ def latency(
     nodes: Nodes = SIZES[0],
     policy_classes: Classes = 1_000,
     peers: Annotated[Path | None, typer.Option(help="Where `peers install` put them; without it, none.")] = None,
-    floors: Annotated[bool, typer.Option(help="Measure the transport floor and the engine floor.")] = True,
     clients: Clients = None,
     rounds: Rounds = 4,
     calls: Calls = 50,
     only: Only = None,
 ) -> None:
-    """Median, p95 and p99 of every call, beside its floors and the peers, and recall@10."""
+    """Median, p95 and p99 of every call, beside the peers, and recall@10."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         scenarios = _chosen(only, SCENARIOS)
         corpus = _corpus(out, nodes, policy_classes, progress)
-        systems = _systems(floors, peers)
+        systems = [_OWN, *(installed(peers) if peers else ())]
         plan = Plan(scenarios, clients or (1, 8), rounds, calls)
         comparison = compare(systems, corpus, plan, out / f"run-{nodes}", progress)
         progress.stop()
@@ -118,7 +118,7 @@ def scale(
             folder = out / f"run-{size}"
             footprints += [measure_footprint(corpus, count, count == 1, folder) for count in workers or (1, 4)]
             footprints.append(measure_footprint(corpus, 1, False, folder))
-            comparisons.append(compare(_systems(False, None), corpus, plan, folder, progress))
+            comparisons.append(compare([_OWN], corpus, plan, folder, progress))
         progress.stop()
         write_scale(out, comparisons, footprints)
 
@@ -133,20 +133,15 @@ def text(
     rounds: Rounds = 3,
     queries: Annotated[int, typer.Option(min=10, help="How many of the queries are asked.")] = 300,
 ) -> None:
-    """Text queries over the wire, beside a server that embeds them one at a time and one without the int8 encoder."""
-    # The other commands must not pay seconds for loading torch.
-    from bench.speed.embedding import measure_embedding
-
+    """Text queries over the wire, which the server embeds: no cache knows any of them."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         corpus = read_corpus(corpus_file)
         asked = read_queries(queries_file, corpus)[:queries]
-        embedding = measure_embedding(corpus, asked, embedder)
         texts = [one.query for one in asked]
         work = out / "run-text"
         loads = measure_text_queries(corpus, texts, embedder, clients or (1, 32), rounds, work, progress)
         progress.stop()
-        tables = [text_grid(loads, len(corpus)), *embedding]
-        write_results(out, "text", tables, {"loads": [asdict(one) for one in loads]})
+        write_results(out, "text", [text_grid(loads, len(corpus))], {"loads": [asdict(one) for one in loads]})
 
 
 @app.command()
@@ -213,13 +208,6 @@ def _corpus(out: Path, nodes: int, policy_classes: int, progress: Progress) -> C
     ensure_index(corpus)
     progress.remove_task(task)
     return corpus
-
-
-def _systems(floors: bool, peers: Path | None) -> list[System]:
-    systems = [own_system(GROUNDWIRE, "groundwire")]
-    if floors:
-        systems += [own_system(TRANSPORT, "transport"), own_system(ENGINE, "engine")]
-    return [*systems, *(installed(peers) if peers else ())]
 
 
 if __name__ == "__main__":

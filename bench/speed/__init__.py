@@ -1,1 +1,1 @@
-"""Latency, throughput and scale, measured over the wire beside floors and peers: see `bench/README.md`."""
+"""Latency, throughput and scale, measured over the wire beside peers: see `bench/README.md`."""

@@ -24,9 +24,16 @@ SEARCHES: Mapping[str, retrieval_pb2.SearchType.ValueType] = {
     "hybrid": retrieval_pb2.SEARCH_TYPE_HYBRID,
 }
 WALKS = ("expand", "expand hub")
-KINDS = (*SEARCHES, *WALKS, "fetch", "query")
+METHODS: Mapping[str, str] = {
+    **dict.fromkeys(SEARCHES, "/groundwire.v1.RetrievalService/SearchNodes"),
+    **dict.fromkeys(WALKS, "/groundwire.v1.RetrievalService/ExpandDependencyTree"),
+    "fetch": "/groundwire.v1.RetrievalService/FetchNodeTexts",
+    "query": "/groundwire.v1.QueryService/Query",
+}
+"""The full name of the method that answers each kind of call."""
 EXPANDED_NODES, EXPANDED_DEPTH, EXPANDED_SEEDS = 120, 2, 5
 FETCHED_TEXTS, FETCHED_TOKENS = 20, 100_000
+_SCOPE = scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch)
 _FIELDS = {RANDOM: "collection_ids", CLUSTERED: "case_ids", EVERY: "languages"}
 
 
@@ -51,9 +58,9 @@ class Calls:
 
     def _search(self, scenario: Scenario, number: int) -> Request:
         return retrieval_pb2.SearchNodesRequest(
-            scope=self._scope(),
+            scope=_SCOPE,
             access=self._access(),
-            filter=self._filter(scenario),
+            filter=_filter(scenario),
             search_type=SEARCHES[scenario.kind],
             query="" if scenario.kind == "semantic" else self.corpus.query_texts[number],
             query_vector=() if scenario.kind == "bm25" else self.corpus.query_vectors[number].tolist(),
@@ -64,7 +71,7 @@ class Calls:
         # The hub is row 0; a seed beside it makes every request another one.
         seeds = [0, 1 + number] if from_hub else self._some_rows(number, EXPANDED_SEEDS)
         return retrieval_pb2.ExpandDependencyTreeRequest(
-            scope=self._scope(),
+            scope=_SCOPE,
             access=self._access(),
             seed_ids=[node_id(row) for row in seeds],
             max_depth=EXPANDED_DEPTH,
@@ -76,7 +83,7 @@ class Calls:
     def _fetch(self, number: int) -> Request:
         rows = self._some_rows(number, FETCHED_TEXTS)
         return retrieval_pb2.FetchNodeTextsRequest(
-            scope=self._scope(),
+            scope=_SCOPE,
             access=self._access(),
             seed_ids=[node_id(row) for row in rows],
             budget_tokens=FETCHED_TOKENS,
@@ -85,9 +92,9 @@ class Calls:
 
     def _query(self, scenario: Scenario, number: int) -> Request:
         return query_pb2.QueryRequest(
-            scope=self._scope(),
+            scope=_SCOPE,
             access=self._access(),
-            filter=self._filter(scenario),
+            filter=_filter(scenario),
             query=self.corpus.query_texts[number],
             query_vector=self.corpus.query_vectors[number].tolist(),
             hybrid=query_pb2.HybridParameters(top_k=ANSWERS),
@@ -98,16 +105,14 @@ class Calls:
         drawn: list[int] = generator.choice(np.arange(1, len(self.corpus)), count, replace=False).tolist()
         return drawn
 
-    def _scope(self) -> scope_pb2.IndexScope:
-        return scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch)
-
     def _access(self) -> scope_pb2.AccessContext:
         return scope_pb2.AccessContext(clearance_level=self.corpus.shape["policy_classes"])
 
-    def _filter(self, scenario: Scenario) -> scope_pb2.NodeFilter | None:
-        if not scenario.filter:
-            return None
-        wanted = FILTERS[scenario.filter]
-        message = scope_pb2.NodeFilter()
-        getattr(message, _FIELDS[wanted.column]).append(wanted.value)
-        return message
+
+def _filter(scenario: Scenario) -> scope_pb2.NodeFilter | None:
+    if not scenario.filter:
+        return None
+    wanted = FILTERS[scenario.filter]
+    message = scope_pb2.NodeFilter()
+    getattr(message, _FIELDS[wanted.column]).append(wanted.value)
+    return message

@@ -32,7 +32,7 @@ class GroundwireAdapter(Adapter):
 
     def measure(self, scenario: Scenario, numbers: Sequence[int], clients: int) -> Measurement:
         """See `Adapter.measure`."""
-        return measure(self._server.address, scenario, self._calls.requests(scenario), numbers, clients)
+        return measure(self._server.address, scenario.kind, self._calls.requests(scenario), numbers, clients)
 
     def processes(self) -> list[int]:
         """The server's."""

@@ -11,24 +11,22 @@ from bench.speed.footprint import grid as footprint_grid
 from bench.speed.plot import plot_medians, plot_scale
 from bench.speed.scenarios import SEARCHES
 
-GROUNDWIRE, TRANSPORT, ENGINE = "groundwire", "transport", "engine"
-FLOORS = (TRANSPORT, ENGINE)
+GROUNDWIRE = "groundwire"
 
 
 def grids(comparison: Comparison) -> Iterator[Grid]:
-    """For each number of clients: Groundwire beside its floors, all systems' medians, their recall."""
+    """For each number of clients: Groundwire's percentiles, all systems' medians, their recall."""
     nodes = comparison.corpus["nodes"]
     for clients in sorted({one.clients for one in comparison.series}):
         series = {(one.system, one.scenario): one for one in comparison.series if one.clients == clients}
         scenarios = list(dict.fromkeys(scenario for _, scenario in series))
         systems = list(dict.fromkeys(system for system, _ in series))
         where = f"{nodes:,} nodes, {clients} client{'s' if clients > 1 else ''}"
-        if {GROUNDWIRE, *FLOORS} <= set(systems):
-            yield _floors(f"Groundwire and its floors, ms: {where}", series, scenarios)
-        compared = [system for system in systems if system not in FLOORS]
-        if len(compared) > 1:
-            yield _peers(f"Median ms, and how many times Groundwire's: {where}", series, scenarios, compared)
-        yield _recalls(f"recall@10: {where}", series, scenarios, [*compared, *({ENGINE} & set(systems))])
+        if GROUNDWIRE in systems:
+            yield _percentiles(f"Groundwire, ms: {where}", series, scenarios)
+        if len(systems) > 1:
+            yield _peers(f"Median ms, and how many times Groundwire's: {where}", series, scenarios, systems)
+        yield _recalls(f"recall@10: {where}", series, scenarios, systems)
 
 
 def notes(comparison: Comparison) -> str:
@@ -51,8 +49,7 @@ def write_latency(out: Path, name: str, comparison: Comparison, plan: Plan) -> N
         console.print(f"{system} did not run: {problem}", style="red", markup=False)
     searches = [str(scenario) for scenario in SEARCHES]
     for number in plan.clients:
-        told = [one for one in comparison.series if one.clients == number and one.scenario in searches]
-        shown = [one for one in told if one.system not in FLOORS]
+        shown = [one for one in comparison.series if one.clients == number and one.scenario in searches]
         title = f"{comparison.corpus['nodes']:,} nodes, {number} clients"
         plot_medians(out / f"{name}-{number}.png", title, shown)
 
@@ -81,19 +78,10 @@ def _scale_grid(comparisons: Sequence[Comparison]) -> Grid:
     return Grid("Median ms (recall@10), one client", headings, [[name, *cells] for name, cells in by_scenario.items()])
 
 
-def _floors(title: str, series: Mapping[tuple[str, str], Series], scenarios: Sequence[str]) -> Grid:
-    rows = []
-    for scenario in scenarios:
-        own, *floors = (series[name, scenario].times for name in (GROUNDWIRE, *FLOORS))
-        if own is None:
-            rows.append([scenario, *[ABSENT] * 6])
-            continue
-        cells = [f"{own.median:.2f}", f"{own.p95:.2f}", f"{own.p99:.2f}"]
-        known = [floor.median for floor in floors if floor is not None]
-        if len(known) == len(FLOORS):
-            cells += [f"{known[0]:.2f}", f"{known[1]:.2f}", f"{own.median / sum(known):.2f}"]
-        rows.append([scenario, *cells, *[ABSENT] * (6 - len(cells))])
-    return Grid(title, ["call", "p50", "p95", "p99", "transport p50", "engine p50", "p50 / floors"], rows)
+def _percentiles(title: str, series: Mapping[tuple[str, str], Series], scenarios: Sequence[str]) -> Grid:
+    found = [(scenario, series[GROUNDWIRE, scenario].times) for scenario in scenarios]
+    rows = [[scenario, *(f"{value:.2f}" for value in (own.median, own.p95, own.p99))] for scenario, own in found if own]
+    return Grid(title, ["call", "p50", "p95", "p99"], rows)
 
 
 def _peers(

@@ -93,7 +93,7 @@ def ask_in_turn(
     for turn in range(rounds + 1):
         for scenario, (name, server) in product(requests, random.sample(sorted(servers.items()), len(servers))):
             before = cpu_seconds([server.process])
-            measured = measure(server.address, scenario, requests[scenario], range(calls), clients)
+            measured = measure(server.address, scenario.kind, requests[scenario], range(calls), clients)
             used = cpu_seconds([server.process]) - before
             if turn:  # the first warms up
                 asked = calls + WARMING * clients

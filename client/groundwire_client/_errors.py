@@ -35,8 +35,8 @@ class GroundwireError(Exception):
 
     Attributes:
         code: The gRPC status code.
-        reason: The name of a `groundwire.v1.ErrorReason` without `ERROR_REASON_`; empty when the error does not
-            come from a Groundwire server. A newer server may send names that this client does not know.
+        reason: The name of a `groundwire.v1.ErrorReason` without `ERROR_REASON_`, for the reason stated there; empty
+            when no Groundwire server sent the error. A newer server may send names that this client does not know.
         message: What went wrong, for people.
         metadata: Details by the keys that `errors.proto` states at each reason.
         request_id: Finds the call in the server's log; empty when the server sent none.

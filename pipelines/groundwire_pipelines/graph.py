@@ -1,6 +1,6 @@
 """What is known of the code that a question is about: the nodes of all its retrievals, and the edges between them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TypeVar
@@ -34,7 +34,7 @@ def graph_of(state: PipelineState) -> EvidenceGraph:
 def texts_of(state: PipelineState) -> list[NodeText]:
     """The texts of all retrievals, none twice: the best of each, the newest first, then the second best, and so on."""
     first: dict[str, NodeText] = {}
-    for text in _in_turn([retrieval.texts for retrieval in reversed(state.retrievals())]):
+    for text in in_turn([retrieval.texts for retrieval in reversed(state.retrievals())]):
         first.setdefault(text.id, text)
     return list(first.values())
 
@@ -49,7 +49,7 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     walked = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.walked}
     on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
     known = {**on_paths, **walked, **texts}
-    others = _in_turn([_ids(retrieval) for retrieval in newest_first])
+    others = in_turn([_ids(retrieval) for retrieval in newest_first])
     return [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
 
 
@@ -75,6 +75,6 @@ def _ids(retrieval: Retrieval) -> list[str]:
     return [*retrieval.chosen, *retrieval.seeds, *(node.id for node in retrieval.walked)]
 
 
-def _in_turn(lists: Sequence[Sequence[_Item]]) -> Iterable[_Item]:
-    """The first of each, then the second of each, and so on."""
+def in_turn(lists: Iterable[Iterable[_Item]]) -> Iterable[_Item]:
+    """The first of each, then the second of each, and so on; no item is None."""
     return (item for item in chain.from_iterable(zip_longest(*lists)) if item is not None)

@@ -32,7 +32,7 @@ SCHEMA: Final = ".json"
 
 @dataclass(frozen=True, slots=True)
 class PromptFolders:
-    """The prompt folders of a pipeline, nearest first; implements `runtime.Prompts`."""
+    """The prompt folders of a pipeline, nearest first."""
 
     folders: tuple[Path, ...]
 

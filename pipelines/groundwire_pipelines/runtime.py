@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from pydantic import JsonValue
 
 from groundwire_client import AsyncGroundwireClient
+from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import Turn
 
@@ -71,26 +72,6 @@ class Model(Protocol):
         ...
 
 
-class Prompts(Protocol):
-    """The prompt files beside a pipeline."""
-
-    def render(self, name: str, variables: Mapping[str, str]) -> str:
-        """The prompt with its variables filled in.
-
-        Raises:
-            StepError: The prompt is unknown, or uses a variable that is not given, or does not use one that is.
-        """
-        ...
-
-    def schema(self, name: str) -> Mapping[str, JsonValue]:
-        """The JSON Schema of the file `<name>.json` beside the prompts.
-
-        Raises:
-            StepError: There is no such file, or it holds no JSON Schema.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class StoredHistory:
     """A session's history: the summary so far, its version, and the turns after it, oldest first."""
@@ -128,7 +109,7 @@ class Runtime:
     retrieval: AsyncGroundwireClient
     settings: PipelineSettings
     counter: Counter
-    prompts: Prompts
+    prompts: PromptFolders
     model: Model | None = None
     history: History | None = None
     on_answer: Callable[[str], None] | None = None

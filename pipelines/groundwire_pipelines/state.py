@@ -46,6 +46,9 @@ RETRIEVED: Final = (
 )
 """The fields of a run's state that hold what a retrieval brought."""
 
+_EVIDENCE: Final = ("shown", "handles", "context_blocks")
+"""Those of them that are of all retrievals of a question."""
+
 Extension = TypeVar("Extension")
 
 
@@ -190,24 +193,11 @@ class PipelineState:
 
         Evidence stays where earlier loops of the question found some of it, until it is laid out anew.
         """
-        self.search_report = None
-        self.retrieval_seed_nodes = []
-        self.retrieval_hits = []
-        self.graph_seed_nodes = []
-        self.graph_expanded_nodes = []
-        self.graph_edges = []
-        self.graph_debug = None
-        self.chosen_nodes = []
-        self.paths = []
-        self.path_nodes = []
-        self.services = []
-        self.node_texts = []
-        self.skipped_texts = []
-        self.is_rendered = False
-        if not self.earlier_retrievals:
-            self.shown = []
-            self.handles = {}
-            self.context_blocks = []
+        kept = _EVIDENCE if self.earlier_retrievals else ()
+        empty = PipelineState("", "", "")
+        for name in RETRIEVED:
+            if name not in kept:
+                setattr(self, name, getattr(empty, name))
 
     def retrievals(self) -> list[Retrieval]:
         """What all retrievals of the question found, oldest first, the current one last."""

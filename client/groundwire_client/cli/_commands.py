@@ -27,7 +27,7 @@ def search(
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = 10,
     rerank: Annotated[str, typer.Option(help="Reorders a semantic search.", **names_of(Rerank))] = "none",
     rrf_k: Annotated[
-        int | None, typer.Option(help="The fusion constant of a hybrid search.", show_default="60")
+        int | None, typer.Option(help="The constant of reciprocal rank fusion.", show_default="the server's")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where each hit came from.")] = False,
 ) -> None:

@@ -20,17 +20,17 @@ _RANKING = "Ranking"
 
 @dataclass(frozen=True, slots=True)
 class HybridOptions:
-    """The hybrid parameters as typer parses them."""
+    """The hybrid parameters as typer parses them; `query.proto` states the defaults of the server."""
 
     top_k: Annotated[
         int | None,
-        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5 unless configured"),
+        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's"),
     ] = None
     alpha: Annotated[
         float | None,
         typer.Option(
             help="The dense retriever's weight in a weighted fusion.",
-            show_default="0.7 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -38,7 +38,7 @@ class HybridOptions:
         float | None,
         typer.Option(
             help="The least similarity of a dense candidate.",
-            show_default="0.15 unless configured, none with a filter",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -46,7 +46,7 @@ class HybridOptions:
         int | None,
         typer.Option(
             help="The most dense candidates.",
-            show_default="3 top-k, at least 150 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -54,7 +54,7 @@ class HybridOptions:
         int | None,
         typer.Option(
             help="The most candidates of each other retriever.",
-            show_default="3 top-k, at least 150 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -62,7 +62,7 @@ class HybridOptions:
         float | None,
         typer.Option(
             help="The least similarity of a trigram candidate.",
-            show_default="0.3 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -79,7 +79,7 @@ class HybridOptions:
         typer.Option(
             "--diversify",
             help="How much matches that resemble better ones are held back.",
-            show_default="0 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -87,17 +87,19 @@ class HybridOptions:
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """The ranking parameters as typer parses them; the defaults shown are those for questions in words."""
+    """The ranking parameters as typer parses them."""
 
     file_weight: Annotated[
         float | None,
-        typer.Option(help="How much a match gains by its whole file.", show_default="0.3", rich_help_panel=_RANKING),
+        typer.Option(
+            help="How much a match gains by its whole file.", show_default="the server's", rich_help_panel=_RANKING
+        ),
     ] = None
     test_factor: Annotated[
         float | None,
         typer.Option(
             help="What the score of a test is multiplied by, unless the question speaks of tests.",
-            show_default="0.5",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -105,7 +107,7 @@ class RankingOptions:
         float | None,
         typer.Option(
             help='What the score of generated code is multiplied by, unless the question says "generated".',
-            show_default="0.5",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -113,7 +115,7 @@ class RankingOptions:
         float | None,
         typer.Option(
             help="What the score of prose is multiplied by, unless the question asks for documentation.",
-            show_default="0.75",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -121,21 +123,23 @@ class RankingOptions:
         float | None,
         typer.Option(
             help="What the score of a text below 80 characters is multiplied by.",
-            show_default="0.85",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
     graph_weight: Annotated[
         float | None,
         typer.Option(
-            help="How much a match gains by neighbours that match too.", show_default="0.3", rich_help_panel=_RANKING
+            help="How much a match gains by neighbours that match too.",
+            show_default="the server's",
+            rich_help_panel=_RANKING,
         ),
     ] = None
     repeat_factor: Annotated[
         float | None,
         typer.Option(
             help="What a score is multiplied by for each better match of its file.",
-            show_default="0.85",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None
@@ -191,13 +195,13 @@ def query(
     ] = None,
     rrf_k: Annotated[
         int | None,
-        typer.Option(help="The constant of a fusion by rank.", show_default="60", rich_help_panel=_RANKING),
+        typer.Option(help="The constant of a fusion by rank.", show_default="the server's", rich_help_panel=_RANKING),
     ] = None,
     half_life: Annotated[
         float | None,
         typer.Option(
             help="Days until what a conversation gains by being recent is halved; 0 for no freshness.",
-            show_default="90 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None,
@@ -205,7 +209,7 @@ def query(
         float | None,
         typer.Option(
             help="The share of being recent in a conversation's score.",
-            show_default="0.1 unless configured",
+            show_default="the server's",
             rich_help_panel=_RANKING,
         ),
     ] = None,

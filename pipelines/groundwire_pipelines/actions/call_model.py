@@ -22,7 +22,7 @@ def _own_name(name: str) -> str:
     return name
 
 
-def _sound(schema: str | dict[str, JsonValue]) -> str | dict[str, JsonValue]:
+def _sound(schema: str | dict[str, JsonValue] | None) -> str | dict[str, JsonValue] | None:
     if isinstance(schema, dict) and (problem := schema_problem(schema)):
         raise broken("response-schema-malformed", problem)
     return schema
@@ -31,44 +31,20 @@ def _sound(schema: str | dict[str, JsonValue]) -> str | dict[str, JsonValue]:
 class CallModelSettings(ModelSettings):
     """Keys of `call_model`."""
 
-    prompt: Annotated[
-        str,
-        Field(
-            min_length=1,
-            description="The name of the prompt that is sent as the user's message: the file `<name>.md` in a prompts "
-            "folder.",
-        ),
-    ]
+    prompt: Annotated[str, Field(min_length=1)]
+    """The name of the prompt that is sent as the user's message: the file `<name>.md` in a prompts folder."""
     variables: Variables = ()
-    system: Annotated[
-        str | None,
-        Field(min_length=1, description="The name of a prompt that is sent as the system's message before it."),
-    ] = None
+    system: Annotated[str | None, Field(min_length=1)] = None
+    """The name of a prompt that is sent as the system's message before it."""
     system_variables: Variables = ()
-    output: Annotated[
-        str,
-        AfterValidator(_own_name),
-        Field(
-            pattern="^[a-z][a-z0-9_]*$",
-            description="What the answer is called: later steps name it among their `variables` or as `query_from`.",
-        ),
-    ]
-    protocol: Annotated[
-        Literal["none", "router", "answer"],
-        Field(
-            description="Which prefixes the answer begins with, for a handle_prefix step; a final answer is told as it "
-            "comes to the program that runs the pipeline."
-        ),
-    ] = "none"
-    response_schema: Annotated[
-        str | dict[str, JsonValue] | None,
-        AfterValidator(lambda schema: None if schema is None else _sound(schema)),
-        Field(
-            description="The JSON Schema (draft 2020-12) that the answer must match, or the name of a file "
-            "`<name>.json` in a prompts folder. The endpoint is told it, the answer is checked, and its fields are "
-            "variables."
-        ),
-    ] = None
+    output: Annotated[str, AfterValidator(_own_name), Field(pattern="^[a-z][a-z0-9_]*$")]
+    """What the answer is called: later steps name it among their `variables` or as `query_from`."""
+    protocol: Literal["none", "router", "answer"] = "none"
+    """Which prefixes the answer begins with, for a handle_prefix step; a final answer is told as it comes to the
+    program that runs the pipeline."""
+    response_schema: Annotated[str | dict[str, JsonValue] | None, AfterValidator(_sound)] = None
+    """The JSON Schema (draft 2020-12) that the answer must match, or the name of a file `<name>.json` in a prompts
+    folder. The endpoint is told it, the answer is checked, and its fields are variables."""
 
     @model_validator(mode="after")
     def _system_goes_with_its_variables(self) -> Self:

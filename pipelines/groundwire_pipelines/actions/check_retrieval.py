@@ -16,26 +16,16 @@ _CUT_WALKS = frozenset({"limit_reached", "response_limit"})
 class CheckRetrievalSettings(StepSettings):
     """The keys of a `check_retrieval` step: each but the first way out of it needs the key that defines it."""
 
-    few_below: Annotated[
-        Annotated[int, Field(ge=2)] | None,
-        Field(description="Fewer hits than this are few, and leave by `on_few`; not judged when absent."),
-    ] = None
-    weak_below: Annotated[
-        Annotated[float, Field(gt=0, le=1)] | None,
-        Field(
-            description="Hits of which none is as similar to the query as this are weak, and leave by `on_weak`; not "
-            "judged when absent. The similarity is the cosine of a `semantic` search without rerank; of `query` the "
-            "best score of the reranker, else the best cosine. The scores of other searches mean something only beside "
-            "those of the same answer: their hits are never weak."
-        ),
-    ] = None
-    truncated: Annotated[
-        bool,
-        Field(
-            description="Whether a retrieval leaves by `on_truncated` when the response of its search, or the walk "
-            "after it, could not hold all that was found; a walk that ends at its depth is none such."
-        ),
-    ] = False
+    few_below: Annotated[int, Field(ge=2)] | None = None
+    """Fewer hits than this are few, and leave by `on_few`; not judged when absent."""
+    weak_below: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Hits of which none is as similar to the query as this are weak, and leave by `on_weak`; not judged when absent.
+    The similarity is the cosine of a `semantic` search without rerank; of `query` the best score of the reranker, else
+    the best cosine. The scores of other searches mean something only beside those of the same answer: their hits are
+    never weak."""
+    truncated: bool = False
+    """Whether a retrieval leaves by `on_truncated` when the response of its search, or the walk after it, could not
+    hold all that was found; a walk that ends at its depth is none such."""
 
 
 async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Runtime) -> Outcome:

@@ -14,16 +14,16 @@ from groundwire_pipelines.state import PipelineState
 class KeyGroup(BaseModel):
     """Keys that belong together: those of a step, or those below one of them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 class Retry(KeyGroup):
     """How often a step is tried again after an error that may pass, such as a server that is overloaded."""
 
-    tries: Annotated[int, Field(ge=2, le=10, description="How often to try in all.")]
-    pause_seconds: Annotated[
-        float, Field(gt=0, le=600, description="How long to wait before the second try; each later pause is doubled.")
-    ] = 1.0
+    tries: Annotated[int, Field(ge=2, le=10)]
+    """How often to try in all."""
+    pause_seconds: Annotated[float, Field(gt=0, le=600)] = 1.0
+    """How long to wait before the second try; each later pause is doubled."""
 
     @property
     def pauses(self) -> tuple[float, ...]:
@@ -34,10 +34,8 @@ class Retry(KeyGroup):
 class StepSettings(KeyGroup):
     """The keys of a step besides `id`, `action` and its transitions; each action extends it with its own."""
 
-    retry: Annotated[
-        Retry | None,
-        Field(description="Tries the step again after errors that may pass; the first one ends it when absent."),
-    ] = None
+    retry: Retry | None = None
+    """Tries the step again after errors that may pass; the first one ends it when absent."""
 
 
 ERROR_WAY: Final = "on_error"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from groundwire_client import EdgeDirection, ExpandDebug, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import NameIn
+from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
@@ -16,17 +16,16 @@ from groundwire_pipelines.state import PipelineState
 class ExpandSettings(StepSettings):
     """The keys of an `expand_dependency_tree` step."""
 
-    max_depth: Annotated[int, Field(ge=0, description="How many edges a node may lie away from a seed.")]
-    max_nodes: Annotated[int, Field(ge=1, description="How many nodes to return at most, seeds included.")]
-    edge_allowlist: Annotated[
-        tuple[str, ...], Field(min_length=1, description='The edge types to follow; exactly `["*"]` follows all.')
-    ]
-    min_confidence: Annotated[
-        float, Field(ge=0, le=1, description="How sure an edge must be to be followed; 0 follows every edge.")
-    ] = 0.0
-    direction: Annotated[
-        str, NameIn(EdgeDirection, "direction-unknown"), Field(description="Which way to follow edges.")
-    ] = "outgoing"
+    max_depth: Annotated[int, Field(ge=0)]
+    """How many edges a node may lie away from a seed."""
+    max_nodes: Annotated[int, Field(ge=1)]
+    """How many nodes to return at most, seeds included."""
+    edge_allowlist: Annotated[tuple[str, ...], Field(min_length=1)]
+    """The edge types to follow; exactly `["*"]` follows all."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """How sure an edge must be to be followed; 0 follows every edge."""
+    direction: Annotated[str, OneOf(choices(EdgeDirection), "direction-unknown")] = "outgoing"
+    """Which way to follow edges."""
     filter: FilterKey = None
 
 

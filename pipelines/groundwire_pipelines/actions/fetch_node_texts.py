@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -18,10 +17,11 @@ from groundwire_client import (
     choices,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken
+from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
 from groundwire_pipelines.actions.scope import narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
 from groundwire_pipelines.filter_keys import FilterKey
+from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
@@ -30,22 +30,13 @@ from groundwire_pipelines.state import PipelineState
 class FetchSettings(StepSettings):
     """The keys of a `fetch_node_texts` step."""
 
-    budget_tokens: Annotated[
-        int | None,
-        at_least_one("budget-not-positive"),
-        Field(ge=1, description="The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."),
-    ] = None
+    budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     budget_factor: BudgetFactor = None
-    max_chars: Annotated[
-        int | None,
-        at_least_one("budget-not-positive"),
-        Field(ge=1, description="The most characters in all, instead of tokens."),
-    ] = None
-    prioritization_mode: Annotated[
-        str,
-        NameIn(PrioritizationMode, "prioritization-mode-unknown"),
-        Field(description="In which order nodes compete for the budget, unless a step has chosen among them."),
-    ] = "balanced"
+    max_chars: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    """The most characters in all, instead of tokens."""
+    prioritization_mode: Annotated[str, OneOf(choices(PrioritizationMode), "prioritization-mode-unknown")] = "balanced"
+    """In which order nodes compete for the budget, unless a step has chosen among them."""
     filter: FilterKey = None
 
     @model_validator(mode="after")
@@ -96,8 +87,7 @@ class _Wanted:
             case "graph_first":
                 return (*(id_ for seed in self.seeds for id_ in (seed, *self._around(seed))), *nodes)
             case _:
-                pairs = chain.from_iterable(zip_longest(self.seeds, nodes))
-                return (id_ for id_ in pairs if id_ is not None)
+                return in_turn([self.seeds, nodes])
 
     def _around(self, seed: str) -> Iterator[str]:
         """The nodes whose parents lead to a seed; a node stands behind its parent always."""

@@ -13,14 +13,9 @@ from groundwire_pipelines.state import PipelineState
 class FinalAnswerSettings(ModelSettings):
     """Keys of the actions that end a run."""
 
-    prompt: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            description="The prompt that translates `answer` into the language of `question`; without it, questions "
-            "in other languages than English fail.",
-        ),
-    ] = None
+    prompt: Annotated[str | None, Field(min_length=1)] = None
+    """The prompt that translates `answer` into the language of `question`; without it, questions in other languages
+    than English fail."""
 
 
 async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> str:

@@ -1,7 +1,6 @@
 """`find_paths`: how the two ends of a question hang together, such as "from the button to the table"."""
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -17,10 +16,11 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
-from groundwire_pipelines.actions.rules import NameIn, at_least_one
+from groundwire_pipelines.actions.rules import OneOf, at_least_one
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
+from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.parsing.ends import ends_of
 from groundwire_pipelines.runtime import Runtime
@@ -32,15 +32,10 @@ _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 class FindPathsSettings(StepSettings):
     """The keys of a `find_paths` step."""
 
-    top_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("top-k-not-positive"),
-        Field(description="How many nodes of each end to search paths between; the pipeline's top_k when absent."),
-    ] = None
-    direction: Annotated[
-        Annotated[str, NameIn(EdgeDirection, "direction-unknown")] | None,
-        Field(description="Which way paths follow edges; when absent outgoing, and either way where that finds none."),
-    ] = None
+    top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
+    """How many nodes of each end to search paths between; the pipeline's top_k when absent."""
+    direction: Annotated[str, OneOf(choices(EdgeDirection), "direction-unknown")] | None = None
+    """Which way paths follow edges; when absent outgoing, and either way where that finds none."""
     filter: FilterKey = None
 
 
@@ -53,7 +48,7 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
     from_ids, to_ids = [ids(await _nearest(end, top_k, filter, state, runtime)) for end in ends]
-    state.retrieval_seed_nodes = list(dict.fromkeys(_alternating(from_ids, to_ids)))
+    state.retrieval_seed_nodes = list(dict.fromkeys(in_turn([from_ids, to_ids])))
     is_filtered = filter != NodeFilter()
     state.search_report = SearchReport(len(state.retrieval_seed_nodes), is_filtered=is_filtered)
     detail: dict[str, str | int | float | bool] = {"from": len(from_ids), "to": len(to_ids)}
@@ -133,10 +128,6 @@ def _keep(found: FindPathsResponse, state: PipelineState) -> None:
     state.path_nodes = list(found.nodes)
     state.graph_seed_nodes = [node.id for node in found.nodes]
     state.graph_edges = distinct(hop for path in found.paths for hop in path.hops)
-
-
-def _alternating(first: Iterable[str], second: Iterable[str]) -> Iterable[str]:
-    return (id_ for id_ in chain.from_iterable(zip_longest(first, second)) if id_ is not None)
 
 
 ACTION = Action(

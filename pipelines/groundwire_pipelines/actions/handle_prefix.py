@@ -23,12 +23,12 @@ _ROUTER_TRANSITIONS = tuple(f"on_{mode}" for mode in ROUTER_PREFIXES)
 _ANSWER_TRANSITIONS = ("on_answer", "on_request")
 
 
-def _clear(prefixes: dict[str, str]) -> dict[str, str]:
+def _clear(prefixes: dict[str, str] | None) -> dict[str, str] | None:
     """A reply begins with one prefix at most, and its line is read without the space around it."""
-    for prefix in prefixes:
+    for prefix in prefixes or ():
         if prefix != prefix.strip() or len(prefix.splitlines()) != 1:
             raise broken("prefix-unreadable", f"{prefix!r} must be one line that begins and ends with no space")
-    for prefix, other in permutations(prefixes, 2):
+    for prefix, other in permutations(prefixes or (), 2):
         if other.startswith(prefix):
             raise broken("prefix-ambiguous", f"{other!r} begins with the prefix {prefix!r}: end it with a sign like ]")
     return prefixes
@@ -37,19 +37,15 @@ def _clear(prefixes: dict[str, str]) -> dict[str, str]:
 class HandlePrefixSettings(StepSettings):
     """Keys of `handle_prefix`."""
 
-    protocol: Annotated[
-        Literal["router", "answer"] | None,
-        Field(description="Which prefixes the answer may have, and so which ways lead out of the step."),
-    ] = None
+    protocol: Literal["router", "answer"] | None = None
+    """Which prefixes the answer may have, and so which ways lead out of the step."""
     prefixes: Annotated[
         dict[str, Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]] | None,
-        AfterValidator(lambda prefixes: None if prefixes is None else _clear(prefixes)),
-        Field(
-            min_length=1,
-            description="The prefixes of a router of your own, in place of `protocol`, each with a name: with "
-            '`"[CODE:]": code` an answer that begins with `[CODE:]` leaves by `on_code`.',
-        ),
+        AfterValidator(_clear),
+        Field(min_length=1),
     ] = None
+    """The prefixes of a router of your own, in place of `protocol`, each with a name: with `"[CODE:]": code` an answer
+    that begins with `[CODE:]` leaves by `on_code`."""
 
     @model_validator(mode="after")
     def _one_table(self) -> Self:

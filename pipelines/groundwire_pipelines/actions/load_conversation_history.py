@@ -15,13 +15,8 @@ from groundwire_pipelines.state import PipelineState, Turn
 class LoadHistorySettings(ModelSettings):
     """Keys of `load_conversation_history`."""
 
-    prompt: Annotated[
-        str,
-        Field(
-            min_length=1,
-            description="The prompt that shortens `history` to `max_tokens`, keeping what matters for `question`.",
-        ),
-    ]
+    prompt: Annotated[str, Field(min_length=1)]
+    """The prompt that shortens `history` to `max_tokens`, keeping what matters for `question`."""
 
 
 async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runtime) -> Outcome:

@@ -3,7 +3,7 @@
 from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.jsonish import JsonishQueryParser
+from groundwire_pipelines.parsing.jsonish import parse_jsonish
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -42,7 +42,7 @@ async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtim
 def _meaning(request: str) -> tuple[str, NodeFilter]:
     """What two requests for the same search have in common."""
     try:
-        parsed = JsonishQueryParser().parse(request)
+        parsed = parse_jsonish(request)
     except StepError:
         # No object that a search could read: the step that searches says so, or takes it as the text that it is.
         return _words(request), NodeFilter()

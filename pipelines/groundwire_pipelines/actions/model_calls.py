@@ -18,22 +18,13 @@ _UNUSABLE: Final = frozenset({"model-answer-cut", "model-answer-empty", "model-r
 class ModelSettings(StepSettings):
     """The keys of every step that asks the model."""
 
-    model: Annotated[
-        str | None,
-        Field(min_length=1, description="The model of the endpoint to ask; GROUNDWIRE_MODEL_NAME's when absent."),
-    ] = None
-    temperature: Annotated[
-        float | None,
-        Field(ge=0, le=2, description="How freely the model words its answer; the endpoint's default when absent."),
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            description="The most tokens of the answer, reasoning included, in the model's own tokens; the endpoint's "
-            "default when absent. An answer that is cut off by it fails the step.",
-        ),
-    ] = None
+    model: Annotated[str | None, Field(min_length=1)] = None
+    """The model of the endpoint to ask; GROUNDWIRE_MODEL_NAME's when absent."""
+    temperature: Annotated[float | None, Field(ge=0, le=2)] = None
+    """How freely the model words its answer; the endpoint's default when absent."""
+    max_tokens: Annotated[int | None, Field(ge=1)] = None
+    """The most tokens of the answer, reasoning included, in the model's own tokens; the endpoint's default when absent.
+    An answer that is cut off by it fails the step."""
 
 
 async def ask(

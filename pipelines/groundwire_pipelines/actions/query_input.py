@@ -1,25 +1,21 @@
 """What the actions that search have in common: where their query comes from, how it is read, how much to return."""
 
-from enum import StrEnum
 from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
 from groundwire_pipelines.actions.outputs import output_text
+from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
+from groundwire_pipelines.parsing.jsonish import ParsedQuery, parse_jsonish
 from groundwire_pipelines.prompts import VARIABLE_NAME
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
-
-class QueryParser(StrEnum):
-    """How the query is read."""
-
-    JSONISH = "jsonish"
-    """Plain text, or an object with a query and filters."""
-
-
+QueryParser: TypeAlias = Annotated[
+    Annotated[str, OneOf(("jsonish",), "query-parser-unknown")] | None,
+    Field(description="Reads filters out of the query; without it the query is plain text."),
+]
 BUILT_IN_SOURCES: Final = frozenset({"last_model_response", "question", "rewritten_question"})
 """Where queries come from that are no output of a step."""
 
@@ -34,14 +30,14 @@ QueryFrom: TypeAlias = Annotated[
 ]
 
 
-def parsed_query(source: str, parser: QueryParser | None, state: PipelineState) -> ParsedQuery:
+def parsed_query(source: str, parser: str | None, state: PipelineState) -> ParsedQuery:
     """The query with the filters that it brings; `source` is the step's `query_from`.
 
     Raises:
         StepError: `query-empty`, `output-missing`, and what the parser raises.
     """
     text = _text(source, state)
-    parsed = JsonishQueryParser().parse(text) if parser else ParsedQuery(text.strip())
+    parsed = parse_jsonish(text) if parser else ParsedQuery(text.strip())
     if not parsed.query:
         raise StepError("query-empty", f"the query is empty: {source} holds none")
     return parsed

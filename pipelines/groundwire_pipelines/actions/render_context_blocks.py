@@ -1,14 +1,13 @@
 """`render_context_blocks`: all texts found for a question as evidence for a prompt or a reader, within a budget."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
 from groundwire_client import EdgeDirection, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.rules import one_of
+from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
 from groundwire_pipelines.messages import distinct
@@ -24,30 +23,13 @@ _LONGEST_REQUEST = 160
 """Characters of a request that brought nothing new, as the evidence repeats it."""
 
 
-class View(StrEnum):
-    """What the table tells besides the places and names of the texts shown."""
-
-    FLAT = "flat"
-    """Nothing."""
-    GRAPH = "graph"
-    """Every edge among the texts shown, and nodes without a text, with their edges to those."""
-
-
 class RenderSettings(StepSettings):
     """The keys of a `render_context_blocks` step."""
 
-    view: Annotated[
-        View, one_of(View, "view-unknown"), Field(description="Whether edges are shown, and nodes without a text.")
-    ] = View.FLAT
-    budget_factor: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=100,
-            description="How many times max_context_tokens the evidence may take: more than once for a later step to "
-            "summarise.",
-        ),
-    ] = 1
+    view: Annotated[str, OneOf(("flat", "graph"), "view-unknown")] = "flat"
+    """Whether edges are shown, and nodes without a text."""
+    budget_factor: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many times max_context_tokens the evidence may take: more than once for a later step to summarise."""
 
 
 async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) -> Outcome:
@@ -62,19 +44,20 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     Raises:
         StepError: What a call of the server raises, which the view `graph` makes for the edges.
     """
-    if step.view is View.GRAPH:
+    is_graph = step.view == "graph"
+    if is_graph:
         await _bring_edges(state, runtime)
     most = runtime.settings.max_context_tokens
     show_texts(
         state,
         runtime,
         None if most is None else most * step.budget_factor,
-        edges=edges_of(state) if step.view is View.GRAPH else (),
-        names_nodes=step.view is View.GRAPH,
+        edges=edges_of(state) if is_graph else (),
+        names_nodes=is_graph,
     )
     return Outcome(
         detail={
-            "view": step.view.value,
+            "view": step.view,
             "texts": len(state.shown),
             "shortened": sum(not one.excerpt.is_whole for one in state.shown),
             "left_out": len(texts_of(state)) - len(state.shown),

@@ -1,82 +1,53 @@
 """`search_nodes`: selects the nodes that match a query best, as ids. Reads no text."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Final, Self
+from collections.abc import Collection
+from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from groundwire_client import NodeFilter, Rerank, SearchNodesResponse, SearchType, choices, ids
+from groundwire_client import NodeFilter, Rerank, SearchType, choices, ids
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
-from groundwire_pipelines.actions.rules import NameIn, at_least_one, broken, check_rrf_k, choice_of, one_of
+from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.settings import RetrievalMode
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
-
-class SearchBy(StrEnum):
-    """How a step looks for nodes: one of the server's ways, or the router's choice among them."""
-
-    SEMANTIC = "semantic"
-    BM25 = "bm25"
-    HYBRID = "hybrid"
-    FROM_ROUTER = "from_router"
+SearchBy: TypeAlias = Literal["semantic", "bm25", "hybrid", "from_router"]
+"""How a step looks for nodes: one of the server's ways, or the router's choice among them."""
+_MODES: Final = get_args(RetrievalMode)
+_OF_MODES: Final = OneOf(_MODES, "search-type-unknown")
+_OF_WAYS: Final = OneOf(get_args(SearchBy), "search-type-unknown")
 
 
-class Mode(StrEnum):
-    """The modes of `retrieval_modes`."""
-
-    SEMANTIC = "semantic"
-    SEMANTIC_RERANK = "semantic_rerank"
-    BM25 = "bm25"
-    HYBRID = "hybrid"
-
-
-def _search_by(value: object) -> SearchBy | tuple[Mode, ...]:
-    if isinstance(value, list):
-        return tuple(choice_of(Mode, "search-type-unknown", item) for item in value)
-    return choice_of(SearchBy, "search-type-unknown", value)
+def _search_by(value: object) -> object:
+    return tuple(map(_OF_MODES.checked, value)) if isinstance(value, list) else _OF_WAYS.checked(value)
 
 
 class SearchSettings(StepSettings):
     """The keys of a `search_nodes` step."""
 
     search_type: Annotated[
-        SearchBy | Annotated[tuple[Mode, ...], Field(min_length=1)],
-        BeforeValidator(_search_by),
-        Field(
-            description="How to look for nodes; `from_router` as the router chose; of a list of modes by the first "
-            "that the pipeline's `retrieval_modes` has. The mode semantic_rerank is a semantic search with "
-            "the rerank keyword."
-        ),
+        SearchBy | Annotated[tuple[RetrievalMode, ...], Field(min_length=1)], BeforeValidator(_search_by)
     ]
-    top_k: Annotated[
-        Annotated[int, Field(ge=1)] | None,
-        at_least_one("top-k-not-positive"),
-        Field(description="The most nodes to select; the pipeline's top_k when absent."),
-    ] = None
-    rerank: Annotated[
-        str, NameIn(Rerank, "rerank-unknown"), Field(description="Reorders a semantic search; none when absent.")
-    ] = "none"
-    rrf_k: Annotated[
-        int | None,
-        Field(description="The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."),
-    ] = None
-    query_parser: Annotated[
-        QueryParser | None,
-        one_of(QueryParser, "query-parser-unknown"),
-        Field(description="Reads filters out of the query; without it the query is plain text."),
-    ] = None
+    """How to look for nodes; `from_router` as the router chose; of a list of modes by the first that the pipeline's
+    `retrieval_modes` has. The mode semantic_rerank is a semantic search with the rerank keyword."""
+    top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
+    """The most nodes to select; the pipeline's top_k when absent."""
+    rerank: Annotated[str, OneOf(choices(Rerank), "rerank-unknown")] = "none"
+    """Reorders a semantic search; none when absent."""
+    rrf_k: int | None = None
+    """The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."""
+    query_parser: QueryParser = None
     query_from: QueryFrom = "last_model_response"
     filter: FilterKey = None
 
     @model_validator(mode="after")
     def _rerank_is_of_semantic(self) -> Self:
-        if self.rerank != "none" and self.search_type is not SearchBy.SEMANTIC:
+        if self.rerank != "none" and self.search_type != "semantic":
             raise broken(
                 "rerank-not-semantic",
                 f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
@@ -85,51 +56,35 @@ class SearchSettings(StepSettings):
 
     @model_validator(mode="after")
     def _rrf_k_within_bounds(self) -> Self:
-        if self.search_type is SearchBy.HYBRID:
+        if self.search_type == "hybrid":
             check_rrf_k(self.rrf_k)
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """How to look, and the name of it among the pipeline's `retrieval_modes`."""
-
-    mode: str
-    search_type: str
-    rerank: str = "none"
-
-
-_WAYS: Final[Mapping[str, _Way]] = {
-    Mode.SEMANTIC: _Way("semantic", "semantic"),
-    Mode.SEMANTIC_RERANK: _Way("semantic_rerank", "semantic", "keyword"),
-    Mode.BM25: _Way("bm25", "bm25"),
-    Mode.HYBRID: _Way("hybrid", "hybrid"),
-}
-
-
-def _way(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> _Way:
-    if isinstance(step.search_type, tuple):
-        way = _WAYS[next((mode for mode in step.search_type if mode in modes), step.search_type[0])]
-    elif step.search_type is not SearchBy.FROM_ROUTER:
-        way = _Way(_modes(step)[0], step.search_type.value, step.rerank)
-    elif state.retrieval_mode in _WAYS:
-        way = _WAYS[state.retrieval_mode]
+def _mode(step: SearchSettings, state: PipelineState, modes: Collection[str]) -> str:
+    """The mode to search in, one of the pipeline's `retrieval_modes`."""
+    if step.search_type != "from_router":
+        offered = _modes(step)
+        mode = next((mode for mode in offered if mode in modes), offered[0])
+    elif state.retrieval_mode in _MODES:
+        mode = state.retrieval_mode
     else:
         chosen = repr(state.retrieval_mode) if state.retrieval_mode else "none"
-        raise StepError("mode-missing", f"from_router takes {', '.join(_WAYS)}, and the router chose {chosen}")
-    if way.mode not in modes:
-        raise StepError("mode-not-supported", f"the mode {way.mode} is not among retrieval_modes ({', '.join(modes)})")
-    return way
+        raise StepError("mode-missing", f"from_router takes {', '.join(_MODES)}, and the router chose {chosen}")
+    if mode not in modes:
+        raise StepError("mode-not-supported", f"the mode {mode} is not among retrieval_modes ({', '.join(modes)})")
+    return mode
 
 
 async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
     scope = scope_of(state)
-    way = _way(step, state, runtime.settings.retrieval_modes)
+    mode = _mode(step, state, runtime.settings.retrieval_modes)
+    reranked = mode == "semantic_rerank"
     top_k = effective_top_k(step.top_k, runtime.settings)
     parsed = parsed_query(step.query_from, step.query_parser, state)
     filter = narrowed(state, step.filter, parsed.filter)
-    detail: dict[str, str | int | float | bool] = {"mode": way.mode, "top_k": top_k}
+    detail: dict[str, str | int | float | bool] = {"mode": mode, "top_k": top_k}
     if parsed.dropped:
         detail["dropped_filters"] = ", ".join(parsed.dropped)
     if filter is None:
@@ -139,20 +94,20 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
         found = await runtime.retrieval.search(
             scope,
             parsed.query,
-            search_type=choices(SearchType)[way.search_type],
+            search_type=choices(SearchType)["semantic" if reranked else mode],
             top_k=top_k,
             filter=filter,
-            rrf_k=step.rrf_k if way.search_type == "hybrid" else None,
-            rerank=choices(Rerank)[way.rerank],
+            rrf_k=step.rrf_k if mode == "hybrid" else None,
+            rerank=choices(Rerank)["keyword" if reranked and step.rerank == "none" else step.rerank],
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
-    state.search_report = SearchReport(
-        hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=_similarity(way, found)
-    )
+    # Scores of other searches than by cosine mean something only beside those of the same answer.
+    best = max((hit.score for hit in found.hits), default=None) if mode == "semantic" else None
+    state.search_report = SearchReport(hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=best)
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 
 
@@ -160,16 +115,9 @@ def _modes(step: SearchSettings) -> tuple[str, ...]:
     """The modes of which the pipeline must have one; any may be the router's."""
     if isinstance(step.search_type, tuple):
         return step.search_type
-    if step.search_type is SearchBy.FROM_ROUTER:
+    if step.search_type == "from_router":
         return ()
-    return (step.search_type.value if step.rerank == "none" else "semantic_rerank",)
-
-
-def _similarity(way: _Way, found: SearchNodesResponse) -> float | None:
-    """The best hit's cosine. Scores of other searches mean something only beside those of the same answer."""
-    if way.mode != Mode.SEMANTIC:
-        return None
-    return max((hit.score for hit in found.hits), default=None)
+    return (step.search_type if step.rerank == "none" else "semantic_rerank",)
 
 
 ACTION = Action(
@@ -182,7 +130,7 @@ ACTION = Action(
     data_of=lambda step: DataFlow(
         reads=(
             *read_by(step.query_from),
-            *(("retrieval_mode",) if step.search_type is SearchBy.FROM_ROUTER else ()),
+            *(("retrieval_mode",) if step.search_type == "from_router" else ()),
         ),
         clears=RETRIEVED,
         writes=("retrieval_seed_nodes", "retrieval_hits", "search_report"),

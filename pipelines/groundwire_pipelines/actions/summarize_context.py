@@ -24,14 +24,9 @@ _WORD: Final = re.compile(r"\s*\S+")
 class SummarizeContextSettings(ModelSettings):
     """Keys of `summarize_context`."""
 
-    prompt: Annotated[
-        str,
-        Field(
-            min_length=1,
-            description="The prompt that shortens `context` to `max_tokens` for `question`, keeping all `identifiers`, "
-            "which are the handles of the texts.",
-        ),
-    ]
+    prompt: Annotated[str, Field(min_length=1)]
+    """The prompt that shortens `context` to `max_tokens` for `question`, keeping all `identifiers`, which are the
+    handles of the texts."""
     variables: Variables = ()
 
 

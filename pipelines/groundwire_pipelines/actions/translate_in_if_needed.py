@@ -14,7 +14,8 @@ from groundwire_pipelines.state import PipelineState
 class TranslateInSettings(ModelSettings):
     """Keys of `translate_in_if_needed`."""
 
-    prompt: Annotated[str, Field(min_length=1, description="The prompt that translates `question` into English.")]
+    prompt: Annotated[str, Field(min_length=1)]
+    """The prompt that translates `question` into English."""
 
 
 async def run(settings: TranslateInSettings, state: PipelineState, runtime: Runtime) -> Outcome:

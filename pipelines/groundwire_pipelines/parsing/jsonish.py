@@ -23,33 +23,29 @@ class ParsedQuery:
     dropped: tuple[str, ...] = ()
 
 
-class JsonishQueryParser:
+def parse_jsonish(text: str) -> ParsedQuery:
     """Reads `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and what models make of it.
 
     Text that does not begin with `{` is the query itself. A code fence around either is taken off. Filters may also
     stand beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`,
-    `acl_tags`, ...) are dropped, because the caller's values win.
+    `acl_tags`, ...) are dropped, because the caller's values win. The query is stripped, and may be empty.
+
+    Raises:
+        StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no filter,
+            `filter-malformed` for a value that is neither text nor a list of texts.
     """
-
-    def parse(self, text: str) -> ParsedQuery:
-        """The query, stripped but not checked for emptiness, and its filters.
-
-        Raises:
-            StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no
-                filter, `filter-malformed` for a value that is neither text nor a list of texts.
-        """
-        payload = unfenced(text.strip())
-        if not payload.startswith("{"):
-            return ParsedQuery(_unquoted(payload))
-        try:
-            members = read_object(payload)
-        except MalformedError as error:
-            raise StepError("query-malformed", f"the query begins like an object, but {error}") from error
-        query = members.pop("query", None)
-        if query is not None and not isinstance(query, str):
-            raise StepError("query-malformed", "query must be text, not a list or an object")
-        narrowing, dropped = _filters(_flattened(members))
-        return ParsedQuery((query or "").strip(), narrowing, dropped)
+    payload = unfenced(text.strip())
+    if not payload.startswith("{"):
+        return ParsedQuery(_unquoted(payload))
+    try:
+        members = read_object(payload)
+    except MalformedError as error:
+        raise StepError("query-malformed", f"the query begins like an object, but {error}") from error
+    query = members.pop("query", None)
+    if query is not None and not isinstance(query, str):
+        raise StepError("query-malformed", "query must be text, not a list or an object")
+    narrowing, dropped = _filters(_flattened(members))
+    return ParsedQuery((query or "").strip(), narrowing, dropped)
 
 
 def unfenced(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 _PACKAGE: Final = Path(__file__).parent.parent
-_RAISERS: Final = {"StepError": 0, "broken": 0, "one_of": 1, "at_least_one": 0, "BrokenReference": 1}
+_RAISERS: Final = {"StepError": 0, "broken": 0, "OneOf": 1, "at_least_one": 0, "BrokenReference": 1}
 """What makes an error of a rule, and which of its arguments is the rule."""
 _RULE_TABLES: Final = ("_RULES",)
 

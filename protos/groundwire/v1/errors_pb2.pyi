@@ -39,21 +39,20 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     semantic. Metadata: `field`.
     """
     ERROR_REASON_SCOPE_NOT_FOUND: _ErrorReason.ValueType  # 6
-    """NOT_FOUND. No index of this repository and branch, or none of which the caller may see a node: the
-    two look the same. Metadata: `repository`, `branch`.
+    """NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it; the error does not
+    tell which. Metadata: `repository`, `branch`.
     """
     ERROR_REASON_INDEX_NOT_FOUND: _ErrorReason.ValueType  # 7
-    """NOT_FOUND. The scope has no index version of this name, or none of which the caller may see a node.
-    Metadata: `repository`, `branch`, `active_index`.
+    """NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it; the error does not
+    tell which. Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_GONE: _ErrorReason.ValueType  # 8
-    """FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are
-    told INDEX_NOT_FOUND instead.
-    Metadata: `repository`, `branch`, `active_index`.
+    """FAILED_PRECONDITION. The pinned version was deleted: ask again without a pin. Callers with bounds get
+    INDEX_NOT_FOUND instead. Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_DAMAGED: _ErrorReason.ValueType  # 9
-    """FAILED_PRECONDITION. The index on disk is torn, truncated, of another format or not an index; the
-    server's log says what is wrong. Callers with bounds are told that it is not there.
+    """FAILED_PRECONDITION. The index on disk is incomplete, changed, of another format or not an index; the server's log
+    says what is wrong. Callers with bounds get SCOPE_NOT_FOUND or INDEX_NOT_FOUND instead.
     Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_ACTIVE: _ErrorReason.ValueType  # 10
@@ -65,8 +64,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `active_index`.
     """
     ERROR_REASON_LEXICAL_MISSING: _ErrorReason.ValueType  # 12
-    """FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts, or with those of
-    another tokeniser than this server's: build it anew.
+    """FAILED_PRECONDITION. BM25 or hybrid search of an index without the data of BM25, or with data of another tokeniser
+    than this server's: build the index again.
     Metadata: `active_index`.
     """
     ERROR_REASON_EMBEDDER_MISMATCH: _ErrorReason.ValueType  # 13
@@ -77,79 +76,81 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
     """FAILED_PRECONDITION. `RERANK_CODEBERT`, or a query's `rerank`, on a server that has no reranker configured."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 15
-    """RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
-    which is one of
-    - `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
-    - `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
-    - `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all
-      calls may hold, or what calls of this identity may. The call may have been worked on.
+    """RESOURCE_EXHAUSTED. The server is overloaded. RetryInfo says when to try again. Metadata: `rule`, which is one of
+    - `waiting`: the method's queue is full; nothing was done. Metadata: `method`;
+    - `deadline`: the queue is so long that the call would likely miss its deadline; a longer deadline may be accepted.
+      Metadata: `method`;
+    - `memory`: requests that are being received, and responses that their callers have not read yet, use all the
+      memory that calls may use together, or that calls of this identity may. The call may have been worked on.
     """
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 16
     """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
     the request had arrived in full.
     """
     ERROR_REASON_CANCELLED: _ErrorReason.ValueType  # 17
-    """CANCELLED. The caller gave the call up; the server stopped working on it."""
+    """CANCELLED. The caller cancelled the call; the server stopped working on it."""
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 18
-    """INTERNAL. A defect of the server. The log has it under the metadata key `request_id`."""
+    """INTERNAL. A defect of the server. Its log entry has the value of the metadata key `request_id`."""
     ERROR_REASON_ADMINISTRATION_DISABLED: _ErrorReason.ValueType  # 19
     """PERMISSION_DENIED. The server does not allow index administration over the wire."""
     ERROR_REASON_NO_MATCHES: _ErrorReason.ValueType  # 20
-    """NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
-    `active_index`.
+    """NOT_FOUND. Nothing matches the query, and the request sets `not_found_when_empty`. Metadata: `repository`,
+    `branch`, `active_index`.
     """
     ERROR_REASON_LIFECYCLE_NOT_GRANTED: _ErrorReason.ValueType  # 21
     """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
     ERROR_REASON_IDENTITY_REQUIRED: _ErrorReason.ValueType  # 22
-    """UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
-    certificate nor trusted proxy in `mtls`.
+    """UNAUTHENTICATED. The call has no credentials: no bearer token in the access mode `jwt`; in `mtls` no client
+    certificate, or a trusted proxy that forwards none.
     """
     ERROR_REASON_IDENTITY_REFUSED: _ErrorReason.ValueType  # 23
-    """UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
+    """UNAUTHENTICATED. The call's credentials are not accepted. Metadata: `rule`, which is one of
     - `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
     - `algorithm`: the token is signed by a method that is not allowed, or unsigned;
-    - `key`: it names no key that is known, or none at all;
-    - `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
-    - `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;
-    - `claims`: one of its claims is absent or not of the type that is asked for;
-    - `certificate`: no caller is known by the certificate's names, or it cannot be read or has more than one URI;
-    - `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is no longer, or not yet, valid;
-    - `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
+    - `key`: the token names no key, or one that the server does not know;
+    - `malformed`, `too_long`, `repeated`: it is not a token, is longer than 16 KiB, or was sent more than once;
+    - `type`, `lifetime`: its header's `typ` is not that of an access token, or its `exp` is too far in the future;
+    - `claims`: a claim that is required is absent, or a claim is of another type than required;
+    - `certificate`: the certificate's names belong to no known caller, it cannot be read, or it has more than one URI;
+    - `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is not valid now;
+    - `proxy`: a peer that is not a trusted proxy forwarded a certificate, or the forwarded one cannot be read.
     """
     ERROR_REASON_IDENTITY_UNAVAILABLE: _ErrorReason.ValueType  # 24
-    """UNAVAILABLE. The server lacks what it checks identities with: the keys of tokens, or an up-to-date list of revoked
+    """UNAVAILABLE. The server cannot check identities now: it has no keys of tokens yet, or no current list of revoked
     certificates. Try again.
     """
     ERROR_REASON_SCOPE_NOT_GRANTED: _ErrorReason.ValueType  # 25
-    """PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
-    exist. Metadata: `repository`, `branch`.
+    """PERMISSION_DENIED. The caller's identity does not grant this repository and branch, whether or not they exist.
+    Metadata: `repository`, `branch`.
     """
     ERROR_REASON_TENANT_NOT_GRANTED: _ErrorReason.ValueType  # 26
     """PERMISSION_DENIED. The caller's identity does not grant the tenant that the request names. Metadata: `field`."""
     ERROR_REASON_ADMINISTRATION_NOT_GRANTED: _ErrorReason.ValueType  # 27
-    """PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
-    Metadata: `repository`, `branch`.
+    """PERMISSION_DENIED. The caller's identity does not grant the administration of indexes of this repository and
+    branch. Metadata: `repository`, `branch`.
     """
     ERROR_REASON_AUDIT_UNAVAILABLE: _ErrorReason.ValueType  # 28
-    """UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
-    index is neither activated nor deleted then, unless recording failed between the record before it and the one after
-    it.
+    """UNAVAILABLE. The server is configured to record each call and could not write the record, so it withheld the
+    response. Try again. ActivateIndex and DeleteIndex changed nothing if the record before the change failed; if the
+    record after it failed, the change was made.
     """
     ERROR_REASON_RERANKER_UNAVAILABLE: _ErrorReason.ValueType  # 29
-    """UNAVAILABLE. The reranker that the server is configured to ask cannot be reached, takes too long, refuses, or gives
-    scores that break the rules of its interface. No order is given in its place: ask again, or without a rerank.
+    """UNAVAILABLE. The configured reranking service cannot be reached, takes too long, refuses the request, or returns
+    scores that break the rules of its interface. Ask again, or without a rerank.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
     `domain` is `groundwire` and whose `reason` is the exact name of one of these values, such as
-    `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata.
+    `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata. The
+    server's log, metrics and audit, and the Python client with its commands, write the name without `ERROR_REASON_`: the
+    prefix exists only because protobuf's enum values must have names that no other enum of the package uses.
 
-    So the generated code of every language finds the value by its name, and no table is written by hand:
+    The generated code of every language finds the value by this name:
     - C#: ErrorsReflection.Descriptor.FindTypeByName<EnumDescriptor>("ErrorReason").FindValueByName(reason), whose Number
       is that of the generated enum (Enum.Parse does not know the name: C#'s members are called `FieldRequired`);
     - Go: ErrorReason_value[reason]; Java: ErrorReason.valueOf(reason); Python: ErrorReason.Value(reason).
-    A name that is not found is that of a newer server: go by the status code.
+    A name that is not found comes from a newer server: decide by the status code.
 
     Errors of status INVALID_ARGUMENT also carry google.rpc.BadRequest with one FieldViolation for each
     broken rule: `field` is the proto path (`scope.repository`, `nodes[3].parent_id`), `reason` one of
@@ -174,21 +175,20 @@ ERROR_REASON_FIELDS_CONFLICT: ErrorReason.ValueType  # 5
 semantic. Metadata: `field`.
 """
 ERROR_REASON_SCOPE_NOT_FOUND: ErrorReason.ValueType  # 6
-"""NOT_FOUND. No index of this repository and branch, or none of which the caller may see a node: the
-two look the same. Metadata: `repository`, `branch`.
+"""NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it; the error does not
+tell which. Metadata: `repository`, `branch`.
 """
 ERROR_REASON_INDEX_NOT_FOUND: ErrorReason.ValueType  # 7
-"""NOT_FOUND. The scope has no index version of this name, or none of which the caller may see a node.
-Metadata: `repository`, `branch`, `active_index`.
+"""NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it; the error does not
+tell which. Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_GONE: ErrorReason.ValueType  # 8
-"""FAILED_PRECONDITION. The pinned version existed and was deleted: ask again without a pin. Callers with bounds are
-told INDEX_NOT_FOUND instead.
-Metadata: `repository`, `branch`, `active_index`.
+"""FAILED_PRECONDITION. The pinned version was deleted: ask again without a pin. Callers with bounds get
+INDEX_NOT_FOUND instead. Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_DAMAGED: ErrorReason.ValueType  # 9
-"""FAILED_PRECONDITION. The index on disk is torn, truncated, of another format or not an index; the
-server's log says what is wrong. Callers with bounds are told that it is not there.
+"""FAILED_PRECONDITION. The index on disk is incomplete, changed, of another format or not an index; the server's log
+says what is wrong. Callers with bounds get SCOPE_NOT_FOUND or INDEX_NOT_FOUND instead.
 Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_ACTIVE: ErrorReason.ValueType  # 10
@@ -200,8 +200,8 @@ ERROR_REASON_VECTORS_MISSING: ErrorReason.ValueType  # 11
 Metadata: `active_index`.
 """
 ERROR_REASON_LEXICAL_MISSING: ErrorReason.ValueType  # 12
-"""FAILED_PRECONDITION. BM25 or hybrid search of an index that was built without BM25 artifacts, or with those of
-another tokeniser than this server's: build it anew.
+"""FAILED_PRECONDITION. BM25 or hybrid search of an index without the data of BM25, or with data of another tokeniser
+than this server's: build the index again.
 Metadata: `active_index`.
 """
 ERROR_REASON_EMBEDDER_MISMATCH: ErrorReason.ValueType  # 13
@@ -212,66 +212,66 @@ Metadata: `active_index`, `embedder`, `fingerprint`.
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
 """FAILED_PRECONDITION. `RERANK_CODEBERT`, or a query's `rerank`, on a server that has no reranker configured."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 15
-"""RESOURCE_EXHAUSTED. The server has more to do than it can. RetryInfo says when to try again. Metadata: `rule`,
-which is one of
-- `waiting`: as many calls of the method wait as may; nothing was done. Metadata: `method`;
-- `deadline`: so many wait that the call would likely miss its deadline. A longer one may do. Metadata: `method`;
-- `memory`: requests that are being received, or responses that their callers have not taken yet, fill what all
-  calls may hold, or what calls of this identity may. The call may have been worked on.
+"""RESOURCE_EXHAUSTED. The server is overloaded. RetryInfo says when to try again. Metadata: `rule`, which is one of
+- `waiting`: the method's queue is full; nothing was done. Metadata: `method`;
+- `deadline`: the queue is so long that the call would likely miss its deadline; a longer deadline may be accepted.
+  Metadata: `method`;
+- `memory`: requests that are being received, and responses that their callers have not read yet, use all the
+  memory that calls may use together, or that calls of this identity may. The call may have been worked on.
 """
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 16
 """DEADLINE_EXCEEDED. The caller's deadline, or the server's own maximum, passed before the call was done, or before
 the request had arrived in full.
 """
 ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 17
-"""CANCELLED. The caller gave the call up; the server stopped working on it."""
+"""CANCELLED. The caller cancelled the call; the server stopped working on it."""
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 18
-"""INTERNAL. A defect of the server. The log has it under the metadata key `request_id`."""
+"""INTERNAL. A defect of the server. Its log entry has the value of the metadata key `request_id`."""
 ERROR_REASON_ADMINISTRATION_DISABLED: ErrorReason.ValueType  # 19
 """PERMISSION_DENIED. The server does not allow index administration over the wire."""
 ERROR_REASON_NO_MATCHES: ErrorReason.ValueType  # 20
-"""NOT_FOUND. Nothing matches the query, and the request asked for an error then. Metadata: `repository`, `branch`,
-`active_index`.
+"""NOT_FOUND. Nothing matches the query, and the request sets `not_found_when_empty`. Metadata: `repository`,
+`branch`, `active_index`.
 """
 ERROR_REASON_LIFECYCLE_NOT_GRANTED: ErrorReason.ValueType  # 21
 """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
 ERROR_REASON_IDENTITY_REQUIRED: ErrorReason.ValueType  # 22
-"""UNAUTHENTICATED. The call brings nothing that says who makes it: no bearer token in the access mode `jwt`, neither
-certificate nor trusted proxy in `mtls`.
+"""UNAUTHENTICATED. The call has no credentials: no bearer token in the access mode `jwt`; in `mtls` no client
+certificate, or a trusted proxy that forwards none.
 """
 ERROR_REASON_IDENTITY_REFUSED: ErrorReason.ValueType  # 23
-"""UNAUTHENTICATED. What the call brings is not accepted. Metadata: `rule`, which is one of
+"""UNAUTHENTICATED. The call's credentials are not accepted. Metadata: `rule`, which is one of
 - `expired`, `not_yet_valid`, `issuer`, `audience`, `signature`: that check of the token failed;
 - `algorithm`: the token is signed by a method that is not allowed, or unsigned;
-- `key`: it names no key that is known, or none at all;
-- `malformed`, `too_long`, `repeated`: it is no token, beyond 16 KiB, or not the only one;
-- `type`, `lifetime`: its header's `typ` is of no access token, or its `exp` is too far ahead;
-- `claims`: one of its claims is absent or not of the type that is asked for;
-- `certificate`: no caller is known by the certificate's names, or it cannot be read or has more than one URI;
-- `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is no longer, or not yet, valid;
-- `proxy`: another caller's certificate was forwarded by a peer that may not, or in no readable form.
+- `key`: the token names no key, or one that the server does not know;
+- `malformed`, `too_long`, `repeated`: it is not a token, is longer than 16 KiB, or was sent more than once;
+- `type`, `lifetime`: its header's `typ` is not that of an access token, or its `exp` is too far in the future;
+- `claims`: a claim that is required is absent, or a claim is of another type than required;
+- `certificate`: the certificate's names belong to no known caller, it cannot be read, or it has more than one URI;
+- `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`: it is not valid now;
+- `proxy`: a peer that is not a trusted proxy forwarded a certificate, or the forwarded one cannot be read.
 """
 ERROR_REASON_IDENTITY_UNAVAILABLE: ErrorReason.ValueType  # 24
-"""UNAVAILABLE. The server lacks what it checks identities with: the keys of tokens, or an up-to-date list of revoked
+"""UNAVAILABLE. The server cannot check identities now: it has no keys of tokens yet, or no current list of revoked
 certificates. Try again.
 """
 ERROR_REASON_SCOPE_NOT_GRANTED: ErrorReason.ValueType  # 25
-"""PERMISSION_DENIED. The caller's identity does not let it name this repository and branch, whether or not they
-exist. Metadata: `repository`, `branch`.
+"""PERMISSION_DENIED. The caller's identity does not grant this repository and branch, whether or not they exist.
+Metadata: `repository`, `branch`.
 """
 ERROR_REASON_TENANT_NOT_GRANTED: ErrorReason.ValueType  # 26
 """PERMISSION_DENIED. The caller's identity does not grant the tenant that the request names. Metadata: `field`."""
 ERROR_REASON_ADMINISTRATION_NOT_GRANTED: ErrorReason.ValueType  # 27
-"""PERMISSION_DENIED. The caller's identity does not let it administer indexes of this repository and branch.
-Metadata: `repository`, `branch`.
+"""PERMISSION_DENIED. The caller's identity does not grant the administration of indexes of this repository and
+branch. Metadata: `repository`, `branch`.
 """
 ERROR_REASON_AUDIT_UNAVAILABLE: ErrorReason.ValueType  # 28
-"""UNAVAILABLE. The server must record each call, and cannot at present; the response was withheld. Try again. An
-index is neither activated nor deleted then, unless recording failed between the record before it and the one after
-it.
+"""UNAVAILABLE. The server is configured to record each call and could not write the record, so it withheld the
+response. Try again. ActivateIndex and DeleteIndex changed nothing if the record before the change failed; if the
+record after it failed, the change was made.
 """
 ERROR_REASON_RERANKER_UNAVAILABLE: ErrorReason.ValueType  # 29
-"""UNAVAILABLE. The reranker that the server is configured to ask cannot be reached, takes too long, refuses, or gives
-scores that break the rules of its interface. No order is given in its place: ask again, or without a rerank.
+"""UNAVAILABLE. The configured reranking service cannot be reached, takes too long, refuses the request, or returns
+scores that break the rules of its interface. Ask again, or without a rerank.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

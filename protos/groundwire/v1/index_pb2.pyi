@@ -22,7 +22,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class IndexVersion(_message.Message):
-    """An index version as far as the caller may see it."""
+    """An index version. Counts are of the nodes that the caller may see."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -44,25 +44,25 @@ class IndexVersion(_message.Message):
     branch: _builtins.str
     """The branch it belongs to."""
     version: _builtins.str
-    """The version's name; what `IndexScope.active_index` takes."""
+    """The version's name, as `IndexScope.active_index` takes it."""
     active: _builtins.bool
-    """True for the version that answers when none is pinned."""
+    """True for the version that answers calls which pin none."""
     source: _builtins.str
-    """What it was built from, such as `source tree shop`."""
+    """The source that it was built from, such as `source tree shop`."""
     node_count: _builtins.int
     """Nodes visible to the caller."""
     edge_count: _builtins.int
     """Edges both ends of which are visible to the caller."""
     embedder: _builtins.str
-    """The embedder's name; empty when the index has no vectors or brought its own."""
+    """The embedder's name; empty when the index has no vectors, or vectors that its source brought."""
     embedder_fingerprint: _builtins.str
-    """The embedder's fingerprint; empty when the index has no vectors or brought its own."""
+    """The embedder's fingerprint, a hash; empty when `embedder` is."""
     dimension: _builtins.int
-    """The vectors' dimension; 0 when the index has none."""
+    """The number of components of a vector; 0 when the index has no vectors."""
     lexical: _builtins.bool
     """True when BM25 search is possible."""
     token_counter: _builtins.str
-    """The token counter that `token_count` is of, such as `o200k_base`."""
+    """The tokeniser that every `token_count` is counted with, such as `o200k_base`."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was built."""
@@ -102,9 +102,9 @@ class ListIndexesRequest(_message.Message):
     BRANCH_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
     repository: _builtins.str
-    """Only this repository. Empty: all."""
+    """Only this repository; the rules of `IndexScope.repository`. Empty: all."""
     branch: _builtins.str
-    """Only this branch. Empty: all."""
+    """Only this branch; the same rules. Empty: all."""
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
         """What the caller may see; see AccessContext for what an absent one means."""
@@ -126,7 +126,7 @@ Global___ListIndexesRequest: _TypeAlias = ListIndexesRequest  # noqa: Y015
 
 @_typing.final
 class ListIndexesResponse(_message.Message):
-    """The indexes of which the caller may see something."""
+    """The index versions of which the caller may see at least one node."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -180,14 +180,14 @@ Global___GetIndexRequest: _TypeAlias = GetIndexRequest  # noqa: Y015
 
 @_typing.final
 class GetIndexResponse(_message.Message):
-    """One index."""
+    """One index version."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def index(self) -> Global___IndexVersion:
-        """As far as the caller may see it."""
+        """The version that was asked for."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ Global___ActivateIndexRequest: _TypeAlias = ActivateIndexRequest  # noqa: Y015
 
 @_typing.final
 class ActivateIndexResponse(_message.Message):
-    """The version is active."""
+    """What was activated in place of what."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -274,7 +274,7 @@ Global___DeleteIndexRequest: _TypeAlias = DeleteIndexRequest  # noqa: Y015
 
 @_typing.final
 class DeleteIndexResponse(_message.Message):
-    """The version is gone."""
+    """Empty: the version is deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

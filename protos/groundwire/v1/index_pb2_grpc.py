@@ -26,13 +26,13 @@ if _version_not_supported:
 
 
 class IndexServiceStub(object):
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     def __init__(self, channel):
@@ -64,17 +64,17 @@ class IndexServiceStub(object):
 
 
 class IndexServiceServicer(object):
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     def ListIndexes(self, request, context):
-        """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+        """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
         are left out.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
@@ -96,8 +96,8 @@ class IndexServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ActivateIndex(self, request, context):
-        """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
-        version they started with. Activating the active version does nothing.
+        """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
+        they started with. Activating the active version changes nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -108,7 +108,7 @@ class IndexServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteIndex(self, request, context):
-        """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
+        """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -150,13 +150,13 @@ def add_IndexServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IndexService(object):
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     @staticmethod

@@ -27,13 +27,13 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class IndexServiceStub:
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     @_typing.overload
@@ -41,7 +41,7 @@ class IndexServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> IndexServiceAsyncStub: ...
     ListIndexes: _grpc.UnaryUnaryMultiCallable[_index_pb2.ListIndexesRequest, _index_pb2.ListIndexesResponse]
-    """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+    """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
     are left out.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
@@ -55,15 +55,15 @@ class IndexServiceStub:
     it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]
-    """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
-    version they started with. Activating the active version does nothing.
+    """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
+    they started with. Activating the active version changes nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
-    """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
+    """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -72,18 +72,18 @@ class IndexServiceStub:
 
 @_typing.type_check_only
 class IndexServiceAsyncStub(IndexServiceStub):
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListIndexes: _aio.UnaryUnaryMultiCallable[_index_pb2.ListIndexesRequest, _index_pb2.ListIndexesResponse]  # type: ignore[assignment]
-    """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+    """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
     are left out.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
@@ -97,15 +97,15 @@ class IndexServiceAsyncStub(IndexServiceStub):
     it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]  # type: ignore[assignment]
-    """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
-    version they started with. Activating the active version does nothing.
+    """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
+    they started with. Activating the active version changes nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
-    """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
+    """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -113,13 +113,13 @@ class IndexServiceAsyncStub(IndexServiceStub):
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What is indexed, and which version answers. Reading is open to every caller, who learns only of indexes of
-    which it may see at least one node, with the counts of what it may see. Writing is refused unless the server's
-    configuration allows it (`allow_admin`) and, in the access modes `jwt` and `mtls`, the caller's identity grants it.
+    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
+    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
+    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
-    INTERNAL as RetrievalService states. ActivateIndex and DeleteIndex that end with UNAVAILABLE and
-    ERROR_REASON_AUDIT_UNAVAILABLE may have done their work: look before you try again.
+    INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
+    ERROR_REASON_AUDIT_UNAVAILABLE, the index may have been changed: check with GetIndex before you try again.
     """
 
     @_abc_1.abstractmethod
@@ -128,7 +128,7 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.ListIndexesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.ListIndexesResponse, _abc.Awaitable[_index_pb2.ListIndexesResponse]]:
-        """Lists indexes, ordered by repository, branch and version. Those that the caller's identity does not let it name
+        """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
         are left out.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
@@ -154,8 +154,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.ActivateIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.ActivateIndexResponse, _abc.Awaitable[_index_pb2.ActivateIndexResponse]]:
-        """Makes a version the one that answers when none is pinned: one atomic swap. Calls that run keep the
-        version they started with. Activating the active version does nothing.
+        """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
+        they started with. Activating the active version changes nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -168,7 +168,7 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.DeleteIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.DeleteIndexResponse, _abc.Awaitable[_index_pb2.DeleteIndexResponse]]:
-        """Deletes a version that is not active. Its name stays taken, so that a pin never meets another content.
+        """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);

@@ -31,7 +31,7 @@ class _FusionModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FusionMode
     FUSION_MODE_UNSPECIFIED: _FusionMode.ValueType  # 0
     """WEIGHTED where `hybrid.alpha` is given, else what the routing rule says, else ADAPTIVE."""
     FUSION_MODE_ADAPTIVE: _FusionMode.ValueType  # 1
-    """A weighted sum of normalised scores. What the query looks like chooses the weights; `meta` tells both."""
+    """A weighted sum of normalised scores. The weights depend on the query's class; `meta` has both."""
     FUSION_MODE_RRF: _FusionMode.ValueType  # 2
     """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
     FUSION_MODE_WEIGHTED: _FusionMode.ValueType  # 3
@@ -43,7 +43,7 @@ class FusionMode(_FusionMode, metaclass=_FusionModeEnumTypeWrapper):
 FUSION_MODE_UNSPECIFIED: FusionMode.ValueType  # 0
 """WEIGHTED where `hybrid.alpha` is given, else what the routing rule says, else ADAPTIVE."""
 FUSION_MODE_ADAPTIVE: FusionMode.ValueType  # 1
-"""A weighted sum of normalised scores. What the query looks like chooses the weights; `meta` tells both."""
+"""A weighted sum of normalised scores. The weights depend on the query's class; `meta` has both."""
 FUSION_MODE_RRF: FusionMode.ValueType  # 2
 """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
 FUSION_MODE_WEIGHTED: FusionMode.ValueType  # 3
@@ -61,36 +61,36 @@ class _QueryClassEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_QueryClass
     QUERY_CLASS_IDENTIFIER: _QueryClass.ValueType  # 1
     """Names from code and nothing else, such as `getUserById` or `InvoiceService.Create`."""
     QUERY_CLASS_QUOTED: _QueryClass.ValueType  # 2
-    """All of it stands in quotation marks."""
+    """All of it is in quotation marks."""
     QUERY_CLASS_PATH: _QueryClass.ValueType  # 3
     """A path or a file name, such as `src/Billing/Invoice.cs`."""
     QUERY_CLASS_NATURAL_LANGUAGE: _QueryClass.ValueType  # 4
     """Words."""
     QUERY_CLASS_MIXED: _QueryClass.ValueType  # 5
-    """Words with names, paths or quotations among them."""
+    """Words, and names, paths or quotations among them."""
 
 class QueryClass(_QueryClass, metaclass=_QueryClassEnumTypeWrapper):
-    """What a query looks like."""
+    """The form of a query, by rules on its characters and words."""
 
 QUERY_CLASS_UNSPECIFIED: QueryClass.ValueType  # 0
 """Never sent."""
 QUERY_CLASS_IDENTIFIER: QueryClass.ValueType  # 1
 """Names from code and nothing else, such as `getUserById` or `InvoiceService.Create`."""
 QUERY_CLASS_QUOTED: QueryClass.ValueType  # 2
-"""All of it stands in quotation marks."""
+"""All of it is in quotation marks."""
 QUERY_CLASS_PATH: QueryClass.ValueType  # 3
 """A path or a file name, such as `src/Billing/Invoice.cs`."""
 QUERY_CLASS_NATURAL_LANGUAGE: QueryClass.ValueType  # 4
 """Words."""
 QUERY_CLASS_MIXED: QueryClass.ValueType  # 5
-"""Words with names, paths or quotations among them."""
+"""Words, and names, paths or quotations among them."""
 Global___QueryClass: _TypeAlias = QueryClass  # noqa: Y015
 
 @_typing.final
 class HybridParameters(_message.Message):
-    """How a query is to be run. An absent field takes the default of the routing rule that the query matches, else the
-    server's, which is stated here as it is unless configured. A field that has no effect on the query is ignored, but
-    must keep its bounds.
+    """Parameters of the retrievers, the fusion and the result. An absent field takes the default of the routing rule that
+    the query matches, else the server's; the values stated here are the server's unless the operator has configured
+    others. A field that has no effect on the query is ignored, but its bounds are checked.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -105,13 +105,13 @@ class HybridParameters(_message.Message):
     DIVERSIFY_STRENGTH_FIELD_NUMBER: _builtins.int
     alpha: _builtins.float
     """The weight of the dense retriever in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
-    absent. The others share the rest evenly. Given without a `fusion`, it asks for a WEIGHTED one. How great it is has
-    no effect on other fusions, nor where the dense retriever is asked alone or not at all.
+    absent. The other retrievers share the rest evenly. Set without a `fusion`, it asks for a WEIGHTED one. It has no
+    effect on other fusions, and none when the dense retriever is the only one or is not used.
     """
     min_sim: _builtins.float
     """The least cosine similarity of a candidate of the dense retriever, 0 to 1; when absent, the server's default (0.15
-    unless configured), or none at all where the filter or the routing rule narrows the search: the nearest of what
-    they leave are candidates, however far.
+    unless configured), or no minimum where a filter or a routing rule narrows the search, so that the nearest of the
+    remaining nodes are candidates in any case.
     """
     top_k: _builtins.int
     """The most matches to return: 1 to the server's maximum (1,000 unless configured); the server's default (5 unless
@@ -130,12 +130,12 @@ class HybridParameters(_message.Message):
     configured) when absent.
     """
     max_candidates: _builtins.int
-    """The most candidates kept after the fusion: at most 100,000, and at least those of top_k, vec_limit and lex_limit
-    that the request gives; when absent, all of them.
+    """The most candidates kept after the fusion: at most 100,000, and not less than any of `top_k`, `vec_limit` and
+    `lex_limit` that the request sets. When absent, all are kept.
     """
     diversify_strength: _builtins.float
-    """How much matches that resemble better ones are held back, 0 (not at all) to 1 (as much as they can be); the
-    server's default (0 unless configured) when absent. Without effect on an index without vectors.
+    """How much matches that are similar to better ones are lowered, by the cosine similarity of their vectors: 0 (not at
+    all) to 1 (most); the server's default (0 unless configured) when absent. No effect on an index without vectors.
     """
     def __init__(
         self,
@@ -190,12 +190,12 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 
 @_typing.final
 class RankingParameters(_message.Message):
-    """What changes a candidate's score after the fusion. Each lies in 0 to 1. An absent field takes what the routing rule
-    that the query matches says. Where that says nothing, it takes the default stated at it for questions in words
-    (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an
-    absent factor 1: who asks by name gets what is called so, whatever stands around it.
+    """How files, kinds of text and the graph change a candidate's score after the fusion. Each field is 0 to 1. An absent
+    field takes the value of the routing rule that the query matches. Without one, it takes the default stated below for
+    questions in words (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent
+    weight is 0 and an absent factor 1, so that they do not change the order.
 
-    A node's file is the document that it was ingested under: its document id, else its path.
+    A node's file is the document that it is a part of: its document id, else its path.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -208,29 +208,28 @@ class RankingParameters(_message.Message):
     GRAPH_WEIGHT_FIELD_NUMBER: _builtins.int
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
-    """A candidate gains this much times its file's share of the best file's score: BM25 over the code tokens of all that
-    the caller may see of the file. 0.3. Without effect when the retriever BM25_CODE is not asked; a document of more
-    than 2,000 visible nodes has no score.
+    """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
+    over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none.
+    Default 0.3. No effect when the retriever BM25_CODE is not used.
     """
     test_factor: _builtins.float
-    """What the score of a test is multiplied by, unless the question speaks of tests, specs or fixtures in the plural.
-    0.5.
-    """
+    """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". Default 0.5."""
     generated_factor: _builtins.float
-    """What the score of generated code is multiplied by, unless the question says "generated". 0.5."""
+    """Multiplies the score of generated code, unless the query has the word "generated". Default 0.5."""
     prose_factor: _builtins.float
-    """What the score of prose (corpus types `DOC_*`) is multiplied by, unless the question speaks of documentation or
-    calls for a corpus boost of prose. 0.75.
+    """Multiplies the score of prose (corpus types `DOC_*`), unless the query asks for documentation or a corpus boost of
+    prose applies. Default 0.75.
     """
     fragment_factor: _builtins.float
-    """What the score of a text of fewer than 80 characters is multiplied by. 0.85."""
+    """Multiplies the score of a text of fewer than 80 characters. Default 0.85."""
     graph_weight: _builtins.float
-    """A candidate gains this much times what its neighbours give it, as a share of the most that one gets: the sum of
-    confidence times score over the candidates that an edge of a confidence of at least 0.8 joins it with, in either
-    direction, divided by the square root of the number of such neighbours that the caller may see. 0.3.
+    """Added to a candidate's score: this times its graph score as a share of the highest one. A candidate's graph score
+    is the sum of confidence times score over the candidates that an edge of confidence 0.8 or more joins it with, in
+    either direction, divided by the square root of the number of its neighbours by such edges that the caller may see.
+    Default 0.3.
     """
     repeat_factor: _builtins.float
-    """What the score of a match is multiplied by for each better match of the same file. 0.85."""
+    """Multiplies the score of a match once for each better match of the same file. Default 0.85."""
     def __init__(
         self,
         *,
@@ -310,53 +309,54 @@ class QueryRequest(_message.Message):
     query: _builtins.str
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
-    """Overrides `hybrid.top_k`. Same bounds."""
+    """Overrides `hybrid.top_k`, with the same bounds."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
-    """Which nodes the query is about. Anything but ACTIVE needs the server's leave for this caller."""
+    """Which nodes the query is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     process: _builtins.str
-    """The process that asks. With `doc_class` and `workflow_id` it chooses a rule of the server's routing, if the
-    operator has written one that matches: the rule may narrow the search to collections, give defaults of parameters
-    and of the fusion, and name the index version that answers. `meta.routing` tells which rule it was. Where none
-    matches, the three have no effect; to narrow by metadata is the filter's part. At most 1,024 characters each.
+    """The process that asks. With `doc_class` and `workflow_id` it selects one of the routing rules that the operator has
+    configured: a rule may narrow the search to collections, set defaults of parameters and of the fusion, and pin the
+    index version that answers. `meta.routing` names the rule. When none matches, the three have no effect; use
+    `filter` to narrow by metadata. At most 1,024 characters each.
     """
     doc_class: _builtins.str
-    """The class of documents that is meant; see `process`."""
+    """The class of documents that the query is about; see `process`."""
     workflow_id: _builtins.str
     """The workflow that asks; see `process`."""
     fusion: Global___FusionMode.ValueType
-    """How the lists become one."""
+    """How the lists become one. Unspecified: see FUSION_MODE_UNSPECIFIED."""
     rrf_k: _builtins.int
     """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by other fusions."""
     rerank: _builtins.bool
-    """Lets a reranker read the query with the best candidates, 50 of them or top_k if that is more. Needs one in the
-    server's configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to
-    it.
+    """Lets the server's reranker order the best candidates: 50, or `top_k` if that is more. The server must have one
+    configured. It may be a remote service, to which the query and the texts of these candidates are sent.
     """
     freshness_half_life_days: _builtins.float
-    """The age in days at which what a conversation gains by being recent is halved, to 36,500; 0 switches freshness off.
-    The server's default (90 unless configured) when absent.
+    """The age in days at which a conversation's freshness is one half: 0 to 36,500; 0 switches freshness off. The
+    server's default (90 unless configured) when absent.
     """
     freshness_weight: _builtins.float
-    """The share of being recent in the score of a conversation (corpus type `CONVO_*` with a timestamp), 0 to 1; 0
-    switches freshness off. The server's default (0.1 unless configured) when absent.
+    """The share of freshness in the score of a conversation (corpus type `CONVO_*`, with a timestamp): 0 to 1; 0 switches
+    freshness off. The server's default (0.1 unless configured) when absent.
     """
     include_parents: _builtins.bool
-    """Returns with each match the nodes that contain it, with their texts as far as budget and response have room for
-    them. True when absent.
+    """Returns with each match the nodes that contain it, with their texts as far as they fit into budget and response.
+    True when absent.
     """
     include_neighbors: _builtins.bool
-    """Returns after the matches the chunks before and after each in its document, unless they are matches or contain one."""
+    """Returns, after the matches, the chunk before and the chunk after each match in its document, unless it is a match
+    or contains one.
+    """
     expand_graph: _builtins.bool
     """Returns the services around the matches."""
     not_found_when_empty: _builtins.bool
-    """Ends with NOT_FOUND (`ERROR_REASON_NO_MATCHES`) instead of an empty response when nothing matches."""
+    """When nothing matches, the call ends with NOT_FOUND (ERROR_REASON_NO_MATCHES) instead of an empty response."""
     budget_tokens: _builtins.int
-    """The most tokens of texts in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts are
-    taken whole, first those of the matches by rank, then of their parents, then of the neighbours, then of the parents
-    of these; one that does not fit what is left is omitted, and those after it may still fit. One that only the
-    response has no room for takes its part of the budget nevertheless, so that what is left of it can fetch such
-    texts. A text that the response holds several times counts once. Absent: as many texts as the response has room
-    for.
+    """The most tokens of all texts together, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts
+    are taken whole: first those of the matches by rank, then of their parents, then of the neighbours, then of the
+    neighbours' parents. A text that does not fit into what is left is omitted, and those after it may still fit. A
+    text that fits into the budget but not into the response is omitted too; its tokens are taken from the budget
+    nevertheless, so that FetchNodeTexts with the budget less `used_tokens` can return it. A text that the response has
+    several times counts once. Absent: as many texts as fit into the response.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
@@ -368,32 +368,32 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _scope_pb2.NodeFilter:
-        """Narrows every retriever before it ranks, and what is returned around the matches: parents, neighbours, and the
-        edges between services, both ends of which must pass. Absent: no filter.
+        """Narrows every retriever before it ranks, and what is returned with the matches: parents, neighbours, and edges
+        between services, of which both ends must pass. Absent: no filter.
         """
 
     @_builtins.property
     def hybrid(self) -> Global___HybridParameters:
-        """How to search. Absent: every default."""
+        """Parameters of the retrievers, the fusion and the result. Absent: the default of each."""
 
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedScalarFieldContainer[_retrieval_pb2.Retriever.ValueType]:
-        """The retrievers to ask, each once, so at most 4. Empty: every retriever that the index has."""
+        """The retrievers to use, each at most once. Empty: every retriever that the index has data for."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """When the question is asked; what lies after it counts as new. Absent: the server's clock."""
+        """The time from which freshness is counted back; a later timestamp counts as this time. Absent: the server's clock."""
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The query as an embedding of the index's dimension, for callers that embed by themselves. Finite and not all zero,
-        at most 16,384 components; it need not be of unit length. Refused when `retrievers` leaves the dense retriever out.
+        """The query as a vector of the index's dimension, for callers that embed it themselves. At most 16,384 finite
+        components, not all zero; it need not be of unit length. Refused when `retrievers` does not have the dense one.
         Empty: the server embeds `query`.
         """
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
-        """How files, kinds of text and the graph change the order. Absent: every default."""
+        """How files, kinds of text and the graph change the scores. Absent: the default of each."""
 
     def __init__(
         self,
@@ -474,34 +474,39 @@ class StageScores(_message.Message):
     GRAPH_FIELD_NUMBER: _builtins.int
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
-    """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not asked or the node has no vector."""
+    """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not used or the node has no vector."""
     bm25_code: _builtins.float
-    """BM25 over code tokens; 0 when nothing matches. Absent when the retriever was not asked."""
+    """BM25 over code tokens; 0 when no token matches. Absent when the retriever was not used."""
     bm25_prose: _builtins.float
-    """BM25 over prose tokens; 0 when nothing matches. Absent when the retriever was not asked."""
+    """BM25 over prose tokens; 0 when no token matches. Absent when the retriever was not used."""
     trigram: _builtins.float
-    """Trigram similarity in [0, 1]. Absent when the retriever was not asked."""
+    """Trigram similarity, in [0, 1]. Absent when the retriever was not used."""
     fused: _builtins.float
-    """As the fusion gives it: a sum of reciprocal ranks, or a weighted sum in [0, 1]."""
+    """The fusion's score: a sum of reciprocal ranks, or a weighted sum in [0, 1]."""
     rerank: _builtins.float
-    """What the reranker says, in [0, 1]. Absent without a rerank."""
+    """The reranker's score, in [0, 1]. Absent without a rerank."""
     freshness: _builtins.float
-    """The decay of a conversation's timestamp, in (0, 1]. Absent for anything else, and where freshness is switched off."""
+    """0.5 to the power of a conversation's age in half-lives, in [0, 1]. Absent for any other text, and when freshness is
+    switched off.
+    """
     boost: _builtins.float
     """The product of the corpus boosts that applied; 1 for none."""
     final: _builtins.float
-    """What orders the matches before they are diversified: `fused`, or `rerank` in its place, as the stages below changed
-    it. Without a rerank it is ((fused as a share of its highest possible value + file_weight * file) * kind_factor +
-    graph_weight * graph), blended with `freshness`, times `boost` and `repeat_factor`.
+    """The score that orders the matches before diversification. Without a rerank it is
+    (share + file_weight * file) * kind_factor + graph_weight * graph, where share is `fused` divided by the highest
+    value it can have; with a rerank it is `rerank`. Then it is blended with `freshness` and multiplied by `boost` and
+    `repeat_factor`.
     """
     file: _builtins.float
     """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
     kind_factor: _builtins.float
     """The product of the factors for tests, generated code, prose and fragments that applied; 1 for none."""
     graph: _builtins.float
-    """What the node's neighbours give it as a share of the most that one gets, 0 to 1. Absent when `graph_weight` is 0."""
+    """The node's graph score as a share of the highest one, 0 to 1; see `graph_weight` of RankingParameters. Absent when
+    `graph_weight` is 0.
+    """
     repeat_factor: _builtins.float
-    """`repeat_factor` of the request to the power of the better matches of the same file; 1 for none."""
+    """`repeat_factor` of the request to the power of the number of better matches of the same file."""
     def __init__(
         self,
         *,
@@ -585,7 +590,7 @@ class ParentContext(_message.Message):
     """The text's length in tokens."""
     @_builtins.property
     def location(self) -> _retrieval_pb2.SourceLocation:
-        """Where the text stands."""
+        """Where the text is."""
 
     def __init__(
         self,
@@ -608,7 +613,7 @@ Global___ParentContext: _TypeAlias = ParentContext  # noqa: Y015
 
 @_typing.final
 class MatchMeta(_message.Message):
-    """Where a match belongs."""
+    """The document and the groups that a match belongs to, and what contains it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -625,13 +630,13 @@ class MatchMeta(_message.Message):
     NEIGHBOR_OF_FIELD_NUMBER: _builtins.int
     METADATA_JSON_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
-    """The document it was ingested under; empty when it was under none."""
+    """The document that it is a part of; empty when there is none."""
     document_version_id: _builtins.str
     """The version of the document; empty when unknown."""
     chunk_id: _builtins.str
-    """The chunk's own name within the index: the last part of the canonical id."""
+    """The last part of the canonical id, which names the node within its kind."""
     collection_id: _builtins.str
-    """The collection it was ingested under; empty when it was under none."""
+    """The collection it belongs to; empty when it belongs to none."""
     case_id: _builtins.str
     """The case it belongs to; empty when it belongs to none."""
     is_latest: _builtins.bool
@@ -639,18 +644,18 @@ class MatchMeta(_message.Message):
     deleted: _builtins.bool
     """True when the source has deleted it."""
     neighbor: _builtins.bool
-    """True for a chunk that is here because it stands beside a match."""
+    """True for a neighbour: a chunk that is returned because it is next to a match in its document."""
     neighbor_of: _builtins.str
-    """The match it stands beside; empty unless `neighbor`."""
+    """The id of the match that it is next to; empty unless `neighbor`."""
     metadata_json: _builtins.str
-    """Everything else that the source said of it, as a JSON object with sorted keys."""
+    """The node's metadata, as a JSON object with sorted keys."""
     @_builtins.property
     def parent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The visible nodes that contain it and pass the filter, by id."""
+        """The ids of the visible nodes that contain it and pass the filter, in ascending order."""
 
     @_builtins.property
     def parents(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParentContext]:
-        """The same with their texts. Empty where the request says no to `include_parents`."""
+        """The same nodes with their texts. Empty when `include_parents` of the request is false."""
 
     def __init__(
         self,
@@ -720,9 +725,9 @@ class QueryMatch(_message.Message):
     token_count: _builtins.int
     """The text's length in tokens."""
     context_prefix: _builtins.str
-    """Where the text stands in its document, such as the headings above it; empty when unknown."""
+    """Where in its document the text is, such as the headings above it; empty when unknown."""
     source_uri: _builtins.str
-    """Where the source is to be found, such as a URL; empty when unknown."""
+    """Where the original can be found, such as a URL; empty when unknown."""
     kind: _builtins.str
     """The language or corpus, such as `cs`, `sql`, `md`, `slack`."""
     corpus_type: _builtins.str
@@ -742,11 +747,11 @@ class QueryMatch(_message.Message):
     author: _builtins.str
     """Who wrote it; empty when unknown."""
     channel: _builtins.str
-    """The channel it was said in; empty when in none."""
+    """The channel of a conversation; empty for any other text."""
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
-    """True when a tool wrote the node."""
+    """True when a tool generated the node."""
     omit_reason: _retrieval_pb2.SkipReason.ValueType
     """Why the text was left out: OVER_BUDGET or RESPONSE_LIMIT. Unspecified unless `text_omitted`."""
     @_builtins.property
@@ -755,7 +760,7 @@ class QueryMatch(_message.Message):
 
     @_builtins.property
     def location(self) -> _retrieval_pb2.SourceLocation:
-        """Where the text stands."""
+        """Where the text is."""
 
     @_builtins.property
     def timestamp(self) -> _timestamp_pb2.Timestamp:
@@ -763,7 +768,7 @@ class QueryMatch(_message.Message):
 
     @_builtins.property
     def meta(self) -> Global___MatchMeta:
-        """Where it belongs."""
+        """The document and the groups that it belongs to, and what contains it."""
 
     def __init__(
         self,
@@ -819,7 +824,7 @@ class ServiceEdge(_message.Message):
     edge_type: _builtins.str
     """The type as its source names it, such as `CallsService`."""
     count: _builtins.int
-    """How many there are between nodes of the two that the caller may see and that pass the filter."""
+    """How many such edges join a node of the one service with a node of the other, both visible and passing the filter."""
     def __init__(
         self,
         *,
@@ -878,7 +883,7 @@ Global___ServiceContext: _TypeAlias = ServiceContext  # noqa: Y015
 
 @_typing.final
 class Routing(_message.Message):
-    """How the vector space and the nodes were chosen."""
+    """The routing rule that applied, and the collections and the embedder that were used."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -892,7 +897,7 @@ class Routing(_message.Message):
     profile: _builtins.str
     """The name of the routing rule that the request matched; empty for none."""
     vector_space_id: _builtins.str
-    """The fingerprint of the vector space; empty as `embedder` is."""
+    """The fingerprint of the embedder, a hash; empty when `embedder` is."""
     process: _builtins.str
     """As in the request."""
     doc_class: _builtins.str
@@ -900,11 +905,11 @@ class Routing(_message.Message):
     workflow_id: _builtins.str
     """As in the request."""
     embedder: _builtins.str
-    """The embedder of the index; empty for vectors that the source brought and where the dense retriever was not asked."""
+    """The embedder of the index; empty for vectors that its source brought, and when the dense retriever was not used."""
     @_builtins.property
     def collection_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The collections that the search was narrowed to: those of the filter, of the rule, or common to both. None also
-        where the two have none in common, so that nothing matches.
+        """The collections that the search was narrowed to: those of the filter, or of the rule, or those that both have.
+        Empty also when both have collections and none in common, so that nothing matches.
         """
 
     def __init__(
@@ -928,7 +933,7 @@ Global___Routing: _TypeAlias = Routing  # noqa: Y015
 
 @_typing.final
 class RetrieverUse(_message.Message):
-    """A retriever's part in the answer."""
+    """A retriever's weight and number of candidates."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -936,11 +941,11 @@ class RetrieverUse(_message.Message):
     WEIGHT_FIELD_NUMBER: _builtins.int
     CANDIDATES_FIELD_NUMBER: _builtins.int
     retriever: _retrieval_pb2.Retriever.ValueType
-    """Which retriever."""
+    """The retriever."""
     weight: _builtins.float
     """Its weight in the fusion; 1 for each under RRF."""
     candidates: _builtins.int
-    """How many candidates it proposed."""
+    """How many candidates it found."""
     def __init__(
         self,
         *,
@@ -958,8 +963,8 @@ Global___RetrieverUse: _TypeAlias = RetrieverUse  # noqa: Y015
 
 @_typing.final
 class RetrieveMeta(_message.Message):
-    """How an answer was made. Every count is of what the caller may see. A parameter is told as it was in effect, and
-    absent where it could have none on this query.
+    """How a response was made. Every count is of nodes that the caller may see. A parameter has the value that was used; it
+    is absent when it could have no effect on this query.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -994,34 +999,35 @@ class RetrieveMeta(_message.Message):
     RANKING_FIELD_NUMBER: _builtins.int
     USED_TOKENS_FIELD_NUMBER: _builtins.int
     took_ms: _builtins.float
-    """The processor time, in milliseconds, that the thread of this call spent on searching, fusing, reranking, reordering
-    and collecting texts. Opening the index and embedding the query are not counted: how long they take depends on what
-    others have asked before. Waiting and the work of other threads are not counted either.
+    """The processor time in milliseconds of retrieval, fusion, ranking, reranking and collecting texts. Waiting, opening
+    the index and embedding the query are not counted: how long they take depends on the calls of others.
     """
     query_class: Global___QueryClass.ValueType
-    """What the query looks like."""
+    """The form of the query."""
     fusion: Global___FusionMode.ValueType
     """How the lists became one."""
     alpha: _builtins.float
-    """The alpha in effect: of a WEIGHTED fusion of the dense retriever with others."""
+    """The `alpha` that was used; set for a WEIGHTED fusion of the dense retriever with others."""
     min_sim: _builtins.float
-    """The min_sim in effect: where the dense retriever was asked, unless a filter set the default aside."""
+    """The `min_sim` that was used; set when the dense retriever was used, unless there was no minimum (a search narrowed
+    by a filter or rule, and no `min_sim` in the request).
+    """
     top_k_effective: _builtins.int
-    """The top_k in effect."""
+    """The `top_k` that was used."""
     matches_returned: _builtins.int
     """How many matches were returned, neighbours not counted."""
     max_candidates_effective: _builtins.int
-    """The max_candidates in effect; absent when all were kept."""
+    """The `max_candidates` that was used; absent when all were kept."""
     vec_limit: _builtins.int
-    """The vec_limit in effect: where the dense retriever was asked."""
+    """The `vec_limit` that was used; set when the dense retriever was used."""
     lex_limit: _builtins.int
-    """The lex_limit in effect: where another retriever was asked."""
+    """The `lex_limit` that was used; set when another retriever was used."""
     trgm_limit: _builtins.float
-    """The trgm_limit in effect: where the trigram retriever was asked."""
+    """The `trgm_limit` that was used; set when the trigram retriever was used."""
     diversify_strength: _builtins.float
-    """The diversify_strength in effect: above 0, on an index with vectors."""
+    """The `diversify_strength` that was used; set when it is above 0 and the index has vectors."""
     rrf_k: _builtins.int
-    """The rrf_k in effect: of an RRF fusion."""
+    """The `rrf_k` that was used; set for an RRF fusion."""
     vector_candidates: _builtins.int
     """Candidates of the dense retriever."""
     lexical_candidates: _builtins.int
@@ -1029,47 +1035,47 @@ class RetrieveMeta(_message.Message):
     fused_candidates: _builtins.int
     """Candidates after the fusion."""
     deleted_matches_blocked: _builtins.int
-    """Deleted nodes that would have been candidates had they been active; 0 unless `lifecycle_effective` is ACTIVE."""
+    """How many deleted nodes would have been candidates if they were active; 0 unless `lifecycle_effective` is ACTIVE."""
     lifecycle_effective: _scope_pb2.Lifecycle.ValueType
     """Which nodes the query was about."""
     freshness_half_life_days: _builtins.float
-    """The half-life in effect, in days: where freshness is not switched off and a conversation with a timestamp was among
-    the candidates that it could move.
+    """The half-life that was used, in days; set when freshness is not switched off and a conversation with a timestamp
+    was among the candidates.
     """
     freshness_weight: _builtins.float
-    """The weight in effect; absent where the half-life is."""
+    """The weight that was used; absent when the half-life is."""
     exact: _builtins.bool
-    """False when an approximate index made the dense list."""
+    """False when the dense retriever may have missed a candidate: see SEARCH_PATH_APPROXIMATE."""
     truncated: _builtins.bool
     """True when matches, parents, neighbours or services were left out to keep the response below 4 MiB, which is what
-    gRPC clients accept by default. A text left out for that alone is told by its `text_omitted`.
+    gRPC clients accept by default. When only a text was left out, its `text_omitted` says so instead.
     """
     used_tokens: _builtins.int
     """The sum of `token_count` over the texts of the response, each counted once."""
     @_builtins.property
     def routing(self) -> Global___Routing:
-        """How the vector space and the nodes were chosen."""
+        """The routing rule that applied, and the collections and the embedder that were used."""
 
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverUse]:
-        """The retrievers that were asked, their weights and the lengths of their lists."""
+        """The retrievers that were used, with their weights and numbers of candidates."""
 
     @_builtins.property
     def lexical_index_used(self) -> _containers.RepeatedScalarFieldContainer[_retrieval_pb2.Retriever.ValueType]:
-        """The retrievers other than the dense one that proposed a candidate."""
+        """The retrievers other than the dense one that found a candidate."""
 
     @_builtins.property
     def boosts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The names of the corpus boosts that the query called for, sorted."""
+        """The names of the corpus boosts that applied to the query, sorted."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """When the question was asked: `now` of the request, else the server's clock. Freshness counts from then, if it acts."""
+        """The time from which freshness is counted back: `now` of the request, else the server's clock."""
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
-        """The ranking parameters in effect: weights above 0 and factors below 1, without `file_weight` where the
-        retriever BM25_CODE was not asked and without the factors of what the question is about.
+        """The ranking parameters that were used: weights above 0 and factors below 1. `file_weight` is absent when the
+        retriever BM25_CODE was not used; a factor is absent when the query asks for the kind of text that it lowers.
         """
 
     def __init__(
@@ -1154,7 +1160,7 @@ Global___RetrieveMeta: _TypeAlias = RetrieveMeta  # noqa: Y015
 
 @_typing.final
 class QueryResponse(_message.Message):
-    """An answer."""
+    """The matches, best first, and how they were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1166,17 +1172,17 @@ class QueryResponse(_message.Message):
     """The index version that answered."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryMatch]:
-        """At most `top_k`, by score descending, then id ascending, and diversified if asked; after them the neighbours, in
-        the order of their matches and within a document in reading order.
+        """At most `top_k` matches by score descending, then id ascending, with diversification in its order; after them the
+        neighbours, in the order of their matches and, within a document, in reading order.
         """
 
     @_builtins.property
     def service_context(self) -> _containers.RepeatedCompositeFieldContainer[Global___ServiceContext]:
-        """The services of the matches, by name. Filled only for `expand_graph`."""
+        """The services of the matches, by name. Filled only with `expand_graph`."""
 
     @_builtins.property
     def meta(self) -> Global___RetrieveMeta:
-        """How the answer was made."""
+        """How the response was made."""
 
     def __init__(
         self,

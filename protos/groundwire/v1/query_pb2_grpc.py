@@ -26,21 +26,27 @@ if _version_not_supported:
 
 
 class QueryServiceStub(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
-    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
-    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
-    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
-    their texts, their place in their documents and the services around them.
+    """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
+    1. retrievers find candidates, each in a list of its own;
+    2. the fusion makes one list of them;
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    4. a reranker reads the query with the best candidates, if the request asks for it;
+    5. freshness raises recent conversations;
+    6. corpus boosts raise the corpora that the words of the query ask for;
+    7. further matches of one file are lowered (`repeat_factor`);
+    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+    The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
+    services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for
-    `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
+    The same request, `now` included, against the same index version gives the same response but for `meta.took_ms`.
+    Access works as in RetrievalService: what the caller may not see has no influence on the response.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-    and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+    audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; or as the method says.
+    whether or not the scope exists; or for the reason stated at the method.
     - INTERNAL: a defect of the server.
     """
 
@@ -58,21 +64,27 @@ class QueryServiceStub(object):
 
 
 class QueryServiceServicer(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
-    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
-    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
-    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
-    their texts, their place in their documents and the services around them.
+    """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
+    1. retrievers find candidates, each in a list of its own;
+    2. the fusion makes one list of them;
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    4. a reranker reads the query with the best candidates, if the request asks for it;
+    5. freshness raises recent conversations;
+    6. corpus boosts raise the corpora that the words of the query ask for;
+    7. further matches of one file are lowered (`repeat_factor`);
+    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+    The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
+    services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for
-    `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
+    The same request, `now` included, against the same index version gives the same response but for `meta.took_ms`.
+    Access works as in RetrievalService: what the caller may not see has no influence on the response.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-    and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+    audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; or as the method says.
+    whether or not the scope exists; or for the reason stated at the method.
     - INTERNAL: a defect of the server.
     """
 
@@ -83,11 +95,12 @@ class QueryServiceServicer(object):
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the index that the request or its routing rule pins does not exist, or nothing of it is
         visible to the caller; with `not_found_when_empty`, nothing matches.
-        - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the server's configuration does not let the caller say so.
-        - FAILED_PRECONDITION: the index lacks what one of `retrievers` reads; the server lacks the embedder of the index
-        or, with `rerank`, a reranker; the pinned version was deleted or is damaged.
-        - UNAVAILABLE: with `rerank`, the service that the server is configured to ask gives no usable scores.
-        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the caller holds none of the ACL tags that the server's
+        configuration asks for.
+        - FAILED_PRECONDITION: the index has no data for one of `retrievers`; the server has no embedder of the index or,
+        with `rerank`, no reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -111,21 +124,27 @@ def add_QueryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class QueryService(object):
-    """The whole retrieval flow in one call, for callers who want evidence and do not steer its steps: several retrievers
-    propose candidates, and a fusion makes one list of them. Then, in this order, files, kinds of text and the graph
-    change the scores, a reranker reads the best, recent conversations and the corpora that the question calls for gain,
-    further matches of a file make room for others, and so do matches that resemble better ones. The best come back with
-    their texts, their place in their documents and the services around them.
+    """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
+    1. retrievers find candidates, each in a list of its own;
+    2. the fusion makes one list of them;
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    4. a reranker reads the query with the best candidates, if the request asks for it;
+    5. freshness raises recent conversations;
+    6. corpus boosts raise the corpora that the words of the query ask for;
+    7. further matches of one file are lowered (`repeat_factor`);
+    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+    The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
+    services around them.
 
-    The same request, `now` included, against the same index version gives the same answer but for
-    `meta.took_ms`. Access works as in RetrievalService: what the caller may not see has no influence on anything.
+    The same request, `now` included, against the same index version gives the same response but for `meta.took_ms`.
+    Access works as in RetrievalService: what the caller may not see has no influence on the response.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-    and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+    audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-    whether or not the scope exists; or as the method says.
+    whether or not the scope exists; or for the reason stated at the method.
     - INTERNAL: a defect of the server.
     """
 

@@ -31,7 +31,7 @@ class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType
     SEARCH_TYPE_SEMANTIC: _SearchType.ValueType  # 1
     """Cosine similarity of embeddings: the dense retriever alone."""
     SEARCH_TYPE_BM25: _SearchType.ValueType  # 2
-    """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is no hit."""
+    """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
     SEARCH_TYPE_HYBRID: _SearchType.ValueType  # 3
     """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
 
@@ -43,7 +43,7 @@ SEARCH_TYPE_UNSPECIFIED: SearchType.ValueType  # 0
 SEARCH_TYPE_SEMANTIC: SearchType.ValueType  # 1
 """Cosine similarity of embeddings: the dense retriever alone."""
 SEARCH_TYPE_BM25: SearchType.ValueType  # 2
-"""BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is no hit."""
+"""BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
 SEARCH_TYPE_HYBRID: SearchType.ValueType  # 3
 """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
 Global___SearchType: _TypeAlias = SearchType  # noqa: Y015
@@ -57,12 +57,12 @@ class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueTy
     RERANK_UNSPECIFIED: _Rerank.ValueType  # 0
     """The same as NONE."""
     RERANK_NONE: _Rerank.ValueType  # 1
-    """The order of the search stands."""
+    """The order of the search is kept."""
     RERANK_KEYWORD: _Rerank.ValueType  # 2
-    """Blends similarity with the share of the query's tokens that a candidate's text holds."""
+    """Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
     RERANK_CODEBERT: _Rerank.ValueType  # 3
-    """A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
-    configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+    """The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
+    configured. It may be a remote service, to which the query and the texts of these candidates are sent.
     """
 
 class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
@@ -71,12 +71,12 @@ class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
 RERANK_UNSPECIFIED: Rerank.ValueType  # 0
 """The same as NONE."""
 RERANK_NONE: Rerank.ValueType  # 1
-"""The order of the search stands."""
+"""The order of the search is kept."""
 RERANK_KEYWORD: Rerank.ValueType  # 2
-"""Blends similarity with the share of the query's tokens that a candidate's text holds."""
+"""Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
 RERANK_CODEBERT: Rerank.ValueType  # 3
-"""A reranker reads query and text together, the same one as for a query's `rerank`. Needs one in the server's
-configuration, which may be a service elsewhere: the query and the texts of these candidates are sent to it.
+"""The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
+configured. It may be a remote service, to which the query and the texts of these candidates are sent.
 """
 Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
@@ -100,7 +100,9 @@ class _RetrieverEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Retriever.V
     """
 
 class Retriever(_Retriever, metaclass=_RetrieverEnumTypeWrapper):
-    """What proposes candidates. SearchNodes asks the first two, by its search type; a query asks any of them."""
+    """A way to find candidates for a query; each gives a list of its own. SearchNodes uses the first two, by its search
+    type; Query uses any of them.
+    """
 
 RETRIEVER_UNSPECIFIED: Retriever.ValueType  # 0
 """Refused in a request, never sent."""
@@ -123,21 +125,21 @@ class _SearchPath:
 class _SearchPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchPath.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEARCH_PATH_UNSPECIFIED: _SearchPath.ValueType  # 0
-    """The dense retriever was not asked."""
+    """The dense retriever was not used."""
     SEARCH_PATH_EXACT: _SearchPath.ValueType  # 1
     """Every visible node that passes the filter was compared with the query."""
     SEARCH_PATH_APPROXIMATE: _SearchPath.ValueType  # 2
-    """An approximate index proposed the candidates."""
+    """The nodes to compare were chosen by one bit of each vector component, which may miss some."""
 
 class SearchPath(_SearchPath, metaclass=_SearchPathEnumTypeWrapper):
-    """How the dense retriever's list was made."""
+    """How the dense retriever found its candidates."""
 
 SEARCH_PATH_UNSPECIFIED: SearchPath.ValueType  # 0
-"""The dense retriever was not asked."""
+"""The dense retriever was not used."""
 SEARCH_PATH_EXACT: SearchPath.ValueType  # 1
 """Every visible node that passes the filter was compared with the query."""
 SEARCH_PATH_APPROXIMATE: SearchPath.ValueType  # 2
-"""An approximate index proposed the candidates."""
+"""The nodes to compare were chosen by one bit of each vector component, which may miss some."""
 Global___SearchPath: _TypeAlias = SearchPath  # noqa: Y015
 
 class _EdgeDirection:
@@ -188,7 +190,7 @@ class _PrioritizationModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Pr
     """
 
 class PrioritizationMode(_PrioritizationMode, metaclass=_PrioritizationModeEnumTypeWrapper):
-    """In which order nodes compete for the budget."""
+    """The order in which texts are packed into the budget."""
 
 PRIORITIZATION_MODE_UNSPECIFIED: PrioritizationMode.ValueType  # 0
 """The same as BALANCED."""
@@ -213,13 +215,13 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     SKIP_REASON_UNSPECIFIED: _SkipReason.ValueType  # 0
     """Never sent for a text that was left out."""
     SKIP_REASON_OVER_BUDGET: _SkipReason.ValueType  # 1
-    """It does not fit what was left of the budget."""
+    """It does not fit into what was left of the budget."""
     SKIP_REASON_UNAVAILABLE: _SkipReason.ValueType  # 2
-    """There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
+    """There is no such node, the caller may not see it, or it does not pass the filter; the response does not tell which."""
     SKIP_REASON_RESPONSE_LIMIT: _SkipReason.ValueType  # 3
-    """It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-    for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both
-    calls together return what one larger response would have held.
+    """It fits into the budget, but the response would become larger than gRPC clients accept by default (4 MiB). Its
+    tokens were taken from the budget nevertheless: ask for it in another call with the budget less `used_tokens`, and
+    both calls together return what one larger response would have.
     """
 
 class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
@@ -228,13 +230,13 @@ class SkipReason(_SkipReason, metaclass=_SkipReasonEnumTypeWrapper):
 SKIP_REASON_UNSPECIFIED: SkipReason.ValueType  # 0
 """Never sent for a text that was left out."""
 SKIP_REASON_OVER_BUDGET: SkipReason.ValueType  # 1
-"""It does not fit what was left of the budget."""
+"""It does not fit into what was left of the budget."""
 SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2
-"""There is no such node, the caller may not see it, or it does not pass the filter: these look the same."""
+"""There is no such node, the caller may not see it, or it does not pass the filter; the response does not tell which."""
 SKIP_REASON_RESPONSE_LIMIT: SkipReason.ValueType  # 3
-"""It fits the budget, but the response would pass the size that gRPC clients accept by default (4 MiB): ask
-for it in another call, with what is left of the budget. It has taken its part of the budget here, so that both
-calls together return what one larger response would have held.
+"""It fits into the budget, but the response would become larger than gRPC clients accept by default (4 MiB). Its
+tokens were taken from the budget nevertheless: ask for it in another call with the budget less `used_tokens`, and
+both calls together return what one larger response would have.
 """
 Global___SkipReason: _TypeAlias = SkipReason  # noqa: Y015
 
@@ -268,11 +270,13 @@ class SearchNodesRequest(_message.Message):
     types other than hybrid.
     """
     rerank: Global___Rerank.ValueType
-    """Reorders a semantic search; refused for the others. It reads top_k times 6 candidates (a server setting)."""
+    """Reorders a semantic search; refused for the others. It reads `top_k` times 6 candidates (the server's setting
+    `widen_factor`). Unspecified: none.
+    """
     explain: _builtins.bool
     """Fills `debug`, and each hit's `retrievers` and `matched_tokens`."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
-    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
+    """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
         """Where to search. Required."""
@@ -287,9 +291,8 @@ class SearchNodesRequest(_message.Message):
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The query as an embedding of the index's dimension, for callers that embed by themselves; refused for BM25.
-        Finite and not all zero, at most 16,384 components; it need not be of unit length. Empty: the server embeds
-        `query`.
+        """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25. At most
+        16,384 finite components, not all zero; it need not be of unit length. Empty: the server embeds `query`.
         """
 
     def __init__(
@@ -319,7 +322,7 @@ Global___SearchNodesRequest: _TypeAlias = SearchNodesRequest  # noqa: Y015
 
 @_typing.final
 class SourceLocation(_message.Message):
-    """Where a node's text stands in its source."""
+    """Where a node's text is in its source."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -369,7 +372,7 @@ class SearchHit(_message.Message):
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
-    """Higher is better. Cosine similarity, BM25, RRF or the reranker's score, by search type; comparable only
+    """Higher is better. Cosine similarity, BM25, reciprocal rank or the reranker's score, by search type; comparable only
     within one response.
     """
     rank: _builtins.int
@@ -377,24 +380,24 @@ class SearchHit(_message.Message):
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
-    """True when a tool wrote the node."""
+    """True when a tool generated the node."""
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
-        """The hit's place in the list of each retriever that proposed it; a rerank changes `score` and `rank` alone. Filled
-        only when `explain` was asked.
+        """The hit's rank and score in the list of each retriever that found it; a rerank changes the hit's `score` and
+        `rank`, not these. Filled only with `explain`.
         """
 
     @_builtins.property
     def matched_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The first 16, sorted, of the query's tokens that the node holds. Filled only when `explain` was asked, for
-        searches with a BM25 list.
+        """The query's tokens that the node contains: the first 16 in sorted order. Filled only with `explain`, for BM25 and
+        hybrid searches.
         """
 
     @_builtins.property
     def location(self) -> Global___SourceLocation:
-        """Where its text stands."""
+        """Where its text is."""
 
     def __init__(
         self,
@@ -419,7 +422,7 @@ Global___SearchHit: _TypeAlias = SearchHit  # noqa: Y015
 
 @_typing.final
 class RetrieverScore(_message.Message):
-    """A hit's place in the list of one retriever."""
+    """A hit's rank and score in the list of one retriever."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -427,7 +430,7 @@ class RetrieverScore(_message.Message):
     RANK_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     retriever: Global___Retriever.ValueType
-    """Whose list."""
+    """The retriever."""
     rank: _builtins.int
     """1 for the best of that list."""
     score: _builtins.float
@@ -449,7 +452,7 @@ Global___RetrieverScore: _TypeAlias = RetrieverScore  # noqa: Y015
 
 @_typing.final
 class SearchDebug(_message.Message):
-    """How a search was done. Holds only what the caller may know."""
+    """How a search was done. Every count is of nodes that the caller may see."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -461,20 +464,20 @@ class SearchDebug(_message.Message):
     QUERY_TOKENS_FIELD_NUMBER: _builtins.int
     RRF_K_FIELD_NUMBER: _builtins.int
     path: Global___SearchPath.ValueType
-    """How the dense retriever's list was made."""
+    """How the dense retriever found its candidates."""
     filtered: _builtins.bool
     """True when the request's filter narrowed the search."""
     visible_count: _builtins.int
     """Nodes in scope that the caller may see and that pass the filter."""
     dense_candidates: _builtins.int
-    """Candidates of the dense retriever, after widening for a rerank."""
+    """Candidates of the dense retriever; with a rerank, the `widen_factor` times `top_k` that it reads."""
     bm25_candidates: _builtins.int
     """Candidates of the retriever BM25_CODE."""
     rrf_k: _builtins.int
-    """The fusion constant in effect; 0 when nothing was fused."""
+    """The constant of reciprocal rank fusion that was used; 0 when nothing was fused."""
     @_builtins.property
     def query_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The query's tokens as BM25 sees them, sorted and unique."""
+        """The query's tokens as BM25 over code counts them, sorted and unique."""
 
     def __init__(
         self,
@@ -497,8 +500,8 @@ Global___SearchDebug: _TypeAlias = SearchDebug  # noqa: Y015
 
 @_typing.final
 class SearchNodesResponse(_message.Message):
-    """The selected nodes, best first. For semantic and BM25 search without rerank, the hits for a smaller
-    top_k are a prefix of those for a larger one.
+    """The selected nodes, best first. For a semantic or BM25 search without rerank, the hits for a smaller `top_k` are the
+    first hits for a larger one.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -510,17 +513,17 @@ class SearchNodesResponse(_message.Message):
     index: _builtins.str
     """The index version that answered."""
     exact: _builtins.bool
-    """False when an approximate index proposed the candidates of the dense retriever."""
+    """False when the dense retriever may have missed a hit: see SEARCH_PATH_APPROXIMATE."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchHit]:
-        """At most `top_k`; fewer when fewer match, or when more would take the response beyond 4 MiB. Ordered by score
-        descending, then id ascending; a hybrid search breaks ties by lower dense rank, then lower BM25 rank, then id; a
-        rerank by the order it was given.
+        """At most `top_k`; fewer when fewer match, or when more would make the response larger than 4 MiB. Ordered by score
+        descending. Hits of equal score are ordered by id; in a hybrid search by dense rank, then BM25 rank, then id; after
+        a rerank as they were before it.
         """
 
     @_builtins.property
     def debug(self) -> Global___SearchDebug:
-        """Set only when `explain` was asked."""
+        """Set only with `explain`."""
 
     def __init__(
         self,
@@ -555,17 +558,17 @@ class ExpandDependencyTreeRequest(_message.Message):
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
-    """How many edges a node may lie away from a seed: 0 (seeds only) to 16. Required."""
+    """The most edges between a seed and a node: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
     """The most nodes to return, seeds included: 1 to the server's maximum (2,000 unless configured). Required."""
     direction: Global___EdgeDirection.ValueType
     """Which way to follow edges. Unspecified: outgoing."""
     min_confidence: _builtins.float
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are neither followed nor
-    returned. 0, the default, is below every edge.
+    returned. 0, the default, leaves no edge out.
     """
     lifecycle: _scope_pb2.Lifecycle.ValueType
-    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
+    """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
         """Where to walk. Required."""
@@ -582,13 +585,13 @@ class ExpandDependencyTreeRequest(_message.Message):
 
     @_builtins.property
     def edge_allowlist(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all.
-        Required. A type that the index does not have follows nothing.
+        """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all. Required.
+        A type that the index does not have is not an error.
         """
 
     @_builtins.property
     def filter(self) -> _scope_pb2.NodeFilter:
-        """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
+        """Narrows the graph: nodes that do not pass, and their edges, are ignored. Absent: no filter."""
 
     def __init__(
         self,
@@ -616,8 +619,8 @@ Global___ExpandDependencyTreeRequest: _TypeAlias = ExpandDependencyTreeRequest  
 
 @_typing.final
 class ReachedNode(_message.Message):
-    """A node that a walk reached. ExpandDependencyTree returns it, FetchNodeTexts takes it back as it is and reads its
-    `id`, `depth` and `parent_id` alone: callers who walk by other means need give no more.
+    """A node that a walk reached. ExpandDependencyTree returns it. FetchNodeTexts takes it as it is and reads only `id`,
+    `depth` and `parent_id`, so callers with nodes of their own need to give no more.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -634,16 +637,16 @@ class ReachedNode(_message.Message):
     depth: _builtins.int
     """Edges from the nearest seed; 0 for a seed. In a request 0 to 1,000,000."""
     parent_id: _builtins.str
-    """The node it was reached from; empty for a seed. In a request it may be empty or name a node that is not asked for."""
+    """The node it was reached from; empty for a seed. In a request it may be empty, or a node that is not in the request."""
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
-    """True when a tool wrote the node."""
+    """True when a tool generated the node."""
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     @_builtins.property
     def location(self) -> Global___SourceLocation:
-        """Where its text stands."""
+        """Where its text is."""
 
     def __init__(
         self,
@@ -682,9 +685,9 @@ class GraphEdge(_message.Message):
     edge_type: _builtins.str
     """The type as its source names it, such as `Calls`, `ReadsFrom`, `Inherits`, `cs_dep`."""
     confidence: _builtins.float
-    """How sure the source is of it: above 0, at most 1; 1 when it is stated as a fact."""
+    """How certain the edge is: above 0, at most 1; 1 when its source states it as a fact."""
     line: _builtins.int
-    """The line, 1-based, of the file of `from_id` where the dependency stands; 0 when unknown."""
+    """The line, 1-based, of the file of `from_id` where the dependency is written; 0 when unknown."""
     def __init__(
         self,
         *,
@@ -720,12 +723,12 @@ class ExpandDebug(_message.Message):
     edges_count: _builtins.int
     """Edges returned."""
     truncated: _builtins.bool
-    """True when `max_nodes` or the size of the response kept out a node or an edge that the walk had come to."""
+    """True when a node or an edge that the walk had come to was left out because of `max_nodes` or the response's size."""
     reason: _builtins.str
-    """`ok` when nothing is left to reach; `no_seeds` when no seed is visible and passes the filter; `limit_reached` when
-    `max_nodes` cut the walk; `response_limit` when edges were left out to keep the response below 4 MiB;
-    `depth_reached` when neither did, but an edge that the request lets pass leads on from a node at `max_depth` to a
-    node that is not in the response.
+    """Why the walk ended: `ok` when there was nothing more to reach; `no_seeds` when no seed is visible and passes the
+    filter; `limit_reached` when it had `max_nodes` nodes; `response_limit` when edges were left out to keep the
+    response below 4 MiB; `depth_reached` when no limit but `max_depth` ended it: a node at that depth has an edge, of
+    an allowed type and enough confidence, to a visible node that passes the filter and is not in the response.
     """
     def __init__(
         self,
@@ -759,9 +762,7 @@ class ExpandDependencyTreeResponse(_message.Message):
     """The index version that answered."""
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The visible seeds that pass the filter, in the order of the request, without repeats, the first `max_nodes` of
-        them.
-        """
+        """The visible seeds that pass the filter, without repeats, in the order of the request; at most `max_nodes`."""
 
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReachedNode]:
@@ -797,12 +798,12 @@ Global___ExpandDependencyTreeResponse: _TypeAlias = ExpandDependencyTreeResponse
 
 @_typing.final
 class FindPathsRequest(_message.Message):
-    """A search for paths: each leads from a node of `from_ids` to another one of `to_ids`.
+    """A search for paths: each leads from a node of `from_ids` to another node, of `to_ids`.
 
-    A path has one hop or more, passes no node twice, and none between its ends is in `from_ids` or `to_ids`: such a path
-    holds a shorter one from there. A hop follows one edge. Of several edges between the same two nodes the most
-    confident counts; of equally confident ones that which points the way the path goes, then the first edge type in the
-    order of code points.
+    A path has at least one hop and passes no node twice. No node between its ends is in `from_ids` or `to_ids`, since
+    such a path contains a shorter one. A hop follows one edge. Of several edges between the same two nodes the one of
+    highest confidence is used; of equal ones the one in the direction of the path, then the one whose type comes first
+    in the order of code points.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -824,17 +825,17 @@ class FindPathsRequest(_message.Message):
     max_paths: _builtins.int
     """The most paths to return: 1 to 100. Required."""
     max_nodes: _builtins.int
-    """The most nodes to reach between the ends, those that lead nowhere included: 1 to the server's maximum (2,000 unless
-    configured). Required.
+    """The most nodes to reach between the ends, whether or not they turn out to be on a path: 1 to the server's maximum
+    (2,000 unless configured). Required.
     """
     direction: Global___EdgeDirection.ValueType
-    """Which way a path follows edges from `from_ids` on. Unspecified: outgoing."""
+    """In which direction a path follows edges, from `from_ids` on. Unspecified: outgoing."""
     min_confidence: _builtins.float
     """The least confidence of an edge, 0 to 1, compared in single precision: edges below it are not followed. 0, the
-    default, is below every edge.
+    default, leaves no edge out.
     """
     lifecycle: _scope_pb2.Lifecycle.ValueType
-    """Which nodes the call is about. Anything but ACTIVE needs the server's leave for this caller."""
+    """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
         """Where to look. Required."""
@@ -846,22 +847,22 @@ class FindPathsRequest(_message.Message):
     @_builtins.property
     def from_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where paths begin: 1 to 100 ids of 1 to 2,048 characters, in any order. Required. A repeated id counts once. Ids
-        that are absent, hidden or do not pass the filter are left out. An id may stand in `to_ids` as well.
+        that are absent, hidden or do not pass the filter are left out. An id may be in `to_ids` as well.
         """
 
     @_builtins.property
     def to_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Where paths end; the same rules. Required."""
+        """Where paths end: 1 to 100 ids, with the same rules. Required."""
 
     @_builtins.property
     def edge_allowlist(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all.
-        Required. A type that the index does not have follows nothing.
+        """The edge types to follow, compared without regard to case: 1 to 64 of them; exactly `["*"]` follows all. Required.
+        A type that the index does not have is not an error.
         """
 
     @_builtins.property
     def filter(self) -> _scope_pb2.NodeFilter:
-        """Narrows the graph: nodes that do not pass, and their edges, are as if they were not there. Absent: no filter."""
+        """Narrows the graph: nodes that do not pass, and their edges, are ignored. Absent: no filter."""
 
     def __init__(
         self,
@@ -889,7 +890,7 @@ Global___FindPathsRequest: _TypeAlias = FindPathsRequest  # noqa: Y015
 
 @_typing.final
 class DependencyPath(_message.Message):
-    """A way from one node to another."""
+    """A path from one node to another."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -904,8 +905,8 @@ class DependencyPath(_message.Message):
 
     @_builtins.property
     def hops(self) -> _containers.RepeatedCompositeFieldContainer[Global___GraphEdge]:
-        """The edge from each node to the next; hops[i] lies between node_ids[i] and node_ids[i + 1]. Its `from_id` is the
-        node that depends, which comes second where the path goes against the edge.
+        """The edge from each node to the next: hops[i] joins node_ids[i] and node_ids[i + 1]. Its `from_id` is always the
+        node that depends: node_ids[i + 1] where the path goes against the edge's direction.
         """
 
     def __init__(
@@ -939,12 +940,12 @@ class PathNode(_message.Message):
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
-    """True when a tool wrote the node."""
+    """True when a tool generated the node."""
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     @_builtins.property
     def location(self) -> Global___SourceLocation:
-        """Where its text stands."""
+        """Where its text is."""
 
     def __init__(
         self,
@@ -982,16 +983,16 @@ class FindPathsDebug(_message.Message):
     reached_count: _builtins.int
     """Nodes reached between the ends."""
     searched_hops: _builtins.int
-    """Up to how many hops paths were looked for: every path of fewer hops, or as many, either is in `paths` or comes
-    after them. `max_hops` unless a limit or enough paths ended the search.
+    """Up to how many hops the search was complete: a path of at most so many hops is either in `paths` or comes after
+    them in the order. `max_hops` unless a limit ended the search.
     """
     truncated: _builtins.bool
-    """False when `paths` are all paths of at most `max_hops` hops; true when there may be more."""
+    """False when `paths` has every path of at most `max_hops` hops; true when there may be more."""
     reason: _builtins.str
-    """`ok`; `no_ends` when no node of `from_ids` or none of `to_ids` is visible and passes the filter; `path_limit` when
-    `max_paths` were found, which ends the search; `limit_reached` when another hop would have reached more than
-    `max_nodes` nodes, or brought more than 50,000 pairs of connected nodes between the ends; `response_limit` when
-    paths were left out to keep the response below 4 MiB.
+    """Why the search ended: `ok` when it was complete; `no_ends` when no node of `from_ids` or none of `to_ids` is
+    visible and passes the filter; `path_limit` when it found `max_paths` paths; `limit_reached` when another hop would
+    have reached more than `max_nodes` nodes, or more than 50,000 pairs of connected nodes; `response_limit` when paths
+    were left out to keep the response below 4 MiB.
     """
     def __init__(
         self,
@@ -1013,7 +1014,7 @@ Global___FindPathsDebug: _TypeAlias = FindPathsDebug  # noqa: Y015
 
 @_typing.final
 class FindPathsResponse(_message.Message):
-    """The shortest paths. Whatever limit ends a search, `paths` are the first of those that it would find without."""
+    """The shortest paths. When a limit ends the search, `paths` are the first ones of what it would find without the limit."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1071,10 +1072,10 @@ class FetchNodeTextsRequest(_message.Message):
     max_chars: _builtins.int
     """The most characters (Unicode code points) in all: 1 to 100,000,000."""
     prioritization_mode: Global___PrioritizationMode.ValueType
-    """In which order nodes compete for the budget. Unspecified: balanced."""
+    """The order in which texts are packed into the budget. Unspecified: balanced."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
-    """Which nodes the call is about; others are skipped as UNAVAILABLE. Anything but ACTIVE needs the server's leave for
-    this caller.
+    """Which nodes the call is about; others are skipped as UNAVAILABLE. See Lifecycle for who may ask for anything but
+    ACTIVE. Unspecified: ACTIVE.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
@@ -1092,8 +1093,9 @@ class FetchNodeTextsRequest(_message.Message):
 
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReachedNode]:
-        """Nodes around the seeds, such as ExpandDependencyTreeResponse.nodes. Repeats must agree in depth and parent. A depth
-        of 0 is for ids that stand in `seed_ids` as well; those count as seeds whatever is given here.
+        """Nodes around the seeds, such as ExpandDependencyTreeResponse.nodes. Entries of one id must agree in `depth` and
+        `parent_id`. A `depth` of 0 is allowed only for an id that is in `seed_ids` as well; such an id counts as a seed,
+        whatever its entry here says.
         """
 
     @_builtins.property
@@ -1144,7 +1146,7 @@ class NodeText(_message.Message):
     text: _builtins.str
     """The text, exactly as ingested."""
     is_seed: _builtins.bool
-    """True when the id stands in `seed_ids`."""
+    """True when the id is in `seed_ids`."""
     depth: _builtins.int
     """0 for a seed, else as the request gave it."""
     parent_id: _builtins.str
@@ -1156,10 +1158,10 @@ class NodeText(_message.Message):
     is_test: _builtins.bool
     """True when the node is a test."""
     is_generated: _builtins.bool
-    """True when a tool wrote the node."""
+    """True when a tool generated the node."""
     @_builtins.property
     def location(self) -> Global___SourceLocation:
-        """Where the text stands."""
+        """Where the text is."""
 
     def __init__(
         self,

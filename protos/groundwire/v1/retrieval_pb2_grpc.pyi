@@ -27,21 +27,21 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrievalServiceStub:
-    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
-    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
-    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
-    on its own, whatever ids the caller passes.
+    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
+    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
+    caller passes.
 
-    The same request against the same index version gives the same bytes. Node ids are opaque to callers,
-    unique within a scope, and stable from one index version to the next while the symbol stays.
+    The same request against the same index version gives the same bytes. Node ids are opaque to callers, unique within
+    repository and branch, and the same in every index version that has the symbol.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-      and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+      audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
-      let the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the caller holds none of the ACL tags
+      that the server's configuration asks for.
     - INTERNAL: a defect of the server.
     """
 
@@ -55,10 +55,10 @@ class RetrievalServiceStub:
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-    - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-      server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
-    - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - FAILED_PRECONDITION: the index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid); the server
+      has no embedder of the index or no reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
     ExpandDependencyTree: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]
@@ -70,7 +70,7 @@ class RetrievalServiceStub:
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
     """
@@ -84,41 +84,41 @@ class RetrievalServiceStub:
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
       time.
     """
     FetchNodeTexts: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]
-    """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
-    response that holds nothing else.
+    """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
+    one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
+    response of its own.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
+      Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
 
 @_typing.type_check_only
 class RetrievalServiceAsyncStub(RetrievalServiceStub):
-    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
-    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
-    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
-    on its own, whatever ids the caller passes.
+    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
+    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
+    caller passes.
 
-    The same request against the same index version gives the same bytes. Node ids are opaque to callers,
-    unique within a scope, and stable from one index version to the next while the symbol stays.
+    The same request against the same index version gives the same bytes. Node ids are opaque to callers, unique within
+    repository and branch, and the same in every index version that has the symbol.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-      and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+      audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
-      let the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the caller holds none of the ACL tags
+      that the server's configuration asks for.
     - INTERNAL: a defect of the server.
     """
 
@@ -129,10 +129,10 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-    - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-      server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
-    - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - FAILED_PRECONDITION: the index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid); the server
+      has no embedder of the index or no reranker; the pinned version was deleted or is damaged.
+    - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
     ExpandDependencyTree: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]  # type: ignore[assignment]
@@ -144,7 +144,7 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
     """
@@ -158,40 +158,40 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
       Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
       time.
     """
     FetchNodeTexts: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]  # type: ignore[assignment]
-    """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-    not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
-    response that holds nothing else.
+    """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
+    one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
+    response of its own.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
     - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-      Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
+      Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
     - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-    - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Actions that together answer "which sources are the evidence for this question?": SearchNodes selects ids,
-    ExpandDependencyTree walks the dependency graph from them, FindPaths tells how two sets of them hang together,
-    FetchNodeTexts returns texts that fit a budget. Only the last ever returns text. Each enforces scope and access
-    on its own, whatever ids the caller passes.
+    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
+    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
+    caller passes.
 
-    The same request against the same index version gives the same bytes. Node ids are opaque to callers,
-    unique within a scope, and stable from one index version to the next while the symbol stays.
+    The same request against the same index version gives the same bytes. Node ids are opaque to callers, unique within
+    repository and branch, and the same in every index version that has the symbol.
 
     Every call may also end with
-    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or must record the call
-      and cannot. Try again; nothing was changed.
-    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call brings no identity that the server accepts.
+    - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
+      audit record that its configuration requires. Try again; nothing was changed.
+    - UNAUTHENTICATED: in the access modes `jwt` and `mtls`, the call has no credentials that the server accepts.
     - PERMISSION_DENIED: in these modes, the identity does not grant the scope or the tenant that the request names,
-      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the server's configuration does not
-      let the caller say so.
+      whether or not the scope exists; in every mode, `lifecycle` is not ACTIVE and the caller holds none of the ACL tags
+      that the server's configuration asks for.
     - INTERNAL: a defect of the server.
     """
 
@@ -206,10 +206,10 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-        - FAILED_PRECONDITION: the index lacks vectors (semantic, hybrid) or BM25 artifacts (bm25, hybrid); the
-          server lacks the embedder of the index or a reranker; the pinned version was deleted or is damaged.
-        - UNAVAILABLE: with RERANK_CODEBERT, the service that the server is configured to ask gives no usable scores.
-        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - FAILED_PRECONDITION: the index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid); the server
+          has no embedder of the index or no reranker; the pinned version was deleted or is damaged.
+        - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
 
@@ -227,7 +227,7 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
           Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
           in time.
         """
@@ -247,7 +247,7 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
           Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
           time.
         """
@@ -258,16 +258,16 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _retrieval_pb2.FetchNodeTextsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_retrieval_pb2.FetchNodeTextsResponse, _abc.Awaitable[_retrieval_pb2.FetchNodeTextsResponse]]:
-        """Returns the texts of nodes in priority order, as many as fit the budget. A text is atomic: one that does
-        not fit is skipped, never cut, and smaller ones after it are still considered. Every text of an index fits a
-        response that holds nothing else.
+        """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
+        one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
+        response of its own.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
-          Ids that do not exist, are hidden or do not pass the filter stand in `skipped` as UNAVAILABLE.
+          Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
         - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
-        - RESOURCE_EXHAUSTED: too many calls at a time, or no memory for the request or the response.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """
 

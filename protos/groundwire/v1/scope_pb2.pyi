@@ -29,31 +29,31 @@ class _LifecycleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Lifecycle.V
     LIFECYCLE_UNSPECIFIED: _Lifecycle.ValueType  # 0
     """The same as ACTIVE."""
     LIFECYCLE_ACTIVE: _Lifecycle.ValueType  # 1
-    """What the source has not deleted."""
+    """Nodes that are not deleted."""
     LIFECYCLE_ALL: _Lifecycle.ValueType  # 2
-    """Deleted nodes as well."""
+    """Active and deleted nodes."""
     LIFECYCLE_DELETED: _Lifecycle.ValueType  # 3
-    """Deleted nodes alone."""
+    """Deleted nodes only."""
 
 class Lifecycle(_Lifecycle, metaclass=_LifecycleEnumTypeWrapper):
-    """Which nodes a call is about: those that their source still has, those that it has deleted, or both. Anything but
-    ACTIVE needs the server's leave for this caller (the setting `lifecycle_override_acl_tags`), else it is
+    """Which nodes a call is about: active ones, those that their source has deleted, or both. A caller may ask for anything
+    but ACTIVE only with an ACL tag of the server's setting `lifecycle_override_acl_tags`; otherwise the call ends with
     PERMISSION_DENIED.
     """
 
 LIFECYCLE_UNSPECIFIED: Lifecycle.ValueType  # 0
 """The same as ACTIVE."""
 LIFECYCLE_ACTIVE: Lifecycle.ValueType  # 1
-"""What the source has not deleted."""
+"""Nodes that are not deleted."""
 LIFECYCLE_ALL: Lifecycle.ValueType  # 2
-"""Deleted nodes as well."""
+"""Active and deleted nodes."""
 LIFECYCLE_DELETED: Lifecycle.ValueType  # 3
-"""Deleted nodes alone."""
+"""Deleted nodes only."""
 Global___Lifecycle: _TypeAlias = Lifecycle  # noqa: Y015
 
 @_typing.final
 class IndexScope(_message.Message):
-    """Where an id is unique, and which version of the index answers."""
+    """The repository, branch and index version that a call is about. A node's id is unique within repository and branch."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -90,18 +90,17 @@ Global___IndexScope: _TypeAlias = IndexScope  # noqa: Y015
 
 @_typing.final
 class AccessContext(_message.Message):
-    """What the caller may see. A node is visible when the four rules of tenant, tags, labels and level hold, and it is
-    within each of the four bounds that are there.
+    """What the caller may see. A node is visible when it meets all four access rules (tenant, ACL tags, classification
+    labels, clearance level) and lies within every bound that is set.
 
-    Where a caller's access comes from is the server's configuration. In the access mode `trusted`
-    it is this message, set by a mesh that has authenticated the caller; an absent one holds nothing and
-    sees public nodes only, never everything.
+    The server's setting `access_mode` says where a caller's access comes from. In the mode `trusted` it is this message,
+    set by a mesh that has authenticated the caller; without the message the caller sees public nodes only.
 
-    In the modes `jwt` and `mtls` it comes from the caller's identity, and this message may only narrow it:
-    of tags, labels and level the caller holds what both grant, and a tenant that the identity does not
-    grant is PERMISSION_DENIED. A bound of the identity holds whatever the request says; where both have it, the values
-    that stand in both count. An absent AccessContext narrows nothing; one without fields leaves public nodes only,
-    within the bounds of the identity.
+    In the modes `jwt` and `mtls` access comes from the caller's identity, and this message can only narrow it: of tags
+    and labels those count that both have, of the two levels the lower one, and a tenant that the identity does not grant
+    ends the call with PERMISSION_DENIED. A bound of the identity always applies; where identity and request both set a
+    bound, only values in both count. Without an AccessContext nothing is narrowed; one without fields leaves the public
+    nodes within the bounds of the identity.
 
     What a caller may not see has no influence on any response: not on hits, ranks, scores, edges,
     counts, `truncated`, error texts or NOT_FOUND.
@@ -139,20 +138,20 @@ class AccessContext(_message.Message):
 
     @_builtins.property
     def collections(self) -> Global___Bound:
-        """The collections that the caller is bound to, by the node's `collection_id`. Absent: not bound."""
+        """The collections that the caller is restricted to, by the node's `collection_id`. Absent: not restricted."""
 
     @_builtins.property
     def cases(self) -> Global___Bound:
-        """The cases that the caller is bound to, by the node's `case_id`. Absent: not bound."""
+        """The cases that the caller is restricted to, by the node's `case_id`. Absent: not restricted."""
 
     @_builtins.property
     def documents(self) -> Global___Bound:
-        """The documents that the caller is bound to, by the node's `document_id`. Absent: not bound."""
+        """The documents that the caller is restricted to, by the node's `document_id`. Absent: not restricted."""
 
     @_builtins.property
     def workflows(self) -> Global___Bound:
-        """The workflows that the caller is bound to, by `workflow_id` in the node's metadata: a string, or a list that holds
-        some. Absent: not bound.
+        """The workflows that the caller is restricted to, by `workflow_id` in the node's metadata: a string, or a list of
+        strings, of which one must be among these. Absent: not restricted.
         """
 
     def __init__(
@@ -177,8 +176,8 @@ Global___AccessContext: _TypeAlias = AccessContext  # noqa: Y015
 
 @_typing.final
 class Bound(_message.Message):
-    """Values that a caller is bound to. A node that has none of them is hidden, one that has no value at all among them. A
-    bound that is there and holds no values hides every node, so that a list which came out empty opens nothing.
+    """Restricts a caller to the nodes that have one of these values. A node with another value, or without a value, is
+    hidden. A bound without values hides every node, so that a list which is empty by mistake grants no access.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -203,12 +202,13 @@ Global___Bound: _TypeAlias = Bound  # noqa: Y015
 
 @_typing.final
 class NodeFilter(_message.Message):
-    """Ordinary filters. They only narrow what access leaves; lists are alternatives (any of), fields
-    must all hold. An empty list does not filter. At most 256 entries a list, each of 1 to 1,024 characters.
+    """Conditions on nodes, within what the caller may see. A node passes when every field that is set holds; of the values
+    of a list, one must match. An empty list does not filter. At most 256 values in a list, each of 1 to 1,024
+    characters.
 
-    To a walk, to texts and to what stands around a match, a node that does not pass is as one that is not there: no
-    seed, not reached, not passed through, without text. Searches rank what passes; their statistics, such as how rare
-    a word is, are of all that the caller may see.
+    A node that does not pass is neither found, nor used as a seed, nor reached or passed through by a walk, nor returned
+    as a text, parent or neighbour. The statistics of a search, such as how rare a word is, still count every node that
+    the caller may see.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -230,11 +230,11 @@ class NodeFilter(_message.Message):
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     is_latest: _builtins.bool
-    """True for the latest versions of documents alone, false for earlier ones alone. Absent: both."""
+    """True for the latest versions of documents only, false for earlier ones only. Absent: both."""
     is_test: _builtins.bool
-    """True for tests alone (what tests other code, and its helpers and data), false for all but tests. Absent: both."""
+    """True for tests only (code that tests other code, with its helpers and data), false for all but tests. Absent: both."""
     is_generated: _builtins.bool
-    """True for what a tool wrote alone, false for all else. Absent: both."""
+    """True for code that a tool generated only, false for all other nodes. Absent: both."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Node kinds, such as `cs`, `sql`, `py`, `md`. Exact, case-sensitive."""
@@ -257,11 +257,11 @@ class NodeFilter(_message.Message):
 
     @_builtins.property
     def collection_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Collections the node was ingested under. Exact, case-sensitive."""
+        """Collections the node belongs to. Exact, case-sensitive."""
 
     @_builtins.property
     def document_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Documents the node was ingested under. Exact, case-sensitive."""
+        """Documents the node is a part of. Exact, case-sensitive."""
 
     @_builtins.property
     def service_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -273,7 +273,7 @@ class NodeFilter(_message.Message):
 
     @_builtins.property
     def tenant_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Tenants the node belongs to. Exact, case-sensitive; nodes of no tenant do not pass."""
+        """Tenants the node belongs to. Exact, case-sensitive; a node without a tenant does not pass."""
 
     @_builtins.property
     def case_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -285,9 +285,9 @@ class NodeFilter(_message.Message):
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What the source said besides: the node's metadata must have each key with that value, or with a list that holds it.
-        A list here gives alternatives. Values are strings, numbers, booleans or null, or lists of at most 256 of
-        them; at most 256 keys of 1 to 1,024 characters.
+        """The node's metadata must have each of these keys with that value, or with a list that contains it. A list here
+        gives alternatives. Values are strings, numbers, booleans or null, or lists of at most 256 of them; at most 256
+        keys of 1 to 1,024 characters.
         """
 
     def __init__(

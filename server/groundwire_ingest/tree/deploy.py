@@ -153,15 +153,11 @@ def _document_parts(
     ends = [*(start - 1 for start in starts[1:]), len(lines)]
     for number, (start, end, (name, boundaries)) in enumerate(zip(starts, ends, named, strict=True), start=1):
         symbol = name or PurePosixPath(path).name
-        first = start + (_is_bare_mark(lines, start) and end > start)
+        first = start + ((start <= len(lines) and lines[start - 1].strip() == "---") and end > start)
         if len(starts) == 1:
             yield _Part("", symbol, first, end, boundaries)
         else:
             yield _Part(name or f"document-{number}", symbol, first, end, boundaries)
-
-
-def _is_bare_mark(lines: Sequence[str], line: int) -> bool:
-    return line <= len(lines) and lines[line - 1].strip() == "---"
 
 
 def _manifest_name(document: YamlDocument) -> str:

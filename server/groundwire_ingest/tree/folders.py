@@ -1,6 +1,8 @@
-"""The folders of a path of a tree: relative to the tree, with forward slashes, the tree's root being empty."""
+"""Folders of paths, and which of several files are the nearest to another one by the folders that they share."""
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 
 def folder_of(path: str) -> str:
@@ -13,3 +15,32 @@ def folders_above(path: str) -> Iterator[str]:
     while path:
         path = folder_of(path)
         yield path
+
+
+T = TypeVar("T")
+
+
+def nearest(path: str, items: Sequence[T], path_of: Callable[[T], str]) -> Sequence[T]:
+    """Of items sorted by path those of the file `path` itself, or else those that share the most folders with it.
+
+    All that lies below one folder stands together in a sorted list, and what is nearest beside the place where the path
+    itself would stand. So only a few items are looked at, however many there are: trees have thousands of files and of
+    types of one name.
+    """
+    first, after = bisect_left(items, path, key=path_of), bisect_right(items, path, key=path_of)
+    if first < after:
+        return items[first:after]
+    folders = max((_shared(path, path_of(item)) for item in items[max(first - 1, 0) : first + 1]), key=len, default="")
+    return items[bisect_left(items, folders, key=path_of) : _end_of(folders, items, path_of)]
+
+
+def _end_of(folders: str, items: Sequence[T], path_of: Callable[[T], str]) -> int:
+    """The place after the last of the sorted items whose paths begin so."""
+    return bisect_right(items, folders, key=lambda item: path_of(item)[: len(folders)])
+
+
+def _shared(left: str, right: str) -> str:
+    """The folders at the start of two paths that are the same, with a slash at the end."""
+    length = next((at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), None)
+    common = left[: min(len(left), len(right)) if length is None else length]
+    return common[: common.rfind("/") + 1]

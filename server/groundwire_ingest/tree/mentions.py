@@ -8,8 +8,8 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import Reference
 from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.paths import TreePaths
+from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.model import StringLiteral
-from groundwire_ingest.tree.nearness import nearest
 
 SETTING_PATH = 0.9
 SETTING_NAME = 0.8
@@ -89,10 +89,7 @@ class Mentions:
             return text.lower()
         if _KEY.fullmatch(text):
             return _joined(_SEPARATOR.split(text.lower()))
-        return text.lower() if text.isidentifier() and self._is_connection(text.lower()) else ""
-
-    def _is_connection(self, name: str) -> bool:
-        return _joined([_CONNECTIONS, name]) in self._settings
+        return text.lower() if text.isidentifier() and (_joined([_CONNECTIONS, text.lower()]) in self._settings) else ""
 
 
 def _joined(names: Iterable[str]) -> str:

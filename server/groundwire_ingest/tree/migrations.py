@@ -6,8 +6,8 @@ from itertools import islice
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, TableChange
+from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.model import EntityMapping
-from groundwire_ingest.tree.nearness import nearest
 
 CREATED = 0.9
 CHANGED = 0.7

@@ -9,7 +9,6 @@ from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.as_code.components import ComponentReader
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.as_code.xaml import xaml_facts
-from groundwire_ingest.tree.edges import TreeEdges
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, XamlFacts
 from groundwire_ingest.tree.files.paths import path_edges
@@ -25,7 +24,7 @@ from groundwire_ingest.tree.literals import entity_edges, literal_edges
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.migrations import migration_edges
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
 from groundwire_ingest.tree.purposes import Purposes, is_generated, is_test_project
 from groundwire_ingest.tree.resolve import TreeLayout, resolve
 from groundwire_ingest.tree.sql.catalog import SqlCatalog

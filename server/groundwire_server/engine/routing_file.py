@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, GetPydanticSchema, create_model
 
 from groundwire_index.scope import version_problem
 from groundwire_server.domain.errors import InvalidRequestError
@@ -50,27 +50,11 @@ class _When(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
-class _Hybrid(BaseModel):
-    model_config = STRICT
-
-    alpha: float | None = None
-    min_sim: float | None = None
-    top_k: int | None = None
-    vec_limit: int | None = None
-    lex_limit: int | None = None
-    trgm_limit: float | None = None
-    max_candidates: int | None = None
-    diversify_strength: float | None = None
-
-
-class _Parameters(_Hybrid):
-    file_weight: float | None = None
-    test_factor: float | None = None
-    generated_factor: float | None = None
-    prose_factor: float | None = None
-    fragment_factor: float | None = None
-    graph_weight: float | None = None
-    repeat_factor: float | None = None
+_HYBRID = set(HybridParameters.__dataclass_fields__)
+_KINDS = get_type_hints(HybridParameters) | get_type_hints(RankingParameters)
+_FIELDS: dict[str, Any] = {name: (kind, None) for name, kind in _KINDS.items()}
+_Parameters = create_model("_Parameters", __config__=STRICT, **_FIELDS)
+_NO_PARAMETERS = _Parameters()
 
 
 class _Rule(BaseModel):
@@ -79,20 +63,19 @@ class _Rule(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=MAX_ROUTING_LENGTH)]
     when: _When
     collections: _Collections | None = None
-    parameters: _Parameters = _Parameters()
+    parameters: Annotated[BaseModel, GetPydanticSchema(lambda _, schema_of: schema_of(_Parameters))] = _NO_PARAMETERS
     fusion: Literal["adaptive", "rrf", "weighted"] | None = None
     index: str | None = None
 
     @property
     def rule(self) -> RoutingRule:
-        """The rule as a query is held against it."""
-        names = set(_Hybrid.model_fields)
+        """The rule as the engine compares queries with it."""
         return RoutingRule(
             name=self.name,
             when={field: frozenset(values) for field, values in self.when.given.items()},
             collections=tuple(self.collections or ()),
-            hybrid=HybridParameters(**self.parameters.model_dump(include=names)),
-            ranking=RankingParameters(**self.parameters.model_dump(exclude=names)),
+            hybrid=HybridParameters(**self.parameters.model_dump(include=_HYBRID)),
+            ranking=RankingParameters(**self.parameters.model_dump(exclude=_HYBRID)),
             fusion=None if self.fusion is None else FusionMode(self.fusion),
             index=self.index or "",
         )

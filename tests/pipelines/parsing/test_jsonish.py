@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from groundwire_client import NodeFilter
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES
-from groundwire_pipelines.parsing.jsonish import JsonishQueryParser, ParsedQuery
+from groundwire_pipelines.parsing.jsonish import ParsedQuery
+from groundwire_pipelines.parsing.jsonish import parse_jsonish as parse
 
 NARROW = NodeFilter(service_names=("tax",), repo_names=("shop",), case_ids=("c1",))
-parse = JsonishQueryParser().parse
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_whatever_is_written_is_read_or_refused_as_a_step(written: str) -> None:
 def test_a_message_quotes_no_more_of_an_answer_than_tells_what_is_meant() -> None:
     for text in ('{"%s": "x"}', '{"query": "q", "is_test": "%s"}'):
         with pytest.raises(StepError) as caught:
-            JsonishQueryParser().parse(text % ("long" * 100_000))
+            parse(text % ("long" * 100_000))
         assert len(caught.value.message) < 2000

@@ -70,7 +70,7 @@ class ComponentReader:
             routes=(*analysis.facts.routes, *_pages(component)),
         )
         return component_code(
-            component, [node for node in nodes if _says_something(node.text)], analysis.file.edges, facts
+            component, [node for node in nodes if any(map(str.isalnum, node.text))], analysis.file.edges, facts
         )
 
     def _script(self, component: Component) -> ComponentCode:
@@ -159,10 +159,6 @@ def _pages(component: Component) -> Iterator[Route]:
         match = _STRING.search(directive.text) if directive.name == "page" else None
         if match is not None and match[1]:
             yield Route(component.first_key, 1, route_pattern(match[1]), "", directive.line)
-
-
-def _says_something(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 def _identifier(name: str) -> str:

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from groundwire_ingest.tree.facts import CodeFacts, Definition, Trait
 from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService
-from groundwire_ingest.tree.nearness import nearest
+from groundwire_ingest.tree.folders import nearest
 
 _ABSTRACT: frozenset[Trait] = frozenset({"abstract"})
 _SATISFIED: frozenset[Trait] = frozenset({"abstract", "interface", "structural"})

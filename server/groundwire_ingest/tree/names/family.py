@@ -4,22 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.edges import FileEdges
-from groundwire_ingest.tree.model import EntityMapping
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, CallResolution
-from groundwire_ingest.tree.names.declared import declared_edges
+from groundwire_ingest.tree.model import EntityMapping, FileEdges
+from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, CallResolution, Uses
+from groundwire_ingest.tree.names.declared import Tested, declared_edges
 from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
-from groundwire_ingest.tree.names.runtime.callbacks import Callbacks
-from groundwire_ingest.tree.names.runtime.handed import HandedOver
+from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
 from groundwire_ingest.tree.names.runtime.routes import Routes, Served
-from groundwire_ingest.tree.names.runtime.signals import Signals
-from groundwire_ingest.tree.names.runtime.topics import Topics
+from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
 from groundwire_ingest.tree.names.runtime.wiring import Messages, Registrations, is_sending, specialized
-from groundwire_ingest.tree.names.subjects import Tested
 from groundwire_ingest.tree.names.table import NOTHING
-from groundwire_ingest.tree.names.uses import Uses
 
 
 class FamilyEdges:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
 from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
-from groundwire_ingest.tree.names.extensions import Extensions
-from groundwire_ingest.tree.names.members import MemberLookup
+from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from groundwire_ingest.tree.facts import Binding, CodeFacts, Definition
-from groundwire_ingest.tree.nearness import nearest
+from groundwire_ingest.tree.folders import nearest
 
 Ref: TypeAlias = int | str
 """A definition by its number in the table, or a namespace, package or folder by its name."""

@@ -1,14 +1,51 @@
-"""The services of a source tree: which node belongs to which, and who calls whom."""
+"""The services of a source tree: which folder and which node belongs to which, and who calls whom."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from groundwire_ingest.records import SourceEdge, SourceNode
-from groundwire_ingest.tree.services.declarations import declare
+from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.services.declarations import Declaration, declare
 from groundwire_ingest.tree.services.edges import ServiceEdges
-from groundwire_ingest.tree.services.folders import ServiceFolders
-from groundwire_ingest.tree.services.statements import DeployedPart
+from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart
+
+_MINOR = re.compile("[-_]")
+
+
+class ServiceFolders:
+    """The folders that services are built from; the innermost around a file tells the file's service.
+
+    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other
+    from there; else when it holds a Dockerfile and has the service's name, written with or without `-` and `_`, in
+    capitals or not. A name that fits several services so fits the one that it equals, else none.
+    """
+
+    def __init__(self, declarations: Iterable[Declaration], dockerfile_folders: Iterable[str]) -> None:
+        built: defaultdict[str, set[str]] = defaultdict(set)
+        named: defaultdict[str, set[str]] = defaultdict(set)
+        for declaration in declarations:
+            if declaration.service:
+                named[_loose(declaration.service)].add(declaration.service)
+            if isinstance(declaration.statement, ComposeService):
+                for folder in declaration.statement.folders:
+                    built[folder].add(declaration.service)
+        self._services = {folder: next(iter(names)) for folder, names in built.items() if len(names) == 1}
+        for folder in dockerfile_folders:
+            name = folder.rpartition("/")[2]
+            fitting = named.get(_loose(name), set())
+            fitting = fitting & {name} or fitting
+            if name and len(fitting) == 1:
+                self._services.setdefault(folder, next(iter(fitting)))
+
+    def service_of(self, path: str) -> str:
+        """The service that the file belongs to; "" for none."""
+        return next((self._services[folder] for folder in folders_above(path) if folder in self._services), "")
+
+
+def _loose(name: str) -> str:
+    return _MINOR.sub("", name).casefold()
 
 
 class ServiceCatalog:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.services.addresses import addresses
 from groundwire_ingest.tree.services.declarations import Declaration
-from groundwire_ingest.tree.services.directory import ServiceDirectory
-from groundwire_ingest.tree.services.nearest_names import NameTable
+from groundwire_ingest.tree.services.directory import NameTable, ServiceDirectory
 from groundwire_ingest.tree.services.statements import (
     ComposeService,
     ConfigMap,

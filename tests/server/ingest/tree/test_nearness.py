@@ -2,7 +2,7 @@
 
 import random
 
-from groundwire_ingest.tree.nearness import nearest
+from groundwire_ingest.tree.folders import nearest
 
 
 def shared(left: str, right: str) -> int:

@@ -2,7 +2,7 @@
 
 import re
 
-from groundwire_ingest.tree.files.markup.balanced import balanced_end
+from groundwire_ingest.tree.files.markup.tags import balanced_end
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _AWAIT = re.compile(r"await\s+(?=[^\W\d])")

@@ -8,10 +8,9 @@ import re
 from dataclasses import dataclass, field
 
 from groundwire_ingest.tree.files.facts import Attribute, CodeKind, CodePart, ComponentTag, Directive
-from groundwire_ingest.tree.files.markup.balanced import balanced_end, code_step
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, comment_end, is_raw
 from groundwire_ingest.tree.files.markup.razor_expressions import expression_end, implicit_end, razor_value_end
-from groundwire_ingest.tree.files.markup.tags import VOID_ELEMENTS, Tag, read_tag
+from groundwire_ingest.tree.files.markup.tags import VOID_ELEMENTS, Tag, balanced_end, code_step, read_tag
 from groundwire_ingest.tree.files.parts import Part
 
 _DIRECTIVES = frozenset(

@@ -1,11 +1,46 @@
-"""Tags of HTML and of what is like it, read one at a time; linear in the text."""
+"""Tags of HTML and its like, and where brackets close in C# and JavaScript. Linear in the text."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groundwire_ingest.tree.files.markup.balanced import balanced_end
+_OPENING = "([{"
+_CLOSING = ")]}"
+_SKIPPED = (
+    r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|@\*(?:[^*]|\*(?!@))*+(?:\*@)?"
+    r'|\$*"""(?:[^"]|"(?!""))*+(?:"""+)?'
+    r'|(?:\$@|@\$|@)"(?:[^"]|"")*+"?'
+    r'|\$?"(?:[^"\\\n]|\\[^\n])*+"?'
+    r"|'(?:[^'\\\n]|\\[^\n]){1,200}+'"
+    r"|`(?:[^`\\]|\\(?s:.))*+`?"
+    r"|[()\[\]{}]"
+)
+_BRACKETS = re.compile(_SKIPPED)
+_STEPS = re.compile(_SKIPPED + r"|[@;]|<(?=[A-Za-z!])")
+
+
+def balanced_end(text: str, start: int) -> int:
+    """The offset behind the bracket that closes the one at `start`; the end of the text when none does.
+
+    All sorts of brackets count alike, so that one that is missing costs no more than the rest of the text.
+    """
+    depth = 0
+    for match in _BRACKETS.finditer(text, start):
+        first = match.group()[0]
+        if first in _OPENING:
+            depth += 1
+        elif first in _CLOSING and len(match.group()) == 1:
+            depth -= 1
+            if depth <= 0:
+                return match.end()
+    return len(text)
+
+
+def code_step(text: str, start: int) -> re.Match[str] | None:
+    """The next string, comment, bracket, `;`, `@` or what may be a tag, from `start` on; None when there is none."""
+    return _STEPS.search(text, start)
+
 
 VOID_ELEMENTS = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 RAW_ELEMENTS = frozenset({"script", "style", "textarea", "title"})

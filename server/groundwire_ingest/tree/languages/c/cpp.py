@@ -9,8 +9,8 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
+from groundwire_ingest.tree.languages.c.names import CPP_VALUES
 from groundwire_ingest.tree.languages.c.reader import CSyntax
-from groundwire_ingest.tree.languages.c.values import CPP_VALUES
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape

@@ -8,16 +8,8 @@ from tree_sitter import Node
 from groundwire_ingest.tree.languages.nodes import first_child, text_of, type_of
 
 NAMES = frozenset(
-    {
-        "identifier",
-        "field_identifier",
-        "type_identifier",
-        "qualified_identifier",
-        "destructor_name",
-        "operator_name",
-        "operator_cast",
-        "template_function",
-    }
+    """identifier field_identifier type_identifier qualified_identifier destructor_name operator_name operator_cast
+    template_function""".split()
 )
 _FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
 _POINTERS = frozenset({"pointer_declarator", "array_declarator", "reference_declarator"})

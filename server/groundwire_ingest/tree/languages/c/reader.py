@@ -16,8 +16,7 @@ from groundwire_ingest.tree.languages.c.declarators import (
     written_type,
 )
 from groundwire_ingest.tree.languages.c.macros import without_macros
-from groundwire_ingest.tree.languages.c.references import REFERENCING, c_references
-from groundwire_ingest.tree.languages.c.values import VALUES, c_bindings
+from groundwire_ingest.tree.languages.c.names import REFERENCING, VALUES, c_bindings, c_references
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax

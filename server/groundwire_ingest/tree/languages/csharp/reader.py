@@ -12,15 +12,19 @@ from groundwire_ingest.tree.facts import (
     Parameter,
     Trait,
 )
-from groundwire_ingest.tree.languages.csharp.bindings import attribute_names, csharp_bindings
 from groundwire_ingest.tree.languages.csharp.entity_framework import (
     TYPE_NODES,
     base_types,
     entity_framework_mappings,
 )
-from groundwire_ingest.tree.languages.csharp.references import REFERENCING, csharp_references
+from groundwire_ingest.tree.languages.csharp.names import (
+    REFERENCING,
+    attribute_names,
+    csharp_bindings,
+    csharp_references,
+    target_of,
+)
 from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
-from groundwire_ingest.tree.languages.csharp.targets import target_of
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
@@ -78,15 +82,9 @@ class CSharpSyntax(Syntax):
     facts = frozenset(
         {
             *TYPE_NODES,
-            "using_directive",
-            "variable_declaration",
-            "parameter",
-            "property_declaration",
-            "foreach_statement",
-            "declaration_pattern",
-            "recursive_pattern",
-            "lambda_expression",
             *REFERENCING,
+            *"""using_directive variable_declaration parameter property_declaration foreach_statement
+        declaration_pattern recursive_pattern lambda_expression""".split(),
         }
     )
 

@@ -16,10 +16,10 @@ from groundwire_ingest.tree.facts import (
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.references import REFERENCING, go_references
 from groundwire_ingest.tree.languages.go.routes import go_routes
-from groundwire_ingest.tree.languages.go.tables import go_mappings
 from groundwire_ingest.tree.languages.go.types import (
     SPECS,
     embedded,
+    go_mappings,
     go_parameters,
     go_type,
     is_variadic,

@@ -10,20 +10,9 @@ from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_chil
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUED = frozenset(
-    {
-        "source_file",
-        "parameter_declaration",
-        "variadic_parameter_declaration",
-        "type_spec",
-        "var_spec",
-        "const_spec",
-        "short_var_declaration",
-        "range_clause",
-        "receive_statement",
-        "type_switch_statement",
-        "function_declaration",
-        "method_declaration",
-    }
+    """source_file parameter_declaration variadic_parameter_declaration type_spec var_spec const_spec
+    short_var_declaration range_clause receive_statement type_switch_statement function_declaration
+    method_declaration""".split()
 )
 _TYPE_MAKERS = frozenset({"make", "new"})
 _LISTS = frozenset({"var_declaration", "const_declaration", "var_spec_list"})

@@ -13,11 +13,8 @@ from groundwire_ingest.tree.facts import (
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.java.annotations import annotations
-from groundwire_ingest.tree.languages.java.references import REFERENCING, java_references
-from groundwire_ingest.tree.languages.java.routes import java_routes
-from groundwire_ingest.tree.languages.java.tables import java_mappings
-from groundwire_ingest.tree.languages.java.values import VALUED, java_bindings
+from groundwire_ingest.tree.languages.java.annotations import annotations, java_mappings, java_routes
+from groundwire_ingest.tree.languages.java.names import REFERENCING, VALUED, java_bindings, java_references
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 

@@ -8,8 +8,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.kotlin.references import REFERENCING, kotlin_references
-from groundwire_ingest.tree.languages.kotlin.values import VALUES, kotlin_bindings
+from groundwire_ingest.tree.languages.kotlin.names import REFERENCING, VALUES, kotlin_bindings, kotlin_references
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 

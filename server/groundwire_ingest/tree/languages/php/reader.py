@@ -9,9 +9,14 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, last_child, text_of
-from groundwire_ingest.tree.languages.php.references import REFERENCING, php_references
-from groundwire_ingest.tree.languages.php.type_names import php_name, php_type
-from groundwire_ingest.tree.languages.php.values import VALUES, php_bindings
+from groundwire_ingest.tree.languages.php.names import (
+    REFERENCING,
+    VALUES,
+    php_bindings,
+    php_name,
+    php_references,
+    php_type,
+)
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Syntax
 

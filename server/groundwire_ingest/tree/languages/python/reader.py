@@ -16,7 +16,6 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
-from groundwire_ingest.tree.languages.python.calls import implied_calls
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
@@ -27,7 +26,7 @@ from groundwire_ingest.tree.languages.python.declarations import (
     variable_name,
 )
 from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
-from groundwire_ingest.tree.languages.python.references import REFERENCING, python_references
+from groundwire_ingest.tree.languages.python.references import REFERENCING, implied_calls, python_references
 from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
 from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
@@ -44,22 +43,9 @@ class PythonSyntax(Syntax):
     grammar = Language(tree_sitter_python.language())
     declarations: ClassVar[Mapping[str, Construct]] = {"class_definition": "type", "function_definition": "callable"}
     transparent = frozenset(
-        {
-            "decorated_definition",
-            "if_statement",
-            "elif_clause",
-            "else_clause",
-            "try_statement",
-            "except_clause",
-            "except_group_clause",
-            "finally_clause",
-            "with_statement",
-            "for_statement",
-            "while_statement",
-            "match_statement",
-            "case_clause",
-            "block",
-        }
+        """decorated_definition if_statement elif_clause else_clause try_statement except_clause
+        except_group_clause finally_clause with_statement for_statement while_statement match_statement
+        case_clause block""".split()
     )
     wrappers = frozenset({"decorated_definition"})
     leading = frozenset({"comment", "decorator"})
@@ -75,15 +61,11 @@ class PythonSyntax(Syntax):
     strings = frozenset({"string"})
     facts = frozenset(
         {
-            "import_statement",
-            "import_from_statement",
-            "class_definition",
-            "function_definition",
-            "decorated_definition",
-            "expression_statement",
             *VALUED,
             *REFERENCING,
             *ROUTING,
+            *"""import_statement import_from_statement class_definition function_definition decorated_definition
+        expression_statement""".split(),
         }
     )
 

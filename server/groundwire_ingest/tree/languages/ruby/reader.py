@@ -9,8 +9,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Call, Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, first_child, text_of
-from groundwire_ingest.tree.languages.ruby.references import REFERENCING, ruby_calls, ruby_references
-from groundwire_ingest.tree.languages.ruby.values import VALUES, ruby_bindings
+from groundwire_ingest.tree.languages.ruby.names import REFERENCING, VALUES, ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
 from groundwire_ingest.tree.languages.types import type_text

@@ -10,9 +10,14 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
-from groundwire_ingest.tree.languages.rust.imports import rust_imports
-from groundwire_ingest.tree.languages.rust.references import REFERENCING, rust_references
-from groundwire_ingest.tree.languages.rust.values import VALUES, rust_bindings, rust_type
+from groundwire_ingest.tree.languages.rust.names import (
+    REFERENCING,
+    VALUES,
+    rust_bindings,
+    rust_imports,
+    rust_references,
+    rust_type,
+)
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
@@ -42,15 +47,8 @@ class RustSyntax(Syntax):
     }
     words = frozenset({"identifier", "type_identifier", "self", "super", "crate"})
     unwrapped = frozenset(
-        {
-            "parenthesized_expression",
-            "try_expression",
-            "await_expression",
-            "generic_function",
-            "generic_type",
-            "reference_expression",
-            "unary_expression",
-        }
+        """parenthesized_expression try_expression await_expression generic_function generic_type
+        reference_expression unary_expression""".split()
     )
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
     calls: ClassVar[Mapping[str, CallForm]] = {

@@ -8,8 +8,8 @@ from tree_sitter import Node
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.members import script_type
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, arguments_of, called_name
-from groundwire_ingest.tree.languages.typescript.types import script_type
 from groundwire_ingest.tree.languages.typescript.values import (
     NOTHING,
     Known,
@@ -37,16 +37,11 @@ _STATEMENTS = frozenset(
 _HANDING_ON = frozenset({"then", "$transaction"})
 BINDING = frozenset(
     {
-        "required_parameter",
-        "optional_parameter",
-        "formal_parameters",
-        "variable_declarator",
-        "assignment_expression",
-        "for_in_statement",
-        "type_parameter",
         *FUNCTIONS,
         *_DECLARED_FUNCTIONS,
         *_FIELDS,
+        *"""required_parameter optional_parameter formal_parameters variable_declarator assignment_expression
+    for_in_statement type_parameter""".split(),
     }
 )
 

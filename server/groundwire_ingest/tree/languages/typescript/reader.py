@@ -23,10 +23,12 @@ from groundwire_ingest.tree.languages.typescript.members import (
     has_methods,
     is_method,
     is_overload,
+    object_types,
     script_bases,
     script_parameters,
     script_result,
     script_traits,
+    script_type,
 )
 from groundwire_ingest.tree.languages.typescript.pages import script_pages
 from groundwire_ingest.tree.languages.typescript.references import REFERENCING, script_references
@@ -42,9 +44,7 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     value_or_self,
     variable_shape,
 )
-from groundwire_ingest.tree.languages.typescript.tables import script_tables
-from groundwire_ingest.tree.languages.typescript.types import object_types, script_type
-from groundwire_ingest.tree.languages.typescript.wiring import script_registrations
+from groundwire_ingest.tree.languages.typescript.wiring import script_registrations, script_tables
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
@@ -73,37 +73,16 @@ class TypeScriptSyntax(Syntax):
     }
     transparent = frozenset(
         {
-            "export_statement",
-            "lexical_declaration",
-            "variable_declaration",
-            "variable_declarator",
-            "ambient_declaration",
-            "expression_statement",
-            "assignment_expression",
-            "await_expression",
-            "call_expression",
-            "member_expression",
-            "parenthesized_expression",
-            "unary_expression",
-            "function_expression",
-            "arrow_function",
-            "statement_block",
-            "if_statement",
-            "else_clause",
-            "try_statement",
-            "object",
             *_PATTERNS,
+            *"""export_statement lexical_declaration variable_declaration variable_declarator ambient_declaration
+        expression_statement assignment_expression await_expression call_expression member_expression
+        parenthesized_expression unary_expression function_expression arrow_function statement_block
+        if_statement else_clause try_statement object""".split(),
         }
     )
     wrappers = frozenset(
-        {
-            "export_statement",
-            "lexical_declaration",
-            "variable_declaration",
-            "ambient_declaration",
-            "expression_statement",
-            "await_expression",
-        }
+        """export_statement lexical_declaration variable_declaration ambient_declaration expression_statement
+        await_expression""".split()
     )
     leading = frozenset({"comment", "decorator"})
     adornments = frozenset({"decorator"})

@@ -39,13 +39,9 @@ _NAMING = (
 _CALLED = {"call_expression": "function", "new_expression": "constructor"}
 REFERENCING = frozenset(
     {
-        "identifier",
-        "shorthand_property_identifier",
-        "member_expression",
-        "type_identifier",
-        "nested_type_identifier",
-        "decorator",
         *_NAMING,
+        *"""identifier shorthand_property_identifier member_expression type_identifier nested_type_identifier
+        decorator""".split(),
     }
 )
 

@@ -9,8 +9,8 @@ from groundwire_ingest.tree.facts import Binding
 from groundwire_ingest.tree.languages.nodes import first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.languages.typescript.members import object_types, script_type, with_arguments
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, is_import
-from groundwire_ingest.tree.languages.typescript.types import object_types, script_type, with_arguments
 
 _MAX_STEPS = 8
 _WRAPPED = frozenset({"await_expression", "parenthesized_expression", "non_null_expression", "satisfies_expression"})

@@ -1,17 +1,18 @@
-"""What containers are told to hand out, in TypeScript and JavaScript."""
+"""What TypeScript and JavaScript tell containers to hand out, and ORMs about tables."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Registration
+from groundwire_ingest.tree.facts import Registration, TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.shapes import arguments_of, called_name
 
-_NAMES = frozenset({"provide", "token"})
+_PROVIDED = frozenset({"provide", "token"})
 _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
 _REGISTERING = frozenset({"register", "registerSingleton", "registerType", "registerInstance", "registerClass"})
 _BINDING = frozenset({"to", "toSelf", "toService", "toConstantValue", "toDynamicValue", "toClass", "toFactory"})
@@ -24,7 +25,7 @@ def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterat
     """`{ provide: TOKEN, useClass: Users }`, `register("Users", { useClass: Users })`, `bind(TOKEN).to(Users)`."""
     for node in nodes["object"]:
         members = _members(node)
-        provided = next((value for key, value in members.items() if key in _NAMES), None)
+        provided = next((value for key, value in members.items() if key in _PROVIDED), None)
         if provided is not None:
             yield from _registration(syntax, node, provided, _given(members), places)
     for node in nodes["call_expression"]:
@@ -98,3 +99,96 @@ def _members(node: Node) -> dict[str, Node]:
         if pair.type == "pair"
     )
     return {key: value for key, value in pairs if value is not None}
+
+
+CONVENTION = 0.8
+"""The table's name follows from the class's by what the library does when it is told none."""
+
+_TABLE_KEYS = ("name", "tableName", "table")
+_TABLE_FUNCTION = re.compile(r"(?:pg|mysql|sqlite|mssql|singlestore)\w*Table|table")
+_TABLE_FIELD = frozenset({"tableName", "_tableName"})
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def script_tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+    """Classes with `@Entity("users")` or a field `tableName`, models by `define` and `init`, tables as values."""
+    for node in nodes["class_declaration"]:
+        yield from _decorated(syntax, node, places)
+    for kind, field in (("public_field_definition", "name"), ("field_definition", "property")):
+        for node in nodes[kind]:
+            value = node.child_by_field_name("value")
+            if text_of(node.child_by_field_name(field)) in _TABLE_FIELD and value is not None:
+                yield from _mapping(syntax, node, value, places)
+    for node in nodes["method_definition"]:
+        if text_of(node.child_by_field_name("name")) in _TABLE_FIELD:
+            statement = first_child(node.child_by_field_name("body"))
+            value = first_child(statement) if statement is not None and statement.type == "return_statement" else None
+            if value is not None:
+                yield from _mapping(syntax, node, value, places, _class_around(node))
+    for node in nodes["call_expression"]:
+        yield from _table_call(syntax, node, places)
+
+
+def _decorated(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapping]:
+    """`@Entity("users")`, `@Entity({ name: "users" })`, `@Table({ tableName: "users" })`, `@Entity()`."""
+    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
+    for decorator in (child for child in (*around.children, *node.children) if child.type == "decorator"):
+        value = first_child(decorator)
+        called = value.child_by_field_name("function") if value is not None else None
+        name = text_of(called or value)
+        if name not in ("Entity", "Table", "ViewEntity"):
+            continue
+        arguments = value.child_by_field_name("arguments") if value is not None else None
+        stated = next((table for table in _tables(syntax, arguments) if table), "")
+        table = stated or (_snake_case(text_of(node.child_by_field_name("name"))) if name == "Entity" else "")
+        if table:
+            key, scope = places.key(node), places.declared(node)
+            yield TableMapping(key, scope, "", table, 1.0 if stated else CONVENTION)
+        return
+
+
+def _table_call(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapping]:
+    """`sequelize.define("user", ..., { tableName: "users" })`, `User.init(...)`, `pgTable("users", ...)`."""
+    name = called_name(node)
+    is_table, is_model = _TABLE_FUNCTION.fullmatch(name) is not None, name in ("define", "init")
+    if not is_table and not is_model:
+        return
+    path = syntax.path(node.child_by_field_name("function"))
+    arguments = node.child_by_field_name("arguments")
+    if not path or arguments is None:
+        return
+    if is_table:
+        first = first_child(arguments)
+        if first is not None and first.type in syntax.strings and arguments.named_child_count > 1:
+            yield from _mapping(syntax, node, first, places)
+    elif len(path) > 1:
+        stated = next((table for table in _tables(syntax, arguments, ("tableName",)) if table), "")
+        if stated:
+            entity = ".".join(path[:-1]) if name == "init" else ""
+            yield TableMapping(places.key(node), places.scope(node), entity, stated, 1.0)
+
+
+def _tables(syntax: Syntax, arguments: Node | None, keys: tuple[str, ...] = _TABLE_KEYS) -> Iterator[str]:
+    """The table that arguments state: as a string, or in an object under one of some keys."""
+    for argument in arguments.named_children if arguments is not None else ():
+        if argument.type in syntax.strings and keys is _TABLE_KEYS:
+            yield string_value(syntax, argument)
+        for pair in argument.named_children if argument.type == "object" else ():
+            value = pair.child_by_field_name("value")
+            if text_of(pair.child_by_field_name("key")) in keys and value is not None and value.type in syntax.strings:
+                yield string_value(syntax, value)
+
+
+def _mapping(syntax: Syntax, node: Node, value: Node, places: Places, entity: str = "") -> Iterator[TableMapping]:
+    table = string_value(syntax, value) if value.type in syntax.strings else ""
+    if table:
+        yield TableMapping(places.key(node), places.scope(node), entity, table, 1.0)
+
+
+def _class_around(member: Node) -> str:
+    body = member.parent
+    return text_of(body.parent.child_by_field_name("name")) if body is not None and body.parent is not None else ""
+
+
+def _snake_case(name: str) -> str:
+    return _WORD_START.sub("_", name).lower()

@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.edges import FileEdges
 from groundwire_ingest.tree.facts import CodeFacts, Request
+from groundwire_ingest.tree.folders import nearest
+from groundwire_ingest.tree.model import FileEdges
 from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
 from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
 from groundwire_ingest.tree.names.runtime.routes import Served
-from groundwire_ingest.tree.nearness import nearest
 
 REQUESTS = "Requests"
 MAX_SEGMENTS = 12

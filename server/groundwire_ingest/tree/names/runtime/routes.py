@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from groundwire_ingest.tree.facts import RETURNED, Mount, Route
 from groundwire_ingest.tree.languages.urls import url_path
-from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
+from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, Uses
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found
-from groundwire_ingest.tree.names.uses import Uses
 
 MAX_PREFIXES = 8
 """A router that is mounted at more places than this counts as mounted at the first ones."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from groundwire_ingest.tree.facts import Call, Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
+from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
 from groundwire_ingest.tree.names.runtime.topics import handlers_of
 from groundwire_ingest.tree.names.table import Found
-from groundwire_ingest.tree.names.uses import Uses
 
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""

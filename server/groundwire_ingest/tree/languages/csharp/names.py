@@ -1,0 +1,186 @@
+"""The variables of C# code, what it names without calling it, and what `new()` without a type makes."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, Binding, Reference
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.types import names_in, value_type
+
+_MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})
+_ITEM_METHODS = frozenset({"Add", "Insert", "Push", "Enqueue", "AddLast", "AddFirst", "Append", "Prepend", "TryAdd"})
+_MAX_STEPS = 6
+
+
+def target_of(syntax: Syntax, node: Node) -> tuple[str, str] | None:
+    """The type and an empty name; or a path with OF_TARGET for what it is, OF_ITEMS for what it holds.
+
+    None where nothing is stated: an argument of a method other than those that put an item into a collection.
+    """
+    parent = node.parent
+    for _ in range(_MAX_STEPS):
+        if parent is None:
+            return None
+        match parent.type:
+            case "variable_declarator":
+                declaration = parent.parent
+                return (type_of(declaration.child_by_field_name("type")), "") if declaration else None
+            case "property_declaration":
+                return type_of(parent.child_by_field_name("type")), ""
+            case "assignment_expression":
+                return syntax.value_path(parent.child_by_field_name("left")), OF_TARGET
+            case "return_statement" | "arrow_expression_clause":
+                return _result_around(parent), ""
+            case "argument":
+                return _item_of(syntax, parent)
+            case "parenthesized_expression" | "conditional_expression" | "binary_expression" | "equals_value_clause":
+                parent = parent.parent
+            case _:
+                return None
+    return None
+
+
+def _result_around(node: Node) -> str:
+    """The type that the member around a `return` states, less what a caller waits for."""
+    current: Node | None = node
+    while current is not None and current.type not in _MEMBERS:
+        if current.type in ("lambda_expression", "anonymous_method_expression"):
+            return ""
+        current = current.parent
+    if current is None:
+        return ""
+    return value_type(type_of(current.child_by_field_name("returns") or current.child_by_field_name("type")))
+
+
+def _item_of(syntax: Syntax, argument: Node) -> tuple[str, str] | None:
+    call = argument.parent.parent if argument.parent is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    path = syntax.path(function)
+    return (".".join(path[:-1]), OF_ITEMS) if len(path) > 1 and path[-1] in _ITEM_METHODS else None
+
+
+_CONVERSIONS = frozenset({"object_creation_expression", "cast_expression"})
+
+
+def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""
+    for node in nodes["variable_declaration"]:
+        yield from _declared_variables(syntax, node, places)
+    for kind in ("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
+        for node in nodes[kind]:
+            name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
+            if name and stated:
+                yield Binding(places.scope(node), name, stated, True)
+    for node in nodes["foreach_statement"]:
+        declared, name = node.child_by_field_name("type"), text_of(node.child_by_field_name("left"))
+        if declared is not None and declared.type != "implicit_type":
+            yield Binding(places.scope(node), name, type_of(declared), True)
+        else:
+            value = syntax.value_path(node.child_by_field_name("right"))
+            yield Binding(places.scope(node), name, "", False, value, True)
+    for node in nodes["lambda_expression"]:
+        yield from _lambda_parameter(syntax, node, places)
+
+
+def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    declared = node.child_by_field_name("type")
+    is_stated = declared is not None and declared.type != "implicit_type"
+    for variable in node.named_children:
+        name = text_of(variable.child_by_field_name("name"))
+        if variable.type != "variable_declarator" or not name:
+            continue
+        if is_stated:
+            yield Binding(places.scope(variable), name, type_of(declared), True)
+            if node.parent is not None and "ObservableProperty" in attribute_names(node.parent):
+                plain = name.lstrip("_").removeprefix("m_")
+                yield Binding(places.scope(variable), plain[:1].upper() + plain[1:], type_of(declared), True)
+            continue
+        value = last_child(variable)
+        if value is not None and value.type == "await_expression":
+            value = first_child(value)
+        made = value.child_by_field_name("type") if value and value.type in _CONVERSIONS else None
+        if value is not None and value.type == "as_expression":
+            made = value.child_by_field_name("right")
+        is_item = value is not None and value.type == "element_access_expression"
+        path = syntax.value_path(value.child_by_field_name("expression") if value and is_item else value)
+        yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
+
+
+def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
+    parameters = node.child_by_field_name("parameters")
+    argument = node.parent
+    call = argument.parent.parent if argument is not None and argument.parent is not None else None
+    if parameters is None or parameters.type != "implicit_parameter" or call is None:
+        return
+    function = call.child_by_field_name("function")
+    path = syntax.value_path(function.child_by_field_name("expression") if function is not None else None)
+    if path:
+        yield Binding(places.scope(node), text_of(parameters), "", False, path, True)
+
+
+def attribute_names(node: Node) -> frozenset[str]:
+    """The names of the attributes of a declaration, as they are written."""
+    lists = (child for child in node.named_children if child.type == "attribute_list")
+    return frozenset(text_of(item.child_by_field_name("name")) for listed in lists for item in listed.named_children)
+
+
+_TYPED = {
+    "parameter": "type",
+    "property_declaration": "type",
+    "variable_declaration": "type",
+    "method_declaration": "returns",
+    "delegate_declaration": "type",
+    "typeof_expression": "type",
+    "cast_expression": "type",
+    "declaration_pattern": "type",
+    "catch_declaration": "type",
+    "array_creation_expression": "type",
+    "as_expression": "right",
+}
+_VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")
+REFERENCING = frozenset({*_TYPED, *_VALUED, "type_argument_list", "attribute"})
+_NAMES = frozenset({"identifier", "member_access_expression"})
+_PREDEFINED = frozenset({"predefined_type", "implicit_type"})
+
+
+def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Types by name, then attributes, then names that are passed on as values and members that are read or set."""
+    for kind, field in _TYPED.items():
+        for node in nodes[kind]:
+            yield from _types(node, node.child_by_field_name(field), places)
+    for node in nodes["type_argument_list"]:
+        for argument in node.named_children:
+            yield from _types(node, argument, places)
+    for node in nodes["attribute"]:
+        name = text_of(node.child_by_field_name("name"))
+        for written in (name, f"{name}Attribute") if name else ():
+            yield Reference(places.key(node), places.scope(node), written, node.start_point.row + 1, "decorator")
+    for kind in _VALUED:
+        for node in nodes[kind]:
+            yield from _value(syntax, node, _valued(node), places)
+
+
+def _valued(node: Node) -> Node | None:
+    """What a node passes on, returns, sets something to, or reads."""
+    match node.type:
+        case "assignment_expression":
+            return node.child_by_field_name("right")
+        case "member_access_expression":
+            is_called = node.parent is not None and node.parent.type == "invocation_expression"
+            return None if is_called else node
+    return first_child(node)
+
+
+def _types(node: Node, written: Node | None, places: Places) -> Iterator[Reference]:
+    if written is not None and written.type not in _PREDEFINED:
+        for name in names_in(type_of(written)):
+            yield Reference(places.key(node), places.scope(node), name, written.start_point.row + 1, "type")
+
+
+def _value(syntax: Syntax, node: Node, value: Node | None, places: Places) -> Iterator[Reference]:
+    path = ".".join(syntax.path(value)) if value is not None and value.type in _NAMES else ""
+    if path:
+        yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, "value")

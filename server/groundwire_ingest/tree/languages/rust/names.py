@@ -1,0 +1,181 @@
+"""The types, variables and imports of Rust code, and what it names without calling it."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Binding, Import, Reference, Role
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.types import type_text
+
+VALUES = frozenset(
+    "field_declaration enum_variant parameter let_declaration for_expression let_condition closure_parameters".split()
+)
+_LEFT_OUT = re.compile(r"'\w+\s*,?|\b(?:dyn|impl|mut)\b|[?]")
+_SLICE = re.compile(r"[&*\s]*\[([^\];]+)")
+
+
+def rust_type(node: Node | None) -> str:
+    """The type without lifetimes and what tells how it is held; a slice of T is `Array<T>`."""
+    written = _LEFT_OUT.sub("", text_of(node))
+    slice_of = _SLICE.match(written)
+    return type_text(f"[]{slice_of[1]}" if slice_of else written)
+
+
+def rust_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
+    """Fields, variants, parameters, locals, loop variables, and what `if let Some(x)` takes out."""
+    for node in nodes["field_declaration"]:
+        name, stated = text_of(node.child_by_field_name("name")), rust_type(node.child_by_field_name("type"))
+        yield Binding(places.type_scope(node), name, stated, True)
+    for node in nodes["enum_variant"]:
+        yield Binding(places.type_scope(node), text_of(node.child_by_field_name("name")), "", False)
+    for kind in ("parameter", "let_declaration"):
+        for node in nodes[kind]:
+            yield from _variable(syntax, node, places)
+    for node in nodes["closure_parameters"]:
+        names = (child for child in node.named_children if child.type == "identifier")
+        yield from (Binding(places.scope(child), text_of(child), "", False) for child in names)
+    for node in nodes["for_expression"]:
+        value = syntax.value_path(node.child_by_field_name("value"))
+        name = _name(node.child_by_field_name("pattern"))
+        if name:
+            yield Binding(places.scope(node), name, "", False, value, True)
+    for node in nodes["let_condition"]:
+        yield from _taken(syntax, node, places)
+
+
+def _taken(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The variable of `if let Some(x) = y`."""
+    pattern, value = node.child_by_field_name("pattern"), syntax.value_path(node.child_by_field_name("value"))
+    is_taken = pattern is not None and text_of(pattern.child_by_field_name("type")) in ("Some", "Ok")
+    name = _name(pattern.named_children[-1]) if pattern is not None and is_taken else ""
+    if name:
+        yield Binding(places.scope(node), name, "", False, value)
+
+
+def _variable(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    name, stated = _name(node.child_by_field_name("pattern")), rust_type(node.child_by_field_name("type"))
+    if name:
+        value = "" if stated else syntax.value_path(node.child_by_field_name("value"))
+        yield Binding(places.scope(node), name, stated, bool(stated), value)
+
+
+def _name(pattern: Node | None) -> str:
+    """The name of a pattern that is just one, mutable or not; empty for all others."""
+    while pattern is not None and pattern.type in ("mut_pattern", "ref_pattern", "reference_pattern"):
+        pattern = pattern.named_children[-1] if pattern.named_children else first_child(pattern)
+    return text_of(pattern) if pattern is not None and pattern.type == "identifier" else ""
+
+
+REFERENCING = frozenset({"type_identifier", "scoped_type_identifier", "scoped_identifier", "arguments"})
+_DECLARING = frozenset(
+    {"struct_item", "enum_item", "union_item", "trait_item", "type_item", "type_parameter", "associated_type"}
+)
+_PATHS = frozenset(
+    {"scoped_identifier", "scoped_type_identifier", "use_declaration", "use_as_clause", "scoped_use_list"}
+)
+
+
+def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Types by name, then what is before the last `::` of a path, then functions and constants that are passed on."""
+    for node in nodes["type_identifier"]:
+        if not _is_name(node) and (node.parent is None or node.parent.type not in _PATHS):
+            yield Reference(places.key(node), places.scope(node), text_of(node), node.start_point.row + 1, "type")
+    for node in nodes["scoped_type_identifier"]:
+        yield from _path(syntax, node, "type", places)
+    for node in nodes["scoped_identifier"]:
+        if node.parent is not None and node.parent.type not in _PATHS and node.parent.type != "use_list":
+            owner = node.child_by_field_name("path")
+            yield from _path(syntax, owner, "type", places)
+            if node.parent.type != "call_expression":
+                yield from _path(syntax, node, "value", places)
+    for node in nodes["arguments"]:
+        for argument in node.named_children:
+            if argument.type == "identifier":
+                yield from _path(syntax, argument, "value", places)
+
+
+def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iterator[Reference]:
+    path = ".".join(syntax.path(node)) if node is not None else ""
+    if node is not None and path not in ("", "Self", "self", "crate", "super"):
+        yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, role)
+
+
+def _is_name(node: Node) -> bool:
+    """Whether a name is the one that a declaration gives, or in the head of an `impl` block."""
+    parent = node.parent
+    if parent is not None and parent.type == "generic_type":
+        parent = parent.parent
+    if parent is not None and parent.type == "impl_item":
+        return True
+    parent = node.parent
+    return parent is not None and parent.type in _DECLARING and parent.child_by_field_name("name") == node
+
+
+def rust_imports(nodes: Nodes) -> Iterator[Import]:
+    """`use` one by one, and the modules that stand in files of their own.
+
+    Paths are those of the file's own module: in a module with braces `super` leads out of that first.
+    """
+    for node in nodes["use_declaration"]:
+        yield from _used(node)
+    for node in nodes["mod_item"]:
+        name = text_of(node.child_by_field_name("name"))
+        if name and node.child_by_field_name("body") is None:
+            yield Import("self", name, name, node.start_point.row + 1)
+
+
+def _used(node: Node) -> Iterator[Import]:
+    depth, line = _depth(node), node.start_point.row + 1
+    argument = node.child_by_field_name("argument")
+    pending = [("", argument)]
+    while pending:
+        prefix, item = pending.pop()
+        if item is None:
+            continue
+        match item.type:
+            case "scoped_use_list":
+                inner = _joined(prefix, item.child_by_field_name("path"))
+                listed = item.child_by_field_name("list")
+                pending += [(inner, child) for child in reversed(listed.named_children if listed is not None else ())]
+            case "use_list":
+                pending += [(prefix, child) for child in reversed(item.named_children)]
+            case "use_wildcard":
+                yield Import(_outside(_joined(prefix, first_child(item)), depth), "*", "", line)
+            case "use_as_clause":
+                path = _joined(prefix, item.child_by_field_name("path"))
+                yield _import(_outside(path, depth), text_of(item.child_by_field_name("alias")), line)
+            case _:
+                yield _import(_outside(_joined(prefix, item), depth), "", line)
+
+
+def _import(path: str, alias: str, line: int) -> Import:
+    path = path.removesuffix(".self")
+    module, _, name = path.rpartition(".")
+    return Import(module, name, "" if alias == "_" else alias or name, line)
+
+
+def _joined(prefix: str, node: Node | None) -> str:
+    written = "".join(text_of(node).split()).replace("::", ".").strip(".")
+    return f"{prefix}.{written}" if prefix and written else prefix or written
+
+
+def _depth(node: Node) -> int:
+    """How many modules with braces there are around a node."""
+    depth, around = 0, node.parent
+    while around is not None:
+        depth += around.type == "mod_item"
+        around = around.parent
+    return depth
+
+
+def _outside(path: str, depth: int) -> str:
+    """A path as the file's own module would write it."""
+    for _ in range(depth):
+        first, _, rest = path.partition(".")
+        if first != "super":
+            break
+        path = rest if rest.startswith("super") else f"self.{rest}" if rest else "self"
+    return path

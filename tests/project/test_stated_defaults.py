@@ -1,0 +1,55 @@
+"""The defaults that the contract and the README state are those of the server."""
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, QueryDefaults
+from groundwire_server.domain.query.ranking import BY_WORDS
+from groundwire_server.domain.search.search import DEFAULT_RRF_K
+
+ROOT = Path(__file__).parents[2]
+DEFAULTS = QueryDefaults()
+LIST_LIMIT = f"{OVERFETCH} times top_k and at least {LEAST_LIST_LIMIT} unless configured"
+CONFIGURED = {
+    "HybridParameters.top_k": f"({DEFAULTS.top_k} unless configured)",
+    "HybridParameters.alpha": f"({DEFAULTS.alpha} unless configured)",
+    "HybridParameters.min_sim": f"({DEFAULTS.min_sim} unless configured)",
+    "HybridParameters.vec_limit": LIST_LIMIT,
+    "HybridParameters.lex_limit": LIST_LIMIT,
+    "HybridParameters.trgm_limit": f"({DEFAULTS.trgm_limit} unless configured)",
+    "HybridParameters.diversify_strength": f"({DEFAULTS.diversify_strength:g} unless configured)",
+    "QueryRequest.rrf_k": f"{DEFAULT_RRF_K} when absent",
+    "QueryRequest.freshness_half_life_days": f"({DEFAULTS.freshness.half_life_days:g} unless configured)",
+    "QueryRequest.freshness_weight": f"({DEFAULTS.freshness.weight} unless configured)",
+}
+RANKING = {f"RankingParameters.{name}": f"Default {value}." for name, value in asdict(BY_WORDS).items()}
+
+
+def comment_of(name: str) -> str:
+    """The comment of a field of `query.proto`, as one line."""
+    message, field = name.split(".")
+    proto = (ROOT / "protos" / "groundwire" / "v1" / "query.proto").read_text(encoding="utf-8")
+    body = proto.partition(f"message {message} {{")[2].partition("\n}")[0]
+    found = re.search(rf"((?:  //[^\n]*\n)+)  (?:optional )?\w+ {field} = ", body)
+    assert found is not None
+    return " ".join(line.strip(" /") for line in found[1].splitlines())
+
+
+@pytest.mark.parametrize(("name", "stated"), (CONFIGURED | RANKING).items())
+def test_the_contract_states_the_default(name: str, stated: str) -> None:
+    assert stated in comment_of(name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "stated"),
+    [
+        ("`default_alpha`", f"{DEFAULTS.alpha}"),
+        ("`default_min_sim`, `default_trgm_limit`", f"{DEFAULTS.min_sim}, {DEFAULTS.trgm_limit}"),
+        ("`default_top_k`", f"{DEFAULTS.top_k} or `max_top_k`"),
+    ],
+)
+def test_the_readme_states_the_default(settings: str, stated: str) -> None:
+    assert f"| {settings} | {stated} |" in (ROOT / "README.md").read_text(encoding="utf-8")
