@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
+from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.runtime import History, ModelAnswer, ModelRequest, Runtime
 from support.retrieval import FakeRetrieval, make_runtime
 
@@ -65,4 +66,6 @@ def conversation(*answers: str | Exception, history: History | None = None, **se
     """A run's services, with a model that gives these answers."""
     model, prompts, told = ScriptedModel(list(answers)), RecordingPrompts(), list[str]()
     runtime = make_runtime(FakeRetrieval(), model, history, **settings)
-    return Conversation(model, prompts, replace(runtime, prompts=prompts, on_answer=told.append), told)
+    return Conversation(
+        model, prompts, replace(runtime, prompts=cast(PromptFolders, prompts), on_answer=told.append), told
+    )
