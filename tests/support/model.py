@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.runtime import History, ModelAnswer, ModelRequest, Runtime
 from support.retrieval import FakeRetrieval, make_runtime
 
@@ -36,10 +38,11 @@ class ScriptedModel:
         return ModelAnswer(answer, 10, 5)
 
 
-@dataclass(slots=True)
-class RecordingPrompts:
+@dataclass(frozen=True, slots=True)
+class RecordingPrompts(PromptFolders):
     """Renders a prompt as its name; remembers the variables. Has the schemas that a test gives it."""
 
+    folders: tuple[Path, ...] = ()
     schemas: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict[str, Mapping[str, JsonValue]])
     given: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
 

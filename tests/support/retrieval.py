@@ -31,6 +31,7 @@ from groundwire_client import (
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
 from groundwire_pipelines.engine.binding import bind
+from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.rendering.shown import Excerpt, ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.settings import PipelineSettings
@@ -110,16 +111,6 @@ class WordCounter:
 
     def count(self, text: str) -> int:
         return len(text.split())
-
-
-class NoPrompts:
-    """A pipeline without prompts."""
-
-    def render(self, name: str, variables: Mapping[str, str]) -> str:
-        raise AssertionError(f"prompt {name} with {variables}")
-
-    def schema(self, name: str) -> Mapping[str, JsonValue]:
-        raise AssertionError(f"schema {name}")
 
 
 def found(*ids: str, index: str = INDEX) -> SearchNodesResponse:
@@ -222,7 +213,7 @@ def make_runtime(
     """The services of a run."""
     checked = PipelineSettings(**{"entry_step_id": "step", "top_k": 5, "max_context_tokens": 1000, **settings})
     client = cast("AsyncGroundwireClient", retrieval)
-    return Runtime(client, checked, WordCounter(), NoPrompts(), model, history)
+    return Runtime(client, checked, WordCounter(), PromptFolders(()), model, history)
 
 
 def make_step(
