@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -38,11 +37,10 @@ class ScriptedModel:
         return ModelAnswer(answer, 10, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingPrompts(PromptFolders):
+@dataclass(slots=True)
+class RecordingPrompts:
     """Renders a prompt as its name; remembers the variables. Has the schemas that a test gives it."""
 
-    folders: tuple[Path, ...] = ()
     schemas: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict[str, Mapping[str, JsonValue]])
     given: list[Mapping[str, str]] = field(default_factory=list[Mapping[str, str]])
 
@@ -68,4 +66,6 @@ def conversation(*answers: str | Exception, history: History | None = None, **se
     """A run's services, with a model that gives these answers."""
     model, prompts, told = ScriptedModel(list(answers)), RecordingPrompts(), list[str]()
     runtime = make_runtime(FakeRetrieval(), model, history, **settings)
-    return Conversation(model, prompts, replace(runtime, prompts=prompts, on_answer=told.append), told)
+    return Conversation(
+        model, prompts, replace(runtime, prompts=cast(PromptFolders, prompts), on_answer=told.append), told
+    )

@@ -44,7 +44,7 @@ class AccessOptions:
 
     @property
     def access(self) -> AccessContext | None:
-        """None without any of the options, which narrows nothing where a token or certificate says who calls.
+        """None without any of the options, which narrows nothing where a token or certificate identifies the caller.
 
         Raises:
             typer.BadParameter: A `--bind` is none (exit code 2).

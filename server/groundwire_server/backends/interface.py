@@ -23,10 +23,9 @@ from groundwire_server.domain.graph.expansion import Direction, Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Filter, NodeLabel
+from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 
 

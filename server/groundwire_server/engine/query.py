@@ -12,7 +12,7 @@ from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.acting_parameters import acting_parameters, acting_ranking
 from groundwire_server.domain.query.corpus_boost import BoostRule
-from groundwire_server.domain.query.query import LEXICAL_RETRIEVERS, FusionMode, QueryClass, QueryRequest, Retriever
+from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
 from groundwire_server.domain.query.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
@@ -20,6 +20,7 @@ from groundwire_server.domain.query.query_validation import check_query
 from groundwire_server.domain.query.ranking import Ranking, Traits, effective_ranking
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.domain.search.candidates import Candidates, Retrieval
+from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
@@ -43,7 +44,7 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 _ADVICE = {
     Retriever.DENSE: "send no query_vector and ask other retrievers",
     Retriever.BM25_CODE: "ask other retrievers",
-    Retriever.BM25_NLP: "ask other retrievers",
+    Retriever.BM25_PROSE: "ask other retrievers",
 }
 _PACKAGED = QueryDefaults()
 
@@ -157,6 +158,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
         },
         min_similarity=parameters.min_sim,
         trigram_threshold=parameters.trgm_limit,
+        with_columns=True,
         scores_files=plan.ranking.file_weight > 0.0,
     )
 

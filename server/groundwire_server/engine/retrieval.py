@@ -10,13 +10,13 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
     Retriever.DENSE: (Reason.VECTORS_MISSING, "no vectors"),
     Retriever.BM25_CODE: (Reason.LEXICAL_MISSING, "no BM25 artifacts"),
-    Retriever.BM25_NLP: (Reason.LEXICAL_MISSING, "no BM25 artifacts of prose"),
+    Retriever.BM25_PROSE: (Reason.LEXICAL_MISSING, "no BM25 artifacts of prose"),
 }
 
 

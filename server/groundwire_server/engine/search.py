@@ -10,13 +10,12 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS, Limits
 from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions, Retrieval
 from groundwire_server.domain.search.fusion import best_first_by_ranks, reciprocal_rank_fusion
 from groundwire_server.domain.search.search import (
-    Leg,
-    LegScore,
     Rerank,
+    Retriever,
+    RetrieverScore,
     SearchDebug,
     SearchHit,
     SearchPath,
@@ -36,7 +35,6 @@ _RETRIEVERS: Mapping[SearchType, tuple[Retriever, ...]] = {
     SearchType.HYBRID: (Retriever.BM25_CODE, Retriever.DENSE),
 }
 _ADVICE = {Retriever.DENSE: "search it with BM25", Retriever.BM25_CODE: "search it semantically"}
-_LEGS = {Retriever.DENSE: Leg.SEMANTIC, Retriever.BM25_CODE: Leg.BM25}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +44,6 @@ class _Ranked:
     candidates: Candidates
     scores: Floats
     order: Positions
-    reranked: bool = False
 
 
 def search_nodes(
@@ -103,7 +100,7 @@ def _reranked(query: str, ranked: _Ranked, snapshot: Snapshot, reranker: Reranke
     scores = rerank_scores(query, ranked.candidates, ranked.order, snapshot, reranker, checkpoint)
     finals = np.zeros(len(ranked.candidates))
     finals[ranked.order] = scores
-    return _Ranked(ranked.candidates, finals, ranked.order[np.argsort(-scores, kind="stable")], reranked=True)
+    return _Ranked(ranked.candidates, finals, ranked.order[np.argsort(-scores, kind="stable")])
 
 
 def _hits(ranked: _Ranked, snapshot: Snapshot) -> list[SearchHit]:
@@ -121,18 +118,21 @@ def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> l
     if Retriever.BM25_CODE in ranked.candidates.by_retriever:
         matched = snapshot.matched_tokens(request.query, ranked.candidates.rows[ranked.order])
     return [
-        replace(hit, legs=_legs(ranked, position, hit), matched_tokens=tokens[:MAX_MATCHED_TOKENS])
+        replace(
+            hit,
+            retrievers=_retriever_scores(ranked.candidates, position),
+            matched_tokens=tokens[:MAX_MATCHED_TOKENS],
+        )
         for hit, position, tokens in zip(_hits(ranked, snapshot), ranked.order.tolist(), matched, strict=True)
     ]
 
 
-def _legs(ranked: _Ranked, position: int, hit: SearchHit) -> tuple[LegScore, ...]:
-    legs = [
-        LegScore(_LEGS[retriever], int(found.ranks[position]), float(found.scores[position]))
-        for retriever, found in ranked.candidates.by_retriever.items()
+def _retriever_scores(candidates: Candidates, position: int) -> tuple[RetrieverScore, ...]:
+    return tuple(
+        RetrieverScore(retriever, int(found.ranks[position]), float(found.scores[position]))
+        for retriever, found in candidates.by_retriever.items()
         if found.ranks[position]
-    ]
-    return (*legs, LegScore(Leg.RERANK, hit.rank, hit.score)) if ranked.reranked else tuple(legs)
+    )
 
 
 def _debug(request: SearchRequest, candidates: Candidates, snapshot: Snapshot) -> SearchDebug:

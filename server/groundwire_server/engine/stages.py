@@ -19,7 +19,7 @@ from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
 from groundwire_server.domain.query.diversity import cosines, diversify
 from groundwire_server.domain.query.freshness import blend, decays
 from groundwire_server.domain.query.neighbourhood import neighbour_gains
-from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, Retriever
+from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking import (
     PROSE_PREFIX,
@@ -37,6 +37,7 @@ from groundwire_server.domain.search.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
 
 RERANK_WINDOW = 50

@@ -1,4 +1,4 @@
-"""What surrounds every call: who makes it, its request, error mapping, and the account of it for operators."""
+"""What surrounds every call: who makes it, its request, error mapping, and its telemetry."""
 
 import asyncio
 import time

@@ -12,11 +12,11 @@ from bench.quality.plot import write_sweep_plot
 from bench.quality.reproduce import write_sweep
 from bench.quality.sweep import CODE_SHARE, DENSE_WEIGHTS, LEXICAL, Curve, by_maximum, pool_of, sweep
 from groundwire_client import StageScores
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import Candidates
+from groundwire_server.domain.search.search import Retriever
 from support.told import Place, candidates_of, fuse_by_weight
 
-SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_NLP)
+SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_PROSE)
 Row = tuple[float | None, float, float]
 
 

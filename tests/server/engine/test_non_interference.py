@@ -292,7 +292,7 @@ def answers(
     return told
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(data=st.data(), caller=bound_callers, limits=st.sampled_from(SEMANTIC_PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     data: st.DataObject, caller: Caller, limits: PathLimits, make_node: MakeNode, serving: Serving
@@ -301,7 +301,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     full = {name: data.draw(versions(make_node)) for name in names}
     trimmed = {name: content.as_seen_by(caller) for name, content in full.items()}
     requests: list[Request] = []
-    for _ in range(2):
+    for _ in range(4):
         requests += [
             data.draw(searches(caller.access)),
             data.draw(walks(caller.access)),

@@ -21,8 +21,8 @@ from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.search.search import (
     Filter,
-    Leg,
-    LegScore,
+    Retriever,
+    RetrieverScore,
     SearchHit,
     SearchPath,
     SearchRequest,
@@ -110,16 +110,16 @@ def test_a_hybrid_search_fuses_two_lists_of_top_k_each(
         engine = engine_over(backend)
         for _ in range(3):
             search = replace(data.draw(searches), explain=False)
-            legs = {
-                leg: [hit.id for hit in ask(engine, replace(search, search_type=leg)).hits]
-                for leg in (SearchType.SEMANTIC, SearchType.BM25)
+            lists = {
+                alone: [hit.id for hit in ask(engine, replace(search, search_type=alone)).hits]
+                for alone in (SearchType.SEMANTIC, SearchType.BM25)
             }
             hybrid = ask(engine, replace(search, search_type=SearchType.HYBRID)).hits
-            assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(legs, search.rrf_k)[: search.top_k]
+            assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(lists, search.rrf_k)[: search.top_k]
 
 
-def fused(legs: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, float, int]]:
-    semantic_ids, bm25_ids = legs[SearchType.SEMANTIC], legs[SearchType.BM25]
+def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, float, int]]:
+    semantic_ids, bm25_ids = lists[SearchType.SEMANTIC], lists[SearchType.BM25]
 
     def place(ids: list[str], id_: str) -> int:
         return ids.index(id_) + 1 if id_ in ids else 10**9
@@ -147,17 +147,17 @@ def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
         plain = ask(engine, replace(search, explain=False))
         told = ask(engine, replace(search, explain=True))
         assert plain.debug is None
-        assert all((hit.legs, hit.matched_tokens) == ((), ()) for hit in plain.hits)
-        assert [replace(hit, legs=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
-        places: dict[str, list[LegScore]] = {hit.id: [] for hit in told.hits}
-        for leg in (SearchType.SEMANTIC, SearchType.BM25):
-            if search.search_type in (leg, SearchType.HYBRID):
-                found = ask(engine, replace(search, search_type=leg, explain=False)).hits
+        assert all((hit.retrievers, hit.matched_tokens) == ((), ()) for hit in plain.hits)
+        assert [replace(hit, retrievers=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
+        places: dict[str, list[RetrieverScore]] = {hit.id: [] for hit in told.hits}
+        for alone, retriever in ((SearchType.SEMANTIC, Retriever.DENSE), (SearchType.BM25, Retriever.BM25_CODE)):
+            if search.search_type in (alone, SearchType.HYBRID):
+                found = ask(engine, replace(search, search_type=alone, explain=False)).hits
                 for hit in found:
                     if hit.id in places:
-                        places[hit.id].append(LegScore(Leg(leg.value), hit.rank, hit.score))
+                        places[hit.id].append(RetrieverScore(retriever, hit.rank, hit.score))
         for hit in told.hits:
-            assert list(hit.legs) == places[hit.id]
+            assert list(hit.retrievers) == places[hit.id]
             lexical = search.search_type is not SearchType.SEMANTIC
             matched = sorted(set(tokenize(search.query)) & set(tokenize(texts[hit.id]))) if lexical else []
             assert list(hit.matched_tokens) == matched

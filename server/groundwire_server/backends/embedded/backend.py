@@ -40,10 +40,9 @@ from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Filter, NodeLabel
+from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 
 _NO_FILTER = Filter()
@@ -73,7 +72,7 @@ class EmbeddedSnapshot:
         held = {
             Retriever.DENSE: index.vectors is not None,
             Retriever.BM25_CODE: index.lexical is not None,
-            Retriever.BM25_NLP: index.prose is not None,
+            Retriever.BM25_PROSE: index.prose is not None,
             Retriever.TRIGRAM: True,
         }
         return frozenset(retriever for retriever, is_held in held.items() if is_held)
@@ -86,7 +85,8 @@ class EmbeddedSnapshot:
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
-        return candidates_of(self.view.index, retrievers.lists(self.sight.visibility, self.sight.mask))
+        lists = retrievers.lists(self.sight.visibility, self.sight.mask)
+        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
 
     def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         """See `Snapshot.count_deleted`."""

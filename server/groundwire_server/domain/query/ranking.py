@@ -102,16 +102,18 @@ def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, cou
 
     Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. NO_FILE is no file.
     """
-    nearest: dict[int, int] = {}
+    previous: dict[int, int] = {}
     following: dict[int, int] = {}
-    for place in reversed(range(len(files))):
-        file = files[place]
-        if file != NO_FILE:
-            if file in nearest:
-                following[place] = nearest[file]
-            nearest[file] = place
+    first: list[int] = []
     # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
-    first = [place for place, file in enumerate(files) if file == NO_FILE or nearest[file] == place]
+    for place, file in enumerate(files):
+        if file != NO_FILE and file in previous:
+            following[previous[file]] = place
+        else:
+            first.append(place)
+        previous[file] = place
+        if len(first) == count:  # the first items of so many files come before whatever follows
+            break
     waiting = [(-scores[place], place, 0) for place in first]
     heapify(waiting)
     chosen: list[tuple[int, float]] = []

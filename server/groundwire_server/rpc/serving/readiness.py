@@ -16,14 +16,22 @@ _NO_MORE_FILES = "no more files can be opened, whatever the state of the indexes
 class Readiness:
     """Reports when the indexes stop being readable, and when they are again.
 
-    A thread of its own asks, since a volume that hangs would take whoever asks along; an answer that has not come for
-    5 s counts as a no. `check` raises OSError when the indexes cannot be read; `report` is called on the event loop,
-    once for each change, and first when the answer is no for the first time.
+    A thread of its own asks every `check_seconds`, since a volume that hangs would take whoever asks along; an answer
+    that has not come for `stale_seconds` counts as a no. `check` raises OSError when the indexes cannot be read;
+    `report` is called on the event loop, once for each change, and first when the answer is no for the first time.
     """
 
-    def __init__(self, check: Callable[[], None], report: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        check: Callable[[], None],
+        report: Callable[[bool], None],
+        check_seconds: float = CHECK_SECONDS,
+        stale_seconds: float = STALE_SECONDS,
+    ) -> None:
         self._check = check
         self._report = report
+        self._check_seconds = check_seconds
+        self._stale_seconds = stale_seconds
         self._problem = ""
         self._answered = time.monotonic()
         self._over = threading.Event()
@@ -42,7 +50,7 @@ class Readiness:
             self._watch.cancel()
 
     def _ask(self) -> None:
-        while not self._over.wait(CHECK_SECONDS):
+        while not self._over.wait(self._check_seconds):
             try:
                 self._check()
             except OSError as error:
@@ -54,8 +62,8 @@ class Readiness:
     async def _watch_answers(self) -> None:
         ready = True
         while True:
-            await asyncio.sleep(CHECK_SECONDS)
-            hangs = time.monotonic() - self._answered > STALE_SECONDS
+            await asyncio.sleep(self._check_seconds)
+            hangs = time.monotonic() - self._answered > self._stale_seconds
             problem = "the check has not come back" if hangs else self._problem
             if ready == bool(problem):
                 ready = not problem

@@ -51,7 +51,7 @@ def serve_indexes(
 ) -> int:
     """As `serve_engine`, over an engine for the indexes of `settings.data`.
 
-    Logs tell the number of the `worker`; `metrics` is where it keeps its share of them.
+    Logs have the number of the `worker`; `metrics` is where it keeps its share of them.
     """
     bound_native_threads()
     keep_event_loop_prompt()

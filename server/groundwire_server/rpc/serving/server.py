@@ -88,7 +88,7 @@ class GroundwireServer:
         credentials, shared = load_credentials(self._settings), self._settings.workers > 1
         self.address = bind(self._server, "listen", self._settings.listen, credentials, shared=shared)
         if self._settings.health_listen:
-            # Without TLS: orchestrators' gRPC probes cannot speak it, and health tells no secrets.
+            # Without TLS: orchestrators' gRPC probes cannot use it, and health has no secrets.
             self.health_address = bind(
                 self._health_server, "health_listen", self._settings.health_listen, None, shared=shared
             )

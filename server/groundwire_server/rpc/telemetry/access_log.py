@@ -19,7 +19,7 @@ class AccessLog:
     """Writes the lines."""
 
     def __init__(self, *, peers: bool) -> None:
-        """`peers` says whether a line tells the caller's address."""
+        """`peers` says whether a line has the caller's address."""
         self._peers = peers
         self._log: FilteringBoundLogger = structlog.get_logger()
         self._refused = RefusedCalls()

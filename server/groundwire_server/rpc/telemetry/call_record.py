@@ -1,4 +1,4 @@
-"""One call as telemetry sees it: when its stages ran, what it told of itself, and how it ended."""
+"""One call as telemetry sees it: when its stages ran, what they reported, and how it ended."""
 
 import time
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class CallRecord(CallObserver):
-    """What a call tells, for those who report it when it has ended.
+    """What telemetry records of a call, for the reports after it has ended.
 
     A call that is given up is reported at once, while its worker thread may still tell of it: reporters take what is
     there. `method` is `package.Service/Method`. `peer` is the caller's address where log or audit shall have it,

@@ -25,7 +25,7 @@ _UNWANTED = (
 
 
 def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | None = None) -> None:
-    """Sends this process's logs, those of libraries included, to stderr; those of a `worker` tell its number.
+    """Sends this process's logs, those of libraries included, to stderr; those of a `worker` have its number.
 
     Each event is one write, so that processes with the same stderr do not cut each other's lines in two. Tracebacks
     never show the values of local variables: a query or a text may be among them.

@@ -231,12 +231,12 @@ def opened(
 Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
         # Several walks a graph: building it costs more than walking it.
-        for _ in range(4):
+        for _ in range(8):
             walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
             found = short(backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop))
             event(found.reason.value)
@@ -259,17 +259,21 @@ def check_sound(found: Expansion) -> None:
             assert depths[node.parent_id] == node.depth - 1
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @given(graph=graphs(), data=st.data())
 def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     graph: Graph, data: st.DataObject, opened: Opened
 ) -> None:
-    walk = data.draw(walks(graph.ids))
-    limited = replace(walk, max_bytes=data.draw(st.integers(0, 5_000)))
     with opened(graph) as backend:
-        snapshot = backend.open(SCOPE, PUBLIC)
-        whole = short(snapshot.expand(full(walk), never_stop))
-        raw = snapshot.expand(full(limited), never_stop)
+        for _ in range(4):
+            walk = data.draw(walks(graph.ids))
+            check_cut(graph, backend, walk, replace(walk, max_bytes=data.draw(st.integers(0, 5_000))))
+
+
+def check_cut(graph: Graph, backend: EmbeddedBackend, walk: Walk, limited: Walk) -> None:
+    snapshot = backend.open(SCOPE, PUBLIC)
+    whole = short(snapshot.expand(full(walk), never_stop))
+    raw = snapshot.expand(full(limited), never_stop)
     found = short(raw)
     check_sound(found)
     assert found.nodes == whole.nodes[: len(found.nodes)]

@@ -13,10 +13,8 @@ pytestmark = pytest.mark.asyncio
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Seconds become hundredths, and the log is out of the way."""
-    monkeypatch.setattr("groundwire_server.rpc.serving.readiness.CHECK_SECONDS", 0.01)
-    monkeypatch.setattr("groundwire_server.rpc.serving.readiness.STALE_SECONDS", 0.2)
+def log() -> Iterator[None]:
+    """The log is out of the way."""
     with structlog.testing.capture_logs():
         yield
 
@@ -28,7 +26,7 @@ async def test_each_change_is_told_once() -> None:
         if failing.is_set():
             raise PermissionError(13, "Permission denied", "/data")
 
-    readiness = Readiness(check, told.put_nowait)
+    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
     await asyncio.sleep(0.1)
     assert told.empty()
@@ -47,7 +45,7 @@ async def test_a_storage_that_hangs_is_not_ready_until_it_answers() -> None:
     def check() -> None:
         hanging.wait(20)
 
-    readiness = Readiness(check, told.put_nowait)
+    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
     assert await asyncio.wait_for(told.get(), 10) is False
     hanging.set()
@@ -61,7 +59,7 @@ async def test_nothing_is_told_after_the_end() -> None:
     def check() -> None:
         raise OSError("gone")
 
-    readiness = Readiness(check, told.put_nowait)
+    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
     readiness.stop()
     await asyncio.sleep(0.1)

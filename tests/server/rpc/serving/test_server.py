@@ -174,10 +174,8 @@ async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(servin
 
 
 async def test_a_server_whose_indexes_cannot_be_read_is_alive_but_not_ready_and_says_when_it_is_again(
-    serving: "Serving", health_of: "HealthOf", indexes: Mock, monkeypatch: pytest.MonkeyPatch
+    serving: "Serving", health_of: "HealthOf", indexes: Mock
 ) -> None:
-    monkeypatch.setattr("groundwire_server.rpc.serving.readiness.CHECK_SECONDS", 0.01)
-
     async def becomes(channel: grpc.aio.Channel, status: int) -> None:
         while await health_of(channel, "readiness") != status:
             await asyncio.sleep(0.01)
