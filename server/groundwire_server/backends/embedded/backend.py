@@ -33,17 +33,17 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer
 
 _NO_FILTER = Filter()
 
@@ -81,6 +81,15 @@ class EmbeddedSnapshot:
     def node_count(self) -> int:
         """See `Snapshot.node_count`."""
         return self.sight.visibility.count if self.sight.filter is None else int(np.count_nonzero(self.sight.mask))
+
+    @property
+    def has_graph(self) -> bool:
+        """See `Snapshot.has_graph`."""
+        return self.view.graph.is_loaded
+
+    def wait_for_graph(self) -> None:
+        """See `Snapshot.wait_for_graph`."""
+        self.view.graph.wait()
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
@@ -193,6 +202,10 @@ class EmbeddedBackend:
     def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
+
+    def is_open(self, scope: Scope) -> bool:
+        """See `Backend.is_open`."""
+        return self._pool.is_open(scope)
 
     def open(
         self,

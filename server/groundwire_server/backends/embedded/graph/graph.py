@@ -10,7 +10,6 @@ import rustworkx
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges
-from groundwire_server.domain.interpreter import releasing_interpreter
 
 _LOG = logging.getLogger(__name__)
 HUB_DEGREE = 256
@@ -37,13 +36,16 @@ class _Loading:
         if self._begun.acquire(blocking=False):
             Thread(target=self._load, name="groundwire-graph", daemon=True).start()
 
+    @property
+    def is_done(self) -> bool:
+        return self._done.is_set()
+
     def graph(self) -> _Loaded:
         """The graph once it is loaded. Raises RuntimeError when it cannot be."""
         if self._graph is not None:
             return self._graph
         self.begin()
-        with releasing_interpreter():
-            self._done.wait()
+        self._done.wait()
         if self._graph is None:
             raise RuntimeError("the graph could not be loaded, for the reason in the log")
         return self._graph
@@ -116,3 +118,12 @@ class Graph:
     def begin(self) -> None:
         """Begins to load in a thread of its own, unless that was done before. Who asks for edges until then waits."""
         self._loading.begin()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether who asks for edges need not wait."""
+        return self._loading.is_done
+
+    def wait(self) -> None:
+        """Returns when the graph is loaded. Raises RuntimeError when it cannot be."""
+        self._loading.graph()
