@@ -134,7 +134,7 @@ def test_json_answers_the_same(post: "Post", expected: bytes) -> None:
                 "id": hit.id,
                 "score": hit.score,
                 "rank": hit.rank,
-                "legs": [],
+                "retrievers": [],
                 "matchedTokens": [],
                 "isTest": False,
                 "isGenerated": False,

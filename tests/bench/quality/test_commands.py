@@ -66,7 +66,7 @@ def test_dense_modes_go_where_the_vectors_point(mode: str, results: dict[str, di
     assert results["far"][mode]["ndcg_10"] == 0.0
 
 
-@pytest.mark.parametrize("mode", ["bm25_code", "bm25_nlp", "search_bm25"])
+@pytest.mark.parametrize("mode", ["bm25_code", "bm25_prose", "search_bm25"])
 def test_lexical_modes_find_the_words_wherever_vectors_point(
     mode: str, results: dict[str, dict[str, dict[str, float]]]
 ) -> None:
