@@ -65,7 +65,6 @@ def latency(
         systems = [_OWN, *(installed(peers) if peers else ())]
         plan = Plan(scenarios, clients or (1, 8), rounds, calls)
         comparison = compare(systems, corpus, plan, out / f"run-{nodes}", progress)
-        progress.stop()
         write_latency(out, f"latency-{nodes}", comparison, plan)
 
 
@@ -92,7 +91,6 @@ def throughput(
             out / f"run-{nodes}",
             progress,
         )
-        progress.stop()
         name = f"throughput-{nodes}"
         content = {"loads": [{**asdict(load), "capacity": load.capacity} for load in measured], "corpus": corpus.shape}
         write_results(out, name, loads.grids(measured, nodes), content)
@@ -119,7 +117,6 @@ def scale(
             footprints += [measure_footprint(corpus, count, count == 1, folder) for count in workers or (1, 4)]
             footprints.append(measure_footprint(corpus, 1, False, folder))
             comparisons.append(compare([_OWN], corpus, plan, folder, progress))
-        progress.stop()
         write_scale(out, comparisons, footprints)
 
 
@@ -140,7 +137,6 @@ def text(
         texts = [one.query for one in asked]
         work = out / "run-text"
         loads = measure_text_queries(corpus, texts, embedder, clients or (1, 32), rounds, work, progress)
-        progress.stop()
         write_results(out, "text", [text_grid(loads, len(corpus))], {"loads": [asdict(one) for one in loads]})
 
 
@@ -171,7 +167,6 @@ def paths(out: Out, nodes: Nodes = SIZES[-1], policy_classes: Classes = 1_000, q
     """The cost of each path of a semantic search, in process, by how many rows are visible."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         table = measure_paths(_corpus(out, nodes, policy_classes, progress), queries)
-        progress.stop()
         write_results(out, f"paths-{nodes}", [table], {"rows": table.rows})
 
 

@@ -57,7 +57,6 @@ def latency(
             peak = min(max(one.answered for one in closed if one.route == each.name) for each in routes)
             rates = [round(part * peak) or 1 for part in share or SHARES]
             opened = _open_loops(routes, calls, rates, seconds, progress)
-        progress.stop()
         where = f"{nodes:,} nodes"
         tables = [closed_grid(closed, f"Closed loops: {where}"), open_grid(opened, f"Open loops: {where}")]
         content = {"closed": list(map(asdict, closed)), "open": list(map(asdict, opened)), "mix": MIX}

@@ -14,6 +14,7 @@ from bench.quality.plot import write_sweep_plot
 from bench.quality.sets import HELD_OUT, Document, JudgedQuery, read_corpus, read_queries
 from bench.quality.standard_library import standard_library_documents
 from bench.quality.sweep import DENSE_WEIGHTS, Curve, gather, sweep
+from bench.shared.results import Grid, write_results
 
 LOOK_UPS = 500
 _FUNCTION_NAME = re.compile(r"\bdef\s+(\w+)")
@@ -44,13 +45,11 @@ def reproduce_figures(cosqa: Path, setup: Setup, out: Path) -> None:
 
 
 def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
-    """`weights.md` and `weights.png`: nDCG@10 by the weight of the dense source, for each set and normalisation."""
-    headings = [f"{name}, {curve.normalisation}" for name, some in curves.items() for curve in some]
-    columns = [curve.ndcg_10 for some in curves.values() for curve in some]
-    lines = [f"| dense weight | {' | '.join(headings)} |", f"| ---: | {' | '.join(['---:'] * len(headings))} |"]
-    for weight, *means in zip(DENSE_WEIGHTS, *columns, strict=True):
-        lines.append(f"| {weight:.2f} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
-    (out / "weights.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """`weights.md`, `.json` and `.png`: nDCG@10 by the weight of the dense source, for each set and normalisation."""
+    columns = {f"{name}, {curve.normalisation}": curve.ndcg_10 for name, some in curves.items() for curve in some}
+    weights = [f"{weight:.2f}" for weight in DENSE_WEIGHTS]
+    rows = [[weight, *(f"{means[row]:.3f}" for means in columns.values())] for row, weight in enumerate(weights)]
+    write_results(out, "weights", [Grid("nDCG@10 by weight", ["dense weight", *columns], rows)], {"ndcg_10": columns})
     write_sweep_plot(out / "weights.png", curves)
 
 

@@ -6,7 +6,6 @@
 Each tree builds its own index of the same corpus and serves it; both run on the packages of this environment.
 """
 
-import argparse
 import os
 import random
 import subprocess
@@ -16,13 +15,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 import yaml
-from rich.console import Console
-from rich.table import Table
 
 from bench.shared.programs import RunningProgram, cpu_seconds, python_path, running, serve_command
+from bench.shared.results import Grid, print_grid
 from bench.speed.calls import Calls, Request
 from bench.speed.protocol import WARMING, Scenario
 from bench.speed.synthesis import Shape, write_corpus
@@ -40,19 +40,18 @@ print(ensure_index(write_corpus(Path(sys.argv[1]), Shape(int(sys.argv[2]), polic
 """
 
 
-def main() -> None:
-    """Runs the measurement and prints its tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tree", type=Path, help="the other tree, the base of the ratios")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for corpora, indexes and logs")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--calls", type=int, default=300, help="calls of each kind and server in a round")
-    parser.add_argument("--clients", type=int, default=4, help="at least 2, which ask at the same time")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    records = {"audit": "on", "audit_file": str(arguments.out / "audit.jsonl")}
+def main(
+    tree: Annotated[Path, typer.Argument(help="The other tree, the base of the ratios.", exists=True)],
+    out: Annotated[Path, typer.Option(help="The folder for corpora, indexes and logs.")],
+    rounds: Annotated[int, typer.Option(min=1)] = 9,
+    calls: Annotated[int, typer.Option(min=1, help="Calls of each kind and server in a round.")] = 300,
+    clients: Annotated[int, typer.Option(min=2, help="How many ask at the same time.")] = 4,
+) -> None:
+    """Compare what a call costs with this source tree and with another one."""
+    out.mkdir(parents=True, exist_ok=True)
+    records = {"audit": "on", "audit_file": str(out / "audit.jsonl")}
     variants: tuple[tuple[str, Path, dict[str, str]], ...] = (
-        ("the other tree", arguments.tree, {}),
+        ("the other tree", tree, {}),
         ("this tree", _THIS_TREE, {}),
         ("this tree, with an audit", _THIS_TREE, records),
     )
@@ -60,17 +59,17 @@ def main() -> None:
         servers = {
             name: stack.enter_context(
                 running(
-                    _serve(tree, _index(tree, arguments.out), settings, arguments.out / f"tree-{number}.yaml"),
-                    arguments.out / f"tree-{number}.log",
+                    _serve(tree, _index(tree, out), settings, out / f"tree-{number}.yaml"),
+                    out / f"tree-{number}.log",
                 )
             )
             for number, (name, tree, settings) in enumerate(variants)
         }
-        corpus = write_corpus(arguments.out / "this", SHAPE)
+        corpus = write_corpus(out / "this", SHAPE)
         requests = {scenario: Calls(corpus).requests(scenario) for scenario in SCENARIOS}
-        spent = ask_in_turn(servers, requests, arguments.rounds, arguments.calls, arguments.clients)
+        spent = ask_in_turn(servers, requests, rounds, calls, clients)
     for scenario, of_scenario in spent.items():
-        print_spent(scenario, of_scenario)
+        print_grid(grid(scenario, of_scenario))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +101,23 @@ def ask_in_turn(
     return spent
 
 
-def print_spent(scenario: str, spent: Mapping[str, Spent]) -> None:
+def grid(scenario: str, spent: Mapping[str, Spent]) -> Grid:
     """Differences and ratios are medians over the rounds, each to the first server in the same round."""
-    table = Table(scenario, "CPU µs", "more CPU µs", "CPU ratio", "median µs", "median ratio")
+    headings = [scenario, "CPU µs", "more CPU µs", "CPU ratio", "median µs", "median ratio"]
     base = next(iter(spent.values()))
+    rows = []
     for name, one in spent.items():
         cpu, median = np.array(one.cpu), np.array(one.median)
-        table.add_row(
-            name,
-            f"{np.median(cpu):.0f}",
-            f"{np.median(cpu - base.cpu):+.0f}",
-            f"{np.median(cpu / base.cpu):.3f}",
-            f"{np.median(median):.0f}",
-            f"{np.median(median / base.median):.3f}",
+        columns = {"{:.0f}": cpu, "{:+.0f}": cpu - base.cpu, "{:.3f}": cpu / base.cpu}
+        rows.append(
+            [
+                name,
+                *(form.format(np.median(values)) for form, values in columns.items()),
+                f"{np.median(median):.0f}",
+                f"{np.median(median / base.median):.3f}",
+            ]
         )
-    Console().print(table)
+    return Grid(scenario, headings, rows)
 
 
 def _serve(tree: Path, data: Path, settings: dict[str, str], config: Path) -> list[str]:
@@ -140,4 +141,4 @@ def _index(tree: Path, out: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -56,7 +56,7 @@ class TLS:
 
     Attributes:
         root_certificates: The authorities to trust; None trusts those that gRPC ships with.
-        client_certificate: The chain that proves who calls, for servers that ask for it (mTLS).
+        client_certificate: The certificate chain of the caller, for servers that require one (mTLS).
         client_key: The private key of `client_certificate`.
 
     Raises:
@@ -90,7 +90,7 @@ def server_address(target: str | None) -> str:
 
 
 def check_token_is_protected(address: str, *, is_secured: bool, has_token: bool, plaintext_token: bool) -> None:
-    """Raises ValueError for a token that would leave this machine in the clear though nobody has said that it may."""
+    """Raises ValueError for a token that would leave this machine without TLS and without the option that allows it."""
     if has_token and not (is_secured or plaintext_token or is_loopback(address)):
         raise ValueError(
             f"token: would travel in the clear to {address}, beyond this machine, where whoever reads it can use it: "

@@ -1,4 +1,4 @@
-"""The bearer token that says who calls, for servers in the access mode `jwt`."""
+"""The bearer token that identifies the caller, for servers in the access mode `jwt`."""
 
 import os
 import re

@@ -68,7 +68,7 @@ class Transport(_CallDefaults):
         credentials: TLS files; None talks plaintext.
         timeout: Seconds until a call gives up, its retries included; each call may set its own.
         metadata: Sent with every call, such as `[("x-tenant-route", "eu")]`.
-        token: The bearer token that says who calls, or a function that gives one for each call, such as a `TokenFile`.
+        token: The caller's bearer token, or a function that gives one for each call, such as a `TokenFile`.
             Without `credentials` it travels in the clear, so then the server must be on this machine.
         plaintext_token: Let a token travel in the clear beyond this machine, because a mesh secures the way.
         access: What the caller may see, for calls that do not say; None leaves it to the token or certificate, and sees

@@ -1,5 +1,5 @@
-"""The base of the errors that an operator can mend."""
+"""The base of the errors that an operator can correct."""
 
 
 class OperatorError(Exception):
-    """What whoever builds or serves an index can mend. The message says what is wrong and what to do, on one line."""
+    """An error that the operator can correct. The message says on one line what is wrong and what to do."""

@@ -49,11 +49,6 @@ class SettingsError(Exception):
     """Settings that cannot be used: one line for each, `setting: value: rule`."""
 
 
-def _default_running_calls(earlier: dict[str, Any]) -> int:
-    worker_threads: int = earlier["worker_threads"]
-    return max(1, worker_threads - 1)
-
-
 def _default_top_k(earlier: dict[str, Any]) -> int:
     max_top_k: int = earlier["max_top_k"]
     return min(_DEFAULTS.top_k, max_top_k)
@@ -76,9 +71,9 @@ class Settings(BaseSettings):
     listen: Address = "127.0.0.1:50051"
     """Where calls are answered, HOST:PORT; port 0 takes a free one."""
     health_listen: OptionalAddress = ""
-    """Where health alone is answered as well, without TLS; empty for nowhere."""
+    """Another address, for health only, without TLS; empty for none."""
     tls_certificate: Path | None = None
-    """PEM file of the server's certificate chain; without it calls travel in the clear."""
+    """PEM file of the server's certificate chain; without it calls are not encrypted."""
     tls_key: Path | None = None
     """PEM file of the certificate's key, without a passphrase."""
     tls_client_ca: Path | None = None
@@ -102,124 +97,120 @@ class Settings(BaseSettings):
     jwt_algorithms: Annotated[
         tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(split_names), Field(min_length=1)
     ] = get_args(SigningAlgorithm)
-    """How tokens may be signed. Symmetric keys and unsigned tokens are never admitted."""
+    """How tokens may be signed. Symmetric keys and unsigned tokens are never accepted."""
     jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
     """How far the issuer's clock may differ from this server's."""
     jwt_max_lifetime_seconds: Annotated[float, Field(ge=60, le=31_536_000, allow_inf_nan=False)] = 86_400
     """How far from now a token may expire at most."""
     jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
-    """How often a URL is asked for its keys: the longest that a withdrawn key is still believed."""
+    """How often the keys at a URL are read: the longest that a withdrawn key is still accepted."""
     allow_admin: bool = False
     """Whether callers may activate and delete indexes."""
     reflection: bool = True
-    """Whether the contract can be asked for over the wire."""
+    """Whether gRPC reflection is answered."""
 
     embedders: Names = (DEFAULT_MODEL,)
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
     reranker: PathOrUrl = ""
-    """What is behind `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL of
-    a service, to which queries and the texts of candidates are sent then; empty for none."""
+    """The reranker of `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL
+    of a service, to which queries and the texts of candidates are sent; empty for none."""
     reranker_api: Literal["rerank", "tei"] = "rerank"
-    """What that service speaks: `rerank` is what Cohere, Jina and vLLM offer, `tei` Text Embeddings Inference."""
+    """The service's protocol: `rerank` of Cohere, Jina and vLLM, or `tei` of Text Embeddings Inference."""
     reranker_model: str = ""
-    """Which of the service's models is meant; empty for its only one."""
+    """The name of the service's model; empty for its only one."""
     reranker_token_file: Path | None = None
     """File of the bearer token that the service asks for; read anew for each request."""
     reranker_token: Token = SecretStr("")
-    """The token itself, for those who pass secrets in the environment; never logged."""
+    """The token itself, for deployments that pass secrets in the environment; never logged."""
     reranker_seconds: DeadlineSeconds = 10
     """How long the service may take to answer one request."""
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
 
     corpus_boosts: Path | None = None
-    """YAML file of the rules by which a query's words favour kinds of sources; the packaged ones without it."""
+    """YAML file of rules by which words of a query raise corpus types; the packaged ones without it."""
     routing: Path | None = None
-    """YAML file of the rules that `process`, `doc_class` and `workflow_id` of a query choose from; none without it."""
+    """YAML file of routing rules, selected by `process`, `doc_class` and `workflow_id` of a query; none without it."""
     lifecycle_override_acl_tags: Names = ()
     """ACL tags whose holders may ask for deleted nodes; `*` lets everyone."""
 
     max_top_k: Annotated[int, Field(ge=1, le=1_000)] = _LIMITS.max_top_k
-    """The largest `top_k` admitted."""
+    """The largest `top_k`."""
     max_query_chars: Annotated[int, Field(ge=1, le=1_000_000)] = _LIMITS.max_query_chars
-    """The longest query admitted, in characters."""
+    """The longest query, in characters."""
     max_expand_nodes: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.max_expand_nodes
-    """The largest `max_nodes` admitted."""
+    """The largest `max_nodes` of a walk or a search for paths."""
 
     default_top_k: Annotated[int, Field(ge=1)] = Field(default_factory=_default_top_k)
-    """How many matches a query returns that does not say: 5, or `max_top_k` if that is less, unless given."""
+    """How many matches a query without `top_k` returns: 5, or `max_top_k` if that is less, unless given."""
     default_alpha: Share = _DEFAULTS.alpha
-    """The weight of the dense source in a weighted fusion whose query does not say."""
+    """The weight of the dense retriever in a weighted fusion, for queries without `alpha`."""
     default_min_sim: Share = _DEFAULTS.min_sim
-    """The least similarity of dense candidates of a query that does not say; not for one that a filter narrows."""
+    """The least similarity of dense candidates, for queries without `min_sim` that no filter narrows."""
     default_vec_limit: _ListLimit | None = None
-    """The most dense candidates of a query that does not say: 3 times `top_k` and at least 150 unless given."""
+    """The most dense candidates, for queries without `vec_limit`: 3 times `top_k` and at least 150 unless given."""
     default_lex_limit: _ListLimit | None = None
-    """The same for each other source."""
+    """The same for each other retriever."""
     default_trgm_limit: Share = _DEFAULTS.trgm_limit
-    """The least similarity of trigram candidates of a query that does not say."""
+    """The least similarity of trigram candidates, for queries without `trgm_limit`."""
     default_diversify_strength: Share = _DEFAULTS.diversify_strength
-    """How much a query that does not say holds back matches that resemble better ones."""
+    """How much matches that are similar to better ones are lowered, for queries without `diversify_strength`."""
     default_freshness_half_life_days: Annotated[float, Field(ge=0, le=MAX_HALF_LIFE_DAYS, allow_inf_nan=False)] = (
         _DEFAULTS.freshness.half_life_days
     )
-    """The age at which what a conversation gains by being recent is halved, for queries that do not say; 0 for off."""
+    """The age in days at which a conversation's freshness is one half, for queries without their own; 0 for off."""
     default_freshness_weight: Share = _DEFAULTS.freshness.weight
-    """The share of being recent in a conversation's score, for queries that do not say; 0 for off."""
+    """The share of freshness in a conversation's score, for queries without their own; 0 for off."""
 
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
-    """The largest request message admitted."""
+    """The largest request message."""
 
     receive_seconds: DeadlineSeconds = 10
-    """How long a request may take to arrive, once its call has been taken on."""
+    """How long a request may take to arrive, once its call is admitted."""
     call_memory_bytes: Annotated[int, Field(ge=1_048_576, le=68_719_476_736)] = 268_435_456
-    """What the requests and responses of all calls may hold in each worker, those of one identity a quarter of it."""
+    """Memory for the requests and responses of all calls in each worker, those of one identity a quarter of it."""
     max_connections: Annotated[int, Field(ge=1, le=1_000_000)] = 512
     """How many connections each worker has open to callers; one more is closed at once."""
     max_connection_streams: Annotated[int, Field(ge=1, le=100_000)] = 1_024
     """How many calls a connection may carry at a time; clients keep further ones waiting."""
 
     default_deadline_seconds: DeadlineSeconds = 30
-    """The deadline of calls that bring none."""
+    """The deadline of calls without one."""
     max_deadline_seconds: DeadlineSeconds = 120
-    """The longest that a call may take, whatever deadline it brings."""
-    worker_threads: Annotated[int, Field(ge=1, le=1_024)] = 4
-    """How many calls each worker works on at a time. One of them computes in Python, whatever the cores."""
-    max_running_calls: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_running_calls)
-    """How many of them may be calls of one method: all but one unless given, so that the others find a thread."""
+    """The longest that a call may take, whatever its deadline."""
     max_waiting_calls: Annotated[int, Field(ge=0, le=100_000)] = 128
-    """How many calls of one method may wait for a thread in each worker; the next is refused as OVERLOADED."""
+    """How many calls of one method may wait in each worker for the one that is served; the next is OVERLOADED."""
     max_connection_age_seconds: Seconds = 1_800
-    """When a client is asked to connect anew; 0 for never."""
+    """When a client is asked to reconnect; 0 for never."""
     drain_pause_seconds: Seconds = 5
-    """How long calls are still taken after NOT_SERVING was reported."""
+    """How long calls are still accepted after NOT_SERVING was reported."""
     drain_grace_seconds: Seconds = 30
-    """How long calls under way may then take to end."""
+    """How long calls in progress may then take."""
 
     metrics_listen: OptionalAddress = ""
     """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
     tracing: bool = False
     """Whether calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
     trace_ratio: Share = 0.01
-    """The share of calls to trace of those whose caller has not decided it."""
+    """The share that is sampled of calls without a trace context."""
     channelz_listen: OptionalAddress = ""
     """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
 
     audit: Literal["off", "on", "required"] = "off"
-    """Whether each call is recorded: who read what. Where it is required, calls that cannot be recorded are refused."""
+    """Whether each call is recorded: who read what. With `required`, no response is sent without its record."""
     audit_file: Path | None = None
     """The file that records are appended to; standard output without it."""
     audit_ids: bool = False
-    """Whether a record tells the ids of what was answered with, besides their number."""
+    """Whether a record has the ids of what the response had, besides their number."""
 
     log_format: Literal["json", "console"] = "json"
     """How logs are written to stderr."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least level that is logged."""
     log_peers: bool = False
-    """Whether the log tells the address that each call came from."""
+    """Whether the log has the address that each call came from."""
     log_queries: bool = False
-    """Whether the log tells the text of each query."""
+    """Whether the log has the text of each query."""
 
     @property
     def limits(self) -> Limits:
@@ -251,11 +242,6 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"default_top_k: {self.default_top_k}: must be at most max_top_k, which is {self.max_top_k}"
             )
-        if self.max_running_calls > self.worker_threads:
-            raise ValueError(
-                f"max_running_calls: {self.max_running_calls}: "
-                f"must be at most worker_threads, which is {self.worker_threads}"
-            )
         least = CALL_MEMORY_SHARES * request_memory(self.max_receive_bytes)
         if self.call_memory_bytes < least:
             raise ValueError(
@@ -280,7 +266,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_identity(self) -> Self:
-        """Each access mode has all that it needs, and nothing is given that only another one would heed."""
+        """Each access mode has all that it needs, and no setting is given that only another mode uses."""
         needs: Mapping[str, tuple[str, ...]] = {
             "trusted": (),
             "jwt": ("access_mapping", "jwt_keys", "jwt_issuer", "jwt_audiences"),

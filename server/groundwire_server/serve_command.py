@@ -1,11 +1,11 @@
-"""`groundwire serve`: answer calls until told to stop."""
+"""`groundwire serve`: answer calls until a signal to stop."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from groundwire_index.commands.options import EXIT_USAGE, fail, failures_told
+from groundwire_index.commands.options import EXIT_USAGE, fail, reporting_failures
 
 # None throughout: a flag that was not given leaves the setting to the environment, the file or its default.
 
@@ -35,7 +35,7 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Answer calls over the indexes of a data folder. SIGTERM drains: running calls end, new ones go elsewhere."""
-    with failures_told():
+    with reporting_failures():
         from groundwire_server.config import SettingsError, load_settings
         from groundwire_server.rpc.supervision.supervisor import supervise
     try:

@@ -70,7 +70,7 @@ class _StrictLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """YAML lets the last of two equal keys win without a word; who is granted what must not hang on that."""
+        """Refuses two equal keys: YAML silently keeps the last, and grants must not depend on that."""
         keys: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in keys:

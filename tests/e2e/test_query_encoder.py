@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_index.scope import Scope
 from groundwire_server.rpc.serving.compose import compose
 engine, backend = compose(Settings(data=Path(sys.argv[1])))

@@ -121,7 +121,7 @@ def test_a_trace_leads_from_the_client_to_the_stages(server: Server, collector: 
     spans = collector.spans()
     assert names_below(spans, query) >= {"queue", "decode", "open", "retrieve", "fusion", "context", "encode"}
     (retrieve,) = (span for span in spans if span.name == "retrieve")
-    assert names_below(spans, retrieve) == {"bm25_code", "bm25_nlp", "trigram"}
+    assert names_below(spans, retrieve) == {"bm25_code", "bm25_prose", "trigram"}
     (line,) = await_events(server, "call", 1, method=QUERY)
     assert line["trace_id"] == f"{own.trace_id:032x}"
 

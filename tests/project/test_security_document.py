@@ -10,7 +10,7 @@ TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 def promises() -> list[list[str]]:
     """The cells of each row of the table of promises."""
     document = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    _, _, table = document.partition("| what | promise | held by |\n")
+    _, _, table = document.partition("| subject | promise | tests |\n")
     lines, _, _ = table.partition("\n\n")
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines.splitlines()[1:]]
 

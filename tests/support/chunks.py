@@ -18,8 +18,7 @@ from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext, may_see
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.query import Retriever
-from groundwire_server.domain.search.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.filter_oracle import passes
 from support.told import Asked

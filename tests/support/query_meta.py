@@ -2,8 +2,9 @@
 
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.acting_parameters import ActingParameters
-from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import RetrieveMeta, Routing
+from groundwire_server.domain.search.search import Retriever
 from support.conversions import NOW
 
 PARAMETERS = ActingParameters(5, 0.7, 0.15, 100, 101, 0.3, 102, 0.2, 60, Freshness(90.0, 0.1))

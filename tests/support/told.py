@@ -13,13 +13,13 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
-from groundwire_server.domain.query.query import Freshness, FusionMode, Retriever
+from groundwire_server.domain.query.query import Freshness, FusionMode
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.search.candidates import Candidates, NodeColumns, Retrieval, RetrieverScores
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import Filter, Retriever
 from groundwire_server.domain.texts.texts import StoredText
 from groundwire_server.engine.stages import fuse
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 
 PUBLIC = AccessContext()
 SCOPE = Scope("shop", "main", "v1")
@@ -47,7 +47,13 @@ class Asked:
             for retriever in self.retrievers or frozenset(Retriever)
         }
         return Retrieval(
-            self.query, self.query_vector, limits, self.min_similarity, self.trigram_threshold, self.scores_files
+            query=self.query,
+            query_vector=self.query_vector,
+            limits=limits,
+            min_similarity=self.min_similarity,
+            trigram_threshold=self.trigram_threshold,
+            with_columns=True,
+            scores_files=self.scores_files,
         )
 
 
@@ -68,7 +74,7 @@ class Candidate:
     timestamp: int | None
     dense: Place | None
     bm25_code: Place | None
-    bm25_nlp: Place | None
+    bm25_prose: Place | None
     trigram: Place | None
     is_test: bool = False
     is_generated: bool = False

@@ -1,7 +1,8 @@
-"""Options whose values are those of an enum of the contract, by their short names."""
+"""How options are made: with the short names of an enum of the contract as values, in a panel of the help."""
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import typer
 
@@ -32,3 +33,8 @@ def names_of(enum: "EnumTypeWrapper[_Value]") -> Named:
         return given
 
     return Named(parser=name, metavar=f"[{'|'.join(names)}]")
+
+
+def in_panel(title: str, *, show_default: bool | str = True) -> Callable[..., Any]:
+    """`typer.Option` for the options of one panel of the help, which shows such a default for each."""
+    return functools.partial(typer.Option, rich_help_panel=title, show_default=show_default)

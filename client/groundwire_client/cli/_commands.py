@@ -11,11 +11,14 @@ from groundwire_client._helpers import choices
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
-from groundwire_client.cli._rendering import print_expansion, print_json, print_paths, print_search, print_texts
+from groundwire_client.cli._rendering import print_expansion, print_paths, print_search, print_texts
 
 _DEFAULT_BUDGET_TOKENS = 4_000
 
 _NodeIds = Annotated[list[str], typer.Argument(help="Node ids; - reads them from standard input, one a line.")]
+_EdgeTypes = Annotated[list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")]
+_Direction = Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))]
+_MinConfidence = Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")]
 
 
 @with_options(FilterOptions, CallOptions)
@@ -32,7 +35,7 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="Show where each hit came from.")] = False,
 ) -> None:
     """Find the nodes that match a query best."""
-    result = options.call(
+    options.answer(
         lambda client: client.search(
             options.scope,
             query,
@@ -43,12 +46,9 @@ def search(
             rrf_k=rrf_k,
             rerank=choices(Rerank)[rerank],
             explain=explain,
-        )
+        ),
+        print_search,
     )
-    if options.as_json:
-        print_json(result)
-    else:
-        print_search(options.scope, result)
 
 
 @with_options(FilterOptions, CallOptions)
@@ -58,14 +58,12 @@ def expand(
     ids: _NodeIds,
     depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = 2,
     max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = 50,
-    edge_type: Annotated[
-        list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
-    ] = None,
-    direction: Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))] = "outgoing",
-    min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
+    edge_type: _EdgeTypes = None,
+    direction: _Direction = "outgoing",
+    min_confidence: _MinConfidence = 0.0,
 ) -> None:
     """Walk the dependency graph from nodes."""
-    result = options.call(
+    options.answer(
         lambda client: client.expand(
             options.scope,
             list(_node_ids(ids)),
@@ -76,12 +74,9 @@ def expand(
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
-        )
+        ),
+        print_expansion,
     )
-    if options.as_json:
-        print_json(result)
-    else:
-        print_expansion(options.scope, result)
 
 
 @with_options(FilterOptions, CallOptions)
@@ -93,14 +88,12 @@ def paths(
     max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = 6,
     max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = 5,
     max_nodes: Annotated[int, typer.Option(help="The most nodes to reach between the ends.")] = 2_000,
-    edge_type: Annotated[
-        list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")
-    ] = None,
-    direction: Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))] = "outgoing",
-    min_confidence: Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")] = 0.0,
+    edge_type: _EdgeTypes = None,
+    direction: _Direction = "outgoing",
+    min_confidence: _MinConfidence = 0.0,
 ) -> None:
     """Find the shortest paths of the dependency graph between nodes."""
-    result = options.call(
+    options.answer(
         lambda client: client.find_paths(
             options.scope,
             from_id,
@@ -113,12 +106,9 @@ def paths(
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
-        )
+        ),
+        print_paths,
     )
-    if options.as_json:
-        print_json(result)
-    else:
-        print_paths(options.scope, result)
 
 
 @with_options(FilterOptions, CallOptions)
@@ -138,7 +128,7 @@ def fetch(
     """Print the source texts of nodes, as many as fit the budget."""
     if budget_tokens is None and max_chars is None:
         budget_tokens = _DEFAULT_BUDGET_TOKENS
-    result = options.call(
+    options.answer(
         lambda client: client.fetch(
             options.scope,
             list(_node_ids(ids)),
@@ -147,12 +137,9 @@ def fetch(
             prioritization_mode=choices(PrioritizationMode)[mode],
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
-        )
+        ),
+        print_texts,
     )
-    if options.as_json:
-        print_json(result)
-    else:
-        print_texts(options.scope, result)
 
 
 def _node_ids(ids: Iterable[str]) -> Iterator[str]:

@@ -9,73 +9,47 @@ import typer
 from groundwire.v1.scope_pb2 import Lifecycle, NodeFilter
 from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, node_filter
 from groundwire_client._helpers import choices
-from groundwire_client.cli._choices import names_of
+from groundwire_client.cli._choices import in_panel, names_of
 from groundwire_client.cli._text import json_or_text
 
-_FILTER = "Filter"
+_narrowing = in_panel("Filter")
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
     """The options of a filter, and `--lifecycle`, as typer parses them."""
 
-    kind: Annotated[
-        list[str] | None, typer.Option(help="A node kind, such as cs; repeatable.", rich_help_panel=_FILTER)
-    ] = None
-    data_type: Annotated[
-        list[str] | None, typer.Option(help="A data type, such as db_code; repeatable.", rich_help_panel=_FILTER)
-    ] = None
+    kind: Annotated[list[str] | None, _narrowing(help="A node kind, such as cs; repeatable.")] = None
+    data_type: Annotated[list[str] | None, _narrowing(help="A data type, such as db_code; repeatable.")] = None
     corpus_type: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus-type",
-            "--corpus",
-            help="A corpus type, such as DOC_README; repeatable.",
-            rich_help_panel=_FILTER,
-        ),
+        list[str] | None, _narrowing("--corpus-type", "--corpus", help="A corpus type, such as DOC_README; repeatable.")
     ] = None
-    language: Annotated[
-        list[str] | None, typer.Option(help="A language, such as csharp; repeatable.", rich_help_panel=_FILTER)
-    ] = None
-    path: Annotated[
-        list[str] | None, typer.Option(help="A prefix of the path, such as src/; repeatable.", rich_help_panel=_FILTER)
-    ] = None
-    service: Annotated[
-        list[str] | None, typer.Option(help="A service, such as auth-service; repeatable.", rich_help_panel=_FILTER)
-    ] = None
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(help="A repository that nodes come from; repeatable.", rich_help_panel=_FILTER),
-    ] = None
-    collection: Annotated[list[str] | None, typer.Option(help="A collection; repeatable.", rich_help_panel=_FILTER)] = (
-        None
-    )
-    document: Annotated[list[str] | None, typer.Option(help="A document; repeatable.", rich_help_panel=_FILTER)] = None
-    tests: Annotated[
-        bool | None, typer.Option("--tests/--no-tests", help="Tests alone, or none.", rich_help_panel=_FILTER)
-    ] = None
+    language: Annotated[list[str] | None, _narrowing(help="A language, such as csharp; repeatable.")] = None
+    path: Annotated[list[str] | None, _narrowing(help="A prefix of the path, such as src/; repeatable.")] = None
+    service: Annotated[list[str] | None, _narrowing(help="A service, such as auth-service; repeatable.")] = None
+    repo: Annotated[list[str] | None, _narrowing(help="A repository that nodes come from; repeatable.")] = None
+    collection: Annotated[list[str] | None, _narrowing(help="A collection; repeatable.")] = None
+    document: Annotated[list[str] | None, _narrowing(help="A document; repeatable.")] = None
+    tests: Annotated[bool | None, _narrowing("--tests/--no-tests", help="Tests alone, or none.")] = None
     generated: Annotated[
-        bool | None,
-        typer.Option("--generated/--no-generated", help="What tools wrote alone, or none.", rich_help_panel=_FILTER),
+        bool | None, _narrowing("--generated/--no-generated", help="What tools wrote alone, or none.")
     ] = None
     pairs: Annotated[
         list[str] | None,
-        typer.Option(
+        _narrowing(
             "--filter",
             metavar="KEY=VALUE",
             help="case_id, is_latest, document_version_id, ... or any key of the nodes' metadata, whose value is JSON "
             "or plain text; repeatable.",
-            rich_help_panel=_FILTER,
         ),
     ] = None
     given_lifecycle: Annotated[
         str | None,
-        typer.Option(
+        _narrowing(
             "--lifecycle",
             **names_of(Lifecycle),
             show_default="active",
             help="Deleted nodes as well, or alone, where the server lets you.",
-            rich_help_panel=_FILTER,
         ),
     ] = None
 

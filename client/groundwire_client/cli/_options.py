@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
 import typer
+from google.protobuf.message import Message
 
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
 from groundwire_client._channel import SERVER_VARIABLE, TLS
@@ -15,12 +16,13 @@ from groundwire_client._client import GroundwireClient
 from groundwire_client._errors import GroundwireError, InvalidRequestError
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client._transport import DEFAULT_TIMEOUT
+from groundwire_client.cli._choices import in_panel
+from groundwire_client.cli._rendering import print_json
 from groundwire_client.cli._text import printable
 
-_Result = TypeVar("_Result")
+_Response = TypeVar("_Response", bound=Message)
 
-_ACCESS = "Access"
-_CONNECTION = "Connection"
+_access, _connection = in_panel("Access"), in_panel("Connection")
 _BOUNDS = tuple(field.name for field in AccessContext.DESCRIPTOR.fields if field.message_type is Bound.DESCRIPTOR)
 
 
@@ -28,27 +30,21 @@ _BOUNDS = tuple(field.name for field in AccessContext.DESCRIPTOR.fields if field
 class AccessOptions:
     """The options of what a caller may see, as typer parses them."""
 
-    tenant: Annotated[str, typer.Option(help="The caller's tenant.", rich_help_panel=_ACCESS)] = ""
-    acl_tag: Annotated[
-        list[str] | None, typer.Option(help="An ACL tag of the caller; repeatable.", rich_help_panel=_ACCESS)
-    ] = None
-    label: Annotated[
-        list[str] | None,
-        typer.Option(help="A classification label of the caller; repeatable.", rich_help_panel=_ACCESS),
-    ] = None
-    clearance: Annotated[int, typer.Option(help="The caller's clearance level.", rich_help_panel=_ACCESS)] = 0
+    tenant: Annotated[str, _access(help="The caller's tenant.")] = ""
+    acl_tag: Annotated[list[str] | None, _access(help="An ACL tag of the caller; repeatable.")] = None
+    label: Annotated[list[str] | None, _access(help="A classification label of the caller; repeatable.")] = None
+    clearance: Annotated[int, _access(help="The caller's clearance level.")] = 0
     bind: Annotated[
         list[str] | None,
-        typer.Option(
+        _access(
             metavar="BOUND=VALUE",
             help="What the caller is bound to: collections, cases, documents or workflows, and a value; repeatable.",
-            rich_help_panel=_ACCESS,
         ),
     ] = None
 
     @property
     def access(self) -> AccessContext | None:
-        """None without any of the options, which narrows nothing where a token or certificate says who calls.
+        """None without any of the options, which narrows nothing where a token or certificate identifies the caller.
 
         Raises:
             typer.BadParameter: A `--bind` is none (exit code 2).
@@ -75,37 +71,25 @@ class AccessOptions:
 class ConnectionOptions:
     """The options of the connection to a server, as typer parses them."""
 
-    server: Annotated[
-        str, typer.Option(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.", rich_help_panel=_CONNECTION)
-    ]
-    tls_ca: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Authorities to trust (PEM).", rich_help_panel=_CONNECTION),
-    ] = None
+    server: Annotated[str, _connection(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.")]
+    tls_ca: Annotated[Path | None, _connection(exists=True, dir_okay=False, help="Authorities to trust (PEM).")] = None
     tls_cert: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The client's certificate (PEM).", rich_help_panel=_CONNECTION),
+        Path | None, _connection(exists=True, dir_okay=False, help="The client's certificate (PEM).")
     ] = None
-    tls_key: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Its private key (PEM).", rich_help_panel=_CONNECTION),
-    ] = None
+    tls_key: Annotated[Path | None, _connection(exists=True, dir_okay=False, help="Its private key (PEM).")] = None
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        _connection(
             envvar=TOKEN_FILE_VARIABLE,
             exists=True,
             dir_okay=False,
             help="File of the bearer token that says who calls.",
-            rich_help_panel=_CONNECTION,
         ),
     ] = None
     plaintext_token: Annotated[
         bool,
-        typer.Option(
-            "--plaintext-token",
-            help="Send the token without TLS beyond this machine: a mesh secures the way.",
-            rich_help_panel=_CONNECTION,
+        _connection(
+            "--plaintext-token", help="Send the token without TLS beyond this machine: a mesh secures the way."
         ),
     ] = False
 
@@ -130,17 +114,17 @@ class CallOptions(AccessOptions, ConnectionOptions):
     branch: Annotated[str, typer.Option("--branch", "-b", help="The branch of the scope.")]
     index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
     as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
-    timeout: Annotated[float, typer.Option(help="Seconds until the call gives up.", rich_help_panel=_CONNECTION)] = (
-        DEFAULT_TIMEOUT
-    )
+    timeout: Annotated[float, _connection(help="Seconds until the call gives up.")] = DEFAULT_TIMEOUT
 
     @property
     def scope(self) -> IndexScope:
         """The scope of the call."""
         return IndexScope(repository=self.repository, branch=self.branch, active_index=self.index)
 
-    def call(self, action: Callable[[GroundwireClient], _Result]) -> _Result:
-        """Runs `action` with a connected client.
+    def answer(
+        self, call: Callable[[GroundwireClient], _Response], show: Callable[[IndexScope, _Response], None]
+    ) -> None:
+        """Makes a call with a connected client and prints its response: as JSON where asked for, else by `show`.
 
         Raises:
             typer.Exit: The call failed; its error is on standard error (exit code 1).
@@ -155,11 +139,15 @@ class CallOptions(AccessOptions, ConnectionOptions):
                 plaintext_token=self.plaintext_token,
                 access=self.access,
             ) as client:
-                return action(client)
+                response = call(client)
         except GroundwireError as error:
             _fail(error)
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
+        if self.as_json:
+            print_json(response)
+        else:
+            show(self.scope, response)
 
 
 def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -1,5 +1,6 @@
 """`query`: a question, one call, a table."""
 
+import functools
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -9,79 +10,32 @@ import typer
 from groundwire.v1.query_pb2 import FusionMode, HybridParameters, RankingParameters
 from groundwire.v1.retrieval_pb2 import Retriever
 from groundwire_client._helpers import choices
-from groundwire_client.cli._choices import names_of
+from groundwire_client.cli._choices import in_panel, names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
-from groundwire_client.cli._rendering import print_json
 
-_RANKING = "Ranking"
+_tuning = in_panel("Ranking", show_default="the server's")
 
 
 @dataclass(frozen=True, slots=True)
 class HybridOptions:
-    """The hybrid parameters as typer parses them; `query.proto` states the defaults of the server."""
+    """The hybrid parameters as typer parses them."""
 
     top_k: Annotated[
         int | None,
         typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's"),
     ] = None
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            help="The dense retriever's weight in a weighted fusion.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
-    min_sim: Annotated[
-        float | None,
-        typer.Option(
-            help="The least similarity of a dense candidate.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
-    vec_limit: Annotated[
-        int | None,
-        typer.Option(
-            help="The most dense candidates.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
-    lex_limit: Annotated[
-        int | None,
-        typer.Option(
-            help="The most candidates of each other retriever.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
-    trgm_limit: Annotated[
-        float | None,
-        typer.Option(
-            help="The least similarity of a trigram candidate.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
-    max_candidates: Annotated[
-        int | None,
-        typer.Option(
-            help="The most candidates after the fusion.",
-            show_default="all",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
+    alpha: Annotated[float | None, _tuning(help="The dense retriever's weight in a weighted fusion.")] = None
+    min_sim: Annotated[float | None, _tuning(help="The least similarity of a dense candidate.")] = None
+    vec_limit: Annotated[int | None, _tuning(help="The most dense candidates.")] = None
+    lex_limit: Annotated[int | None, _tuning(help="The most candidates of each other retriever.")] = None
+    trgm_limit: Annotated[float | None, _tuning(help="The least similarity of a trigram candidate.")] = None
+    max_candidates: Annotated[int | None, _tuning(help="The most candidates after the fusion.", show_default="all")] = (
+        None
+    )
     diversify_strength: Annotated[
-        float | None,
-        typer.Option(
-            "--diversify",
-            help="How much matches that resemble better ones are held back.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        float | None, _tuning("--diversify", help="How much matches that resemble better ones are held back.")
     ] = None
 
 
@@ -89,59 +43,24 @@ class HybridOptions:
 class RankingOptions:
     """The ranking parameters as typer parses them."""
 
-    file_weight: Annotated[
-        float | None,
-        typer.Option(
-            help="How much a match gains by its whole file.", show_default="the server's", rich_help_panel=_RANKING
-        ),
-    ] = None
+    file_weight: Annotated[float | None, _tuning(help="How much a match gains by its whole file.")] = None
     test_factor: Annotated[
-        float | None,
-        typer.Option(
-            help="What the score of a test is multiplied by, unless the question speaks of tests.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        float | None, _tuning(help="What the score of a test is multiplied by, unless the question speaks of tests.")
     ] = None
     generated_factor: Annotated[
         float | None,
-        typer.Option(
-            help='What the score of generated code is multiplied by, unless the question says "generated".',
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        _tuning(help='What the score of generated code is multiplied by, unless the question says "generated".'),
     ] = None
     prose_factor: Annotated[
         float | None,
-        typer.Option(
-            help="What the score of prose is multiplied by, unless the question asks for documentation.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        _tuning(help="What the score of prose is multiplied by, unless the question asks for documentation."),
     ] = None
     fragment_factor: Annotated[
-        float | None,
-        typer.Option(
-            help="What the score of a text below 80 characters is multiplied by.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        float | None, _tuning(help="What the score of a text below 80 characters is multiplied by.")
     ] = None
-    graph_weight: Annotated[
-        float | None,
-        typer.Option(
-            help="How much a match gains by neighbours that match too.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None
+    graph_weight: Annotated[float | None, _tuning(help="How much a match gains by neighbours that match too.")] = None
     repeat_factor: Annotated[
-        float | None,
-        typer.Option(
-            help="What a score is multiplied by for each better match of its file.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        float | None, _tuning(help="What a score is multiplied by for each better match of its file.")
     ] = None
 
 
@@ -193,39 +112,24 @@ def query(
         int | None,
         typer.Option(help="The most tokens of texts in all.", show_default="what the response has room for"),
     ] = None,
-    rrf_k: Annotated[
-        int | None,
-        typer.Option(help="The constant of a fusion by rank.", show_default="the server's", rich_help_panel=_RANKING),
-    ] = None,
+    rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.")] = None,
     half_life: Annotated[
         float | None,
-        typer.Option(
-            help="Days until what a conversation gains by being recent is halved; 0 for no freshness.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
+        _tuning(help="Days until what a conversation gains by being recent is halved; 0 for no freshness."),
     ] = None,
-    freshness: Annotated[
-        float | None,
-        typer.Option(
-            help="The share of being recent in a conversation's score.",
-            show_default="the server's",
-            rich_help_panel=_RANKING,
-        ),
-    ] = None,
+    freshness: Annotated[float | None, _tuning(help="The share of being recent in a conversation's score.")] = None,
     now: Annotated[
         datetime | None,
-        typer.Option(
+        _tuning(
             parser=_moment,
             metavar="ISO 8601",
             help="When the question is asked; UTC unless it has an offset.",
             show_default="the server's clock",
-            rich_help_panel=_RANKING,
         ),
     ] = None,
 ) -> None:
     """Answer a question with the texts that match it best."""
-    result = options.call(
+    options.answer(
         lambda client: client.query(
             options.scope,
             question,
@@ -247,9 +151,6 @@ def query(
             include_neighbors=neighbors,
             expand_graph=graph,
             budget_tokens=budget_tokens,
-        )
+        ),
+        functools.partial(print_query, texts=texts, explain=explain),
     )
-    if options.as_json:
-        print_json(result)
-    else:
-        print_query(options.scope, result, texts=texts, explain=explain)

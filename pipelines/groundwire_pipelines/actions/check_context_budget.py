@@ -7,11 +7,7 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
-class CheckContextBudgetSettings(StepSettings):
-    """`check_context_budget` has no keys of its own."""
-
-
-async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Leaves by `on_ok` when all evidence takes at most `max_context_tokens`, else by `on_over_limit`.
 
     Raises:
@@ -26,7 +22,7 @@ async def run(settings: CheckContextBudgetSettings, state: PipelineState, runtim
 ACTION = Action(
     name="check_context_budget",
     summary="Branches on whether the evidence fits max_context_tokens.",
-    settings=CheckContextBudgetSettings,
+    settings=StepSettings,
     run=run,
     transitions=("on_ok", "on_over_limit"),
     required_settings=("max_context_tokens",),

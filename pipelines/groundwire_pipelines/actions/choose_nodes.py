@@ -14,11 +14,7 @@ _CONTAINS = "Contains"
 """The edges between a whole and its parts: that a type holds a member says nothing about what the member does."""
 
 
-class ChooseSettings(StepSettings):
-    """`choose_nodes` has no keys of its own."""
-
-
-async def _choose(settings: ChooseSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+async def _choose(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Keeps the best `node_text_fetch_top_n` nodes, in the order in which their texts are then fetched and shown.
 
     A hit's match is its score as a share of the best one. A node gains 0.1 times the match of the best node that an
@@ -73,7 +69,7 @@ def _gain(edge: GraphEdge, node_id: str, reached: Mapping[str, float]) -> float:
 ACTION = Action(
     name="choose_nodes",
     summary="Chooses among hits and graph nodes by match, edge type and confidence.",
-    settings=ChooseSettings,
+    settings=StepSettings,
     run=_choose,
     required_settings=("node_text_fetch_top_n",),
     data_of=lambda _: DataFlow(reads=("retrieval_hits",), writes=("chosen_nodes",)),

@@ -8,11 +8,7 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 
-class LoopGuardSettings(StepSettings):
-    """`loop_guard` has no keys of its own."""
-
-
-async def run(settings: LoopGuardSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` admits it, else by `on_limit`.
 
     A request that was made before leaves by `on_limit` as well: the same search finds the same. Requests are the same
@@ -66,7 +62,7 @@ def _explanation(state: PipelineState, requests: list[str], *, is_repeated: bool
 ACTION = Action(
     name="loop_guard",
     summary="Counts follow-up retrievals and ends them at max_turn_loops, or when one is asked for again.",
-    settings=LoopGuardSettings,
+    settings=StepSettings,
     run=run,
     transitions=("on_continue", "on_limit"),
     required_settings=("max_turn_loops",),

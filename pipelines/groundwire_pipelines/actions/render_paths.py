@@ -13,11 +13,7 @@ from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
 
-class RenderPathsSettings(StepSettings):
-    """A `render_paths` step has no keys of its own."""
-
-
-async def _render(step: RenderPathsSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Shows the paths, and below them the fetched texts in what the paths leave of `max_context_tokens`.
 
     As many paths are shown as half of it holds, the first ones.
@@ -84,7 +80,7 @@ def _line(hop: GraphEdge, nodes: Mapping[str, EvidenceNode]) -> str:
 ACTION = Action(
     name="render_paths",
     summary="Renders the paths between the two ends of a question, and the fetched texts below them.",
-    settings=RenderPathsSettings,
+    settings=StepSettings,
     run=_render,
     data_of=lambda _: DataFlow(
         reads=("paths", "node_texts"), writes=("is_rendered", "shown", "handles", "context_blocks")

@@ -13,22 +13,19 @@ from groundwire_client.cli import printable
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders
-from groundwire_pipelines.cli.terminal import fail
+from groundwire_pipelines.cli.terminal import reported
 from groundwire_pipelines.definition.copying import copy_pipeline
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.definition.sources import PipelineSource
 from groundwire_pipelines.definition.wording import did_you_mean
-from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.reference.keys import Key, keys_of
 
 
 def list_pipelines(folder: Folders = None, as_json: AsJson = False) -> None:
     """List the pipelines of the folders and of the library, and what each is for."""
-    try:
+    with reported():
         found = PipelineSearch(folder or []).all()
-    except PipelineError as error:
-        fail(error)
     if as_json:
         typer.echo(json.dumps([_of_pipeline(pipeline) for pipeline in found], indent=2))
         return
@@ -44,10 +41,8 @@ def list_actions(
     as_json: AsJson = False,
 ) -> None:
     """List the actions that steps may name, those of installed packages too; of one, its keys and ways out."""
-    try:
+    with reported():
         known = actions()
-    except PipelineError as error:
-        fail(error)
     if name and name not in known:
         hint = did_you_mean(name, known) or f"; known are {', '.join(known)}"
         raise typer.BadParameter(f"there is no action {name!r}{hint}", param_hint="ACTION")
@@ -69,10 +64,8 @@ def init(
 ) -> None:
     """Copy a pipeline, merged with all that it extends, and its prompts into a folder, to edit."""
     target = output or Path(name)
-    try:
+    with reported():
         written = copy_pipeline(load_pipeline(source, folder or []), name, target, actions())
-    except PipelineError as error:
-        fail(error)
     for path in written:
         typer.echo(printable(str(path)))
 

@@ -11,7 +11,7 @@ import typer
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.options import user_or_own
-from groundwire_pipelines.cli.terminal import fail
+from groundwire_pipelines.cli.terminal import reported
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory, Transcript
 
@@ -29,10 +29,8 @@ def list_sessions(
     user: options.User = "", history: options.HistoryFile = options.DEFAULT_HISTORY, as_json: _AsJson = False
 ) -> None:
     """List a user's conversations, each with the number of its turns."""
-    try:
+    with reported():
         sessions = asyncio.run(_opened(history).sessions(user_or_own(user)))
-    except PipelineError as error:
-        fail(error)
     if as_json:
         typer.echo(json.dumps([asdict(session) for session in sessions], indent=2))
         return
@@ -71,20 +69,16 @@ def delete(
             abort=True,
             err=True,
         )
-    try:
+    with reported():
         asyncio.run(SqliteHistory(history).delete(transcript.user_id, session))
-    except PipelineError as error:
-        fail(error)
 
 
 def _transcript(session: str, user: str, history: Path) -> Transcript:
     name = user_or_own(user)
-    try:
+    with reported():
         transcript = asyncio.run(_opened(history).transcript(name, session))
         if transcript is None:
             raise PipelineError(f"there is no conversation {session!r} of {name!r} in {history}: see history list")
-    except PipelineError as error:
-        fail(error)
     return transcript
 
 

@@ -1,6 +1,7 @@
 """`groundwire pipeline`: what can be told of a pipeline without running it."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,12 @@ from groundwire_client.cli import printable
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.catalogue import init, list_actions, list_pipelines
 from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName
-from groundwire_pipelines.cli.terminal import fail
+from groundwire_pipelines.cli.terminal import reported
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.merged_yaml import given_settings, merged_yaml, prompt_folders, step_keys
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.drawing import Language, drawing
-from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem
+from groundwire_pipelines.errors import DefinitionError, Problem
 from groundwire_pipelines.validation.schema import pipeline_schema
 
 pipeline_app = typer.Typer(no_args_is_help=True, help="List, copy, check, read and draw pipelines.")
@@ -67,32 +68,26 @@ def graph(
 @pipeline_app.command()
 def schema() -> None:
     """Print the JSON Schema of pipeline files, for editors that complete and check them."""
-    try:
+    with reported():
         typer.echo(json.dumps(pipeline_schema(actions()), indent=2))
-    except PipelineError as error:
-        fail(error)
 
 
 def _report(name: str, search_path: list[Path]) -> tuple[dict[str, JsonValue], list[str]]:
     """What is to be told of one pipeline: for programs, and as lines for people."""
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
-    try:
-        warnings = load_pipeline(name, search_path).warnings
-    except DefinitionError as error:
-        problems = error.problems
-    except PipelineError as error:
-        fail(error)
+    with reported():
+        try:
+            warnings = load_pipeline(name, search_path).warnings
+        except DefinitionError as error:
+            problems = error.problems
     lines = [*(f"error: {problem}" for problem in problems), *(f"warning: {warning}" for warning in warnings)]
     report: dict[str, JsonValue] = {"pipeline": name, "problems": _records(problems), "warnings": _records(warnings)}
     return report, lines if problems else [*lines, f"{name}: ok"]
 
 
 def _records(problems: tuple[Problem, ...]) -> list[JsonValue]:
-    return [
-        {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message}
-        for problem in problems
-    ]
+    return [asdict(problem) for problem in problems]
 
 
 def _as_json(definition: PipelineDefinition) -> dict[str, JsonValue]:
@@ -107,7 +102,5 @@ def _as_json(definition: PipelineDefinition) -> dict[str, JsonValue]:
 
 
 def _load(name: str, search_path: list[Path]) -> PipelineDefinition:
-    try:
+    with reported():
         return load_pipeline(name, search_path)
-    except PipelineError as error:
-        fail(error)

@@ -18,9 +18,8 @@ from groundwire_client import AsyncGroundwireClient, GraphEdge, NodeText
 from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, json_or_text, printable, with_options
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
-from groundwire_pipelines.cli.terminal import fail
+from groundwire_pipelines.cli.terminal import reported
 from groundwire_pipelines.engine.trace import JsonLinesSink
-from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 
@@ -65,7 +64,7 @@ def run(
         history=SqliteHistory(history) if session else None,
         trace_texts=trace_texts,
     )
-    try:
+    with reported():
         named: dict[str, JsonValue] = {
             "max_context_tokens": budget_tokens,
             "path_from": path_from or None,
@@ -81,8 +80,6 @@ def run(
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
             given["on_answer"] = progress.answering
             result = asyncio.run(_ask(loaded, question, connection, given))
-    except PipelineError as error:
-        fail(error)
     typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
 
 

@@ -1,6 +1,5 @@
 """Steps as they run: each with its action, and with its keys in the types that the action reads."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from groundwire_pipelines.definition.references import resolved
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+from groundwire_pipelines.validation.models import parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,7 @@ def _bound(
     for broken in keys.broken:
         raise StepError(broken.rule, f"{broken.key}: {broken.message}", step.id)
     try:
-        # As JSON, because only there do strict models take a list for a tuple.
-        settings = action.settings.model_validate_json(json.dumps(dict(keys.values)))
+        settings = parsed(action.settings, keys.values)
     except ValidationError as error:
         raise _broken_rule(error.errors()[0], step.id) from error
     return BoundStep(step, action, settings)

@@ -77,8 +77,13 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return value if name in _NAMES else _text(value, telling)
         case list():
             return _list(name, value, telling)
+        case dict() if name == "outputs":
+            # Which there are, by the names that the pipeline's file gives them.
+            return dict(value) if telling is Telling.TEXTS else {"names": list(value)}
+        case dict() if name == "extensions":
+            return {kept: _extension(fields_of, telling) for kept, fields_of in value.items()}
         case dict():
-            return _mapping(name, value, telling)
+            return {"count": len(value)}
         case ExpandDebug():
             return MessageToDict(value, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
         case SearchReport():
@@ -87,20 +92,6 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
             return cast("JsonValue", plain(value)) if telling is Telling.TEXTS else _shape(value)
         case _:
             raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
-
-
-def _mapping(name: str, values: dict[str, object], telling: Telling) -> JsonValue:
-    match name:
-        case "outputs":
-            return _outputs(cast("dict[str, JsonValue]", values), telling)
-        case "extensions":
-            return _extensions(values, telling)
-        case _:
-            return {"count": len(values)}
-
-
-def _extensions(values: Mapping[str, object], telling: Telling) -> JsonValue:
-    return {name: _extension(kept, telling) for name, kept in values.items()}
 
 
 def _extension(kept: object, telling: Telling) -> JsonValue:
@@ -126,11 +117,6 @@ def _kept(value: object, telling: Telling) -> JsonValue:
 def _text(value: str, telling: Telling) -> JsonValue:
     sizes: dict[str, JsonValue] = {"characters": len(value)}
     return {**sizes, "text": value} if telling is Telling.TEXTS else sizes
-
-
-def _outputs(values: dict[str, JsonValue], telling: Telling) -> JsonValue:
-    """Which outputs there are, by the names that the pipeline's file gives them."""
-    return dict(values) if telling is Telling.TEXTS else {"names": list(values)}
 
 
 def _shape(value: NodeFilter) -> dict[str, JsonValue]:

@@ -96,20 +96,10 @@ def _nested_too_deep() -> StepError:
 
 def _is_deeper(value: JsonValue, most: int) -> bool:
     """Whether lists and objects stand in each other more than so many times."""
-    level = _holding([value])
-    for _ in range(most):
-        level = _holding(inner for outer in level for inner in _inside(outer))
-    return bool(level)
-
-
-def _holding(values: Iterable[JsonValue]) -> list[JsonValue]:
-    return [value for value in values if isinstance(value, list | dict)]
-
-
-def _inside(value: JsonValue) -> Iterable[JsonValue]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    if not isinstance(value, list | dict):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return most == 0 or any(_is_deeper(inner, most - 1) for inner in inside)
 
 
 def _validator(schema: Mapping[str, JsonValue]) -> Draft202012Validator:

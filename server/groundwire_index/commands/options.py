@@ -39,8 +39,8 @@ def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
 
 
 @contextmanager
-def failures_told(extra: str = "server") -> Iterator[None]:
-    """Turns what a user can mend into one line and an exit code; `extra` names what brings the libraries imported."""
+def reporting_failures(extra: str = "server") -> Iterator[None]:
+    """Turns a user's error into one line and an exit code; `extra` names what installs the libraries imported."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -15,7 +15,7 @@ from groundwire_index.commands.options import (
     Repository,
     checked_scope,
     fail,
-    failures_told,
+    reporting_failures,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def indexes(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
 ) -> None:
     """List the index versions of a data folder with their full counts, whatever their access."""
-    with failures_told():
+    with reporting_failures():
         from groundwire_index.store.listing import list_versions
 
         entries = list_versions(data)
@@ -42,7 +42,7 @@ def indexes(
 def activate(version: Version, repository: Repository, branch: Branch, data: Data = DEFAULT_DATA) -> None:
     """Let VERSION answer calls that pin none. Its files are checked first."""
     scope = checked_scope(repository, branch, version)
-    with failures_told():
+    with reporting_failures():
         from groundwire_index.store.store import IndexStore
 
         previous = IndexStore(data).activate(scope)
@@ -52,7 +52,7 @@ def activate(version: Version, repository: Repository, branch: Branch, data: Dat
 def delete(version: Version, repository: Repository, branch: Branch, data: Data = DEFAULT_DATA) -> None:
     """Delete VERSION, which must not be active. Its name is not used again."""
     scope = checked_scope(repository, branch, version)
-    with failures_told():
+    with reporting_failures():
         from groundwire_index.store.store import IndexStore
 
         IndexStore(data).delete(scope)
@@ -66,7 +66,7 @@ def verify(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Read every file of a version and compare its checksum."""
-    with failures_told():
+    with reporting_failures():
         from groundwire_index.store.loaded import verify as verify_index
         from groundwire_index.store.store import IndexStore
 

@@ -31,7 +31,7 @@ class TextEmbedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Identifies what the vectors depend on; those of one fingerprint may stand for each other."""
+        """Identifies what the vectors depend on; those of one fingerprint are interchangeable."""
         ...
 
     @property

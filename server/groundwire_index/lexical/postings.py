@@ -19,12 +19,12 @@ class Postings:
         self.rows = map_array(directory / f"{name}.rows.bin", np.int32, (int(self.starts[-1]),))
 
     def span(self, term: str) -> slice:
-        """Where the term's rows stand; an empty span for an unknown term."""
+        """The span of the term's rows; empty for an unknown term."""
         position = self.terms.find(term)
         return slice(0, 0) if position is None else self.span_at(position)
 
     def span_at(self, position: int) -> slice:
-        """Where the rows of the term at a position stand."""
+        """The span of the rows of the term at a position."""
         return slice(int(self.starts[position]), int(self.starts[position + 1]))
 
     def rows_with(self, term: str) -> NDArray[np.int32]:

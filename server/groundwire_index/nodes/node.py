@@ -39,7 +39,7 @@ class NodeAccess:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a node's text stands: path within the source, 1-based inclusive lines (0 = unknown), text hash."""
+    """Where a node's text is: path within the source, 1-based inclusive lines (0 = unknown), text hash."""
 
     path: str
     start_line: int
@@ -52,9 +52,9 @@ class Node:
     """A node as an index holds it; `id` is canonical, text lengths are counted once at ingestion.
 
     `repo_name` is the scope's repository unless the source says otherwise. `chunk_index` orders the chunks of one
-    document, 0 when unknown. `timestamp` has a zone. `context_prefix` says where the text stands, such as the headings
-    above it; it is searched with the text, but is no part of it. `deleted` marks what the source has withdrawn,
-    `is_test` what tests other code, `is_generated` what a tool wrote.
+    document, 0 when unknown. `timestamp` has a zone. `context_prefix` says where in its document the text is, such as
+    the headings above it; it is searched with the text, but is no part of it. `deleted` marks nodes that the source has
+    deleted, `is_test` tests, `is_generated` code that a tool generated.
     """
 
     id: str
@@ -97,7 +97,7 @@ CONTAINS = "Contains"
 class Edge:
     """A typed dependency between two nodes; `confidence` in (0, 1], 1 when the source asserts it.
 
-    `line` is the 1-based line of the file of `from_id` where the dependency stands, 0 when unknown.
+    `line` is the 1-based line of the file of `from_id` where the dependency is written, 0 when unknown.
     """
 
     from_id: str

@@ -144,7 +144,7 @@ class NodeTable:
         )
 
     def location(self, row: int) -> Location:
-        """Where the row's text stands in its source."""
+        """Where the row's text is in its source."""
         return Location(
             path=self.categories["path"][row],
             start_line=int(self.numbers["start_line"][row]),

@@ -94,7 +94,7 @@ class PolicyTable:
 
 
 def visible_classes(classes: Sequence[NodeAccess], is_met: Callable[[NodeAccess], bool]) -> NDArray[np.bool_]:
-    """For each class, whether a caller meets its demand, as `is_met` tells."""
+    """For each class, whether a caller meets its access rules, by `is_met`."""
     return np.fromiter(map(is_met, classes), dtype=np.bool_, count=len(classes))
 
 

@@ -1,4 +1,4 @@
-"""Reading order: which chunks stand before and after each other in one document."""
+"""Reading order: which chunk comes before and after another in its document."""
 
 from array import array
 from collections.abc import Mapping

@@ -62,11 +62,11 @@ class StringColumn:
         return len(self._offsets) - 1
 
     def __getitem__(self, position: int) -> str:
-        return self.raw(position).decode()
+        return str(self._blob[self._offsets.item(position) : self._offsets.item(position + 1)], "utf-8")
 
     def raw(self, position: int) -> bytes:
         """The UTF-8 bytes of one string."""
-        return bytes(self._blob[int(self._offsets[position]) : int(self._offsets[position + 1])])
+        return bytes(self._blob[self._offsets.item(position) : self._offsets.item(position + 1)])
 
     def encoded(self) -> Iterator[bytes]:
         """The UTF-8 bytes of every string."""

@@ -164,7 +164,7 @@ class IndexStore:
             shutil.rmtree(removed.parent)
 
     def _bury(self, scope: Scope, directory: Path) -> None:
-        """Keeps the version's policy classes, so that only who could see it is told that it was deleted."""
+        """Keeps the version's policy classes, so that only callers who could see it learn that it was deleted."""
         tombstone = self.tombstone(scope)
         tombstone.mkdir(parents=True, exist_ok=True)
         policies = directory / POLICIES_FILE

@@ -72,7 +72,7 @@ class IndexContent:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whence an index comes, as its manifest tells it.
+    """Where an index comes from, by its manifest.
 
     `tokenizers` are the fingerprints of those that made its lexical tables, by the table's name. `skipped` are paths of
     the source that could not be used, in whole or part, and why.

@@ -1,4 +1,4 @@
-"""English words too common to tell one text from another; the BM25 tokeniser drops them.
+"""English words that are too frequent to distinguish texts; the BM25 tokeniser drops them.
 
 The list is small on purpose: articles, pronouns, prepositions, auxiliaries and the openings of questions. Negations
 (`not`, `no`) stay, since "not found" and "found" differ. `s`, `t`, `d`, `ll`, `m`, `re` and `ve` are what an

@@ -1,4 +1,4 @@
-"""A query held against the codes of vectors: which rows are likely near it, and which certainly are not.
+"""A query compared with the codes of vectors: which rows are likely near it, and which certainly are not.
 
 Either answer is a function of the query and of the rows that are asked about. `likely` is RaBitQ's first stage (Gao &
 Long 2024) with integer weights: the rotated query's inner product with a row's signs, each worth 1, which estimates

@@ -14,7 +14,7 @@ from groundwire_index.commands.options import (
     Data,
     Repository,
     checked_scope,
-    failures_told,
+    reporting_failures,
 )
 from groundwire_index.embedding.names import DEFAULT_MODEL
 
@@ -46,7 +46,7 @@ def index(
     """Build an index version from SOURCE, publish it, and let it answer."""
     name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
     scope = checked_scope(repository, branch, name)
-    with failures_told("index"):
+    with reporting_failures("index"):
         from groundwire_index.store.store import IndexStore
         from groundwire_index.store.writer import SKIPPED_FILE
         from groundwire_ingest.build.build import BuildOptions, build_index
@@ -84,7 +84,7 @@ def export(
 ) -> None:
     """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
     scope = checked_scope(repository, branch, version)
-    with failures_told("index"):
+    with reporting_failures("index"):
         from groundwire_ingest.jsonl.export import export_index
 
         count = export_index(data, scope, output)

@@ -15,11 +15,10 @@ from groundwire_ingest.tree.chunking import lines_of, split_lines
 from groundwire_ingest.tree.dockerfile import dockerfile_stages
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.services.compose_files import compose_services
-from groundwire_ingest.tree.services.helm import template_statements
-from groundwire_ingest.tree.services.manifests import manifest_statements
+from groundwire_ingest.tree.services.manifests import manifest_statements, template_statements
 from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart, Statement
 from groundwire_ingest.tree.services.yaml_values import yaml_values
-from groundwire_ingest.tree.yaml_outline import YamlDocument, YamlError, yaml_documents
+from groundwire_ingest.tree.yaml_tree import YamlDocument, YamlError, yaml_documents
 
 MAX_NAME_CHARACTERS = 200
 
@@ -128,12 +127,12 @@ def _is_compose(path: str, documents: Sequence[YamlDocument]) -> bool:
 def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequence[YamlDocument]) -> list[_Part]:
     """The parts of a YAML file with what they state. Raises YamlError when the values cannot be built."""
     if _is_compose(file.path, documents):
-        services = compose_services(yaml_values(file.text, (0,)).get(0, ""), file.path)
+        services = compose_services(yaml_values(documents)[0], file.path)
         by_name = {service.name: service for service in services}
         inside = [_with_service(part, by_name) for part in parts[1:]]
         return [replace(parts[0], statements=tuple(by_name.values())), *inside]
     manifests = [number for number, document in enumerate(documents) if _manifest_name(document)]
-    values = yaml_values(file.text, manifests) if manifests else {}
+    values = dict(zip(manifests, yaml_values(documents[number] for number in manifests), strict=True))
     return [
         replace(part, statements=manifest_statements(values[number])) if number in values else part
         for number, part in enumerate(parts)

@@ -5,17 +5,15 @@ Its values are those of YAML 1.2's JSON schema: `no` and `1:30` are texts, as th
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
 
-import yaml
-
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.timestamps import parse_timestamp
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
-from groundwire_ingest.tree.yaml_outline import YamlError, line_of, yaml_events
+from groundwire_ingest.tree.yaml_tree import YamlError, YamlNode, yaml_documents
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _JSON_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -41,7 +39,10 @@ def read_front_matter(text: str) -> FrontMatter:
     """
     if len(text) > MAX_CHUNK_CHARACTERS:
         raise YamlError(f"it has {len(text)} characters; at most {MAX_CHUNK_CHARACTERS} are read for keys", 1)
-    value = _document(yaml_events(text))
+    documents = yaml_documents(text)
+    if len(documents) > 1:
+        raise YamlError("it holds more than one YAML document", documents[1].start_line)
+    value = _value(documents[0].root) if documents else None
     return _taken(value) if isinstance(value, dict) else FrontMatter()
 
 
@@ -63,46 +64,26 @@ def _moment(value: JsonValue) -> datetime | None:
     return parse_timestamp(f"{value}T00:00:00Z" if _DATE.fullmatch(value) else value)
 
 
-def _document(events: Iterator[yaml.Event]) -> JsonValue:
-    """The value of a stream of at most one document."""
-    values: list[JsonValue] = []
-    for event in events:
-        if isinstance(event, yaml.DocumentStartEvent):
-            if values:
-                raise YamlError("it holds more than one YAML document", line_of(event))
-            values.append(_value(events, next(events)))
-    return values[0] if values else None
+def _value(node: YamlNode) -> JsonValue:
+    match node.kind:
+        case "scalar":
+            return _scalar(node)
+        case "sequence":
+            return list(map(_value, node.children))
+        case "alias":
+            raise YamlError("it uses an alias (*name); write the value out", node.line)
+    mapping: dict[str, JsonValue] = {}
+    for key, value in node.pairs():
+        if key.kind != "scalar" or key.text in mapping:
+            raise YamlError("a key is no plain text, or is given twice", key.line)
+        mapping[key.text] = _value(value)
+    return mapping
 
 
-def _value(events: Iterator[yaml.Event], event: yaml.Event) -> JsonValue:
-    """The value that begins with `event`; takes the rest of it from `events`, which bound the depth."""
-    if isinstance(event, yaml.ScalarEvent):
-        return _scalar(event)
-    if isinstance(event, yaml.SequenceStartEvent):
-        return [_value(events, item) for item in _until(yaml.SequenceEndEvent, events)]
-    if isinstance(event, yaml.MappingStartEvent):
-        mapping: dict[str, JsonValue] = {}
-        for key in _until(yaml.MappingEndEvent, events):
-            if not isinstance(key, yaml.ScalarEvent) or key.value in mapping:
-                raise YamlError("a key is no plain text, or is given twice", line_of(key))
-            mapping[key.value] = _value(events, next(events))
-        return mapping
-    raise YamlError("it uses an alias (*name); write the value out", line_of(event))
-
-
-def _until(end: type[yaml.Event], events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
-    for event in events:
-        if isinstance(event, end):
-            return
-        yield event
-
-
-def _scalar(event: yaml.ScalarEvent) -> JsonValue:
-    text: str = event.value
-    is_plain = event.implicit[0]
-    if is_plain and text in _NULLS:
+def _scalar(node: YamlNode) -> JsonValue:
+    if node.is_plain and node.text in _NULLS:
         return None
-    if is_plain and _JSON_SCALAR.fullmatch(text):
-        value: JsonValue = json.loads(text)
-        return value if not isinstance(value, float) or isfinite(value) else text
-    return text
+    if node.is_plain and _JSON_SCALAR.fullmatch(node.text):
+        value: JsonValue = json.loads(node.text)
+        return value if not isinstance(value, float) or isfinite(value) else node.text
+    return node.text

@@ -11,7 +11,7 @@ from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.front_matter import FrontMatter, read_front_matter
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sections import Heading, corpus_type_of, plain_title, write_sections
-from groundwire_ingest.tree.yaml_outline import YamlError
+from groundwire_ingest.tree.yaml_tree import YamlError
 
 KIND = "md"
 

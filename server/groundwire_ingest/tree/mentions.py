@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import Reference
@@ -74,7 +75,7 @@ class Mentions:
                 yield _edge(path, literal.line, literal.from_key, first_keys[target], "References", at_most)
         settings = {name: sorted(found) for name, found in self._settings.items()}
         for path, name, from_key, line in self._keys:
-            found = nearest(path, settings[name], _path_of)
+            found = nearest(path, settings[name], itemgetter(0))
             confidence = SETTING_PATH if _BETWEEN in name else SETTING_NAME
             for _, key in found if len(found) <= MAX_SETTINGS else ():
                 yield _edge(path, line, from_key, key, "ReadsSetting", confidence)
@@ -98,7 +99,3 @@ def _joined(names: Iterable[str]) -> str:
 
 def _edge(path: str, line: int, from_key: str, to_key: str, edge_type: str, confidence: float) -> SourceEdge:
     return SourceEdge(from_key, to_key, edge_type, f"{path}:{line}", confidence, line)
-
-
-def _path_of(setting: tuple[str, str]) -> str:
-    return setting[0]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, TableChange
@@ -26,10 +27,10 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
         for change in facts.table_changes:
             changes[_plain(change.table)].append((facts.path, change))
     for of_table in changes.values():
-        of_table.sort(key=_path_of)
+        of_table.sort(key=itemgetter(0))
     for mapping in mappings:
         entity_path = mapping.from_key.partition("::")[2].partition("#")[0]
-        near = nearest(entity_path, changes.get(_plain(mapping.table), []), _path_of)
+        near = nearest(entity_path, changes.get(_plain(mapping.table), []), itemgetter(0))
         created = (item for item in near if item[1].creates)
         for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
             confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)
@@ -38,7 +39,3 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
 
 def _plain(table: str) -> str:
     return table.replace("[", "").replace("]", "").replace('"', "").rpartition(".")[2].lower()
-
-
-def _path_of(change: tuple[str, TableChange]) -> str:
-    return change[0]

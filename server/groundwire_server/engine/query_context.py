@@ -10,9 +10,10 @@ import numpy as np
 
 from groundwire_index.nodes.node import Node
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.query.query import QueryRequest, Retriever
+from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
 from groundwire_server.domain.search.candidates import Floats, Positions
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked
@@ -158,7 +159,7 @@ def _array(rows: Iterable[int]) -> Positions:
 
 def _stage_scores(ranked: Ranked, position: int) -> StageScores:
     by_retriever = ranked.candidates.by_retriever
-    dense, bm25_code, bm25_nlp, trigram = (
+    dense, bm25_code, bm25_prose, trigram = (
         _at(by_retriever[retriever].scores if retriever in by_retriever else None, position) for retriever in Retriever
     )
     kind_factor, boost, repeat_factor = (
@@ -168,7 +169,7 @@ def _stage_scores(ranked: Ranked, position: int) -> StageScores:
     return StageScores(
         dense=dense,
         bm25_code=bm25_code,
-        bm25_nlp=bm25_nlp,
+        bm25_prose=bm25_prose,
         trigram=trigram,
         fused=float(ranked.fused[position]),
         file=_at(ranked.file, position),

@@ -1,7 +1,7 @@
-"""Who read what: a record of each call of Groundwire's own services, for those who must be able to tell afterwards.
+"""The audit: a record of who read what, for each call of Groundwire's own services.
 
 A record is a line of JSON. It says who asked for what with which access, which index version answered, how the call
-ended and how much the answer held. It never holds a text, a query or a credential, and ids only where the settings ask
+ended and how much the answer held. It never has a text, a query or a credential, and ids only where the settings ask
 for them. docs/audit.md has its fields.
 """
 
@@ -32,7 +32,7 @@ _ADMINISTRATION = frozenset({"ActivateIndex", "DeleteIndex"})
 _STANDARD_OUTPUT = 1
 _LOCK_TRIES, _LOCK_PAUSE_SECONDS = 20, 0.001
 _MOST_NAMES = 32
-"""How many tags or labels of an access a record tells; their number is told of all."""
+"""How many tags or labels of an access a record has; the number of all is recorded too."""
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
@@ -95,7 +95,7 @@ class AuditLog:
             raise AuditUnavailableError
 
     def _try(self, record: _Record) -> bool:
-        """Whether the record was written. The log tells when that begins to fail, and when it does no more."""
+        """Whether the record was written. The log says when writing begins to fail, and when it works again."""
         try:
             self._lines.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
@@ -202,7 +202,7 @@ def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]
 
 
 def _of_bound(name: str, names: Names | None) -> Mapping[str, int | Sequence[str]]:
-    """What the caller was held to, as an operator writes it; nothing where it was not bound."""
+    """The caller's bounds, as an operator writes them; nothing for a caller without bounds."""
     if names is None:
         return {}
     patterns = sorted((*names.listed, *(f"{prefix}{ANY}" for prefix in names.prefixes)))

@@ -74,7 +74,7 @@ class WireError:
 
 
 def wire_error(error: Exception, request_id: str) -> WireError:
-    """How an error is told to the caller. Of anything but a GroundwireError only the request id is told."""
+    """The status and details of an error for the caller; of what is no GroundwireError, only the request id."""
     if not isinstance(error, GroundwireError):
         message = f"internal error; the server's log has it under request id {request_id}"
         return _assemble(grpc.StatusCode.INTERNAL, INTERNAL_REASON, message, {"request_id": request_id}, ())

@@ -12,11 +12,11 @@ from bench.quality.plot import write_sweep_plot
 from bench.quality.reproduce import write_sweep
 from bench.quality.sweep import CODE_SHARE, DENSE_WEIGHTS, LEXICAL, Curve, by_maximum, pool_of, sweep
 from groundwire_client import StageScores
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import Candidates
+from groundwire_server.domain.search.search import Retriever
 from support.told import Place, candidates_of, fuse_by_weight
 
-SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_NLP)
+SOURCES = (Retriever.DENSE, Retriever.BM25_CODE, Retriever.BM25_PROSE)
 Row = tuple[float | None, float, float]
 
 
@@ -92,8 +92,8 @@ def test_the_weights_are_written_as_a_table_and_a_picture(tmp_path: Path) -> Non
     curves = {"tiny, tuning": [Curve("by lead", means)], "tiny, held out": [Curve("by lead", means[::-1])]}
     write_sweep(tmp_path, curves)
     lines = (tmp_path / "weights.md").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "| dense weight | tiny, tuning, by lead | tiny, held out, by lead |"
-    assert lines[2] == "| 0.40 | 0.500 | 0.620 |"
-    assert len(lines) == 2 + len(DENSE_WEIGHTS)
+    assert lines[2] == "| dense weight | tiny, tuning, by lead | tiny, held out, by lead |"
+    assert lines[4] == "| 0.40 | 0.500 | 0.620 |"
+    assert len(lines) == 4 + len(DENSE_WEIGHTS)
     write_sweep_plot(tmp_path / "again.png", curves)
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "weights.png").read_bytes()

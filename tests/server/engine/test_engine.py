@@ -19,15 +19,15 @@ from groundwire_index.scope import Scope
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
-from groundwire_server.domain.search.search import Leg, LegScore, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverScore, SearchRequest, SearchType
 from groundwire_server.domain.texts.packing import HEADROOM_BYTES
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -88,8 +88,8 @@ def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
     wanted = set(tokenize(request.query))
     scores = [0.5 * hit.score + 0.5 * len(wanted & set(tokenize(texts_by_id[hit.id]))) / len(wanted) for hit in wide]
     assert [(hit.id, hit.score, hit.rank) for hit in found] == reranked([(h.id, h.score) for h in wide], scores, top_k)
-    places = {hit.id: LegScore(Leg.SEMANTIC, hit.rank, hit.score) for hit in wide}
-    assert [hit.legs for hit in told] == [(places[hit.id], LegScore(Leg.RERANK, hit.rank, hit.score)) for hit in found]
+    places = {hit.id: RetrieverScore(Retriever.DENSE, hit.rank, hit.score) for hit in wide}
+    assert [hit.retrievers for hit in told] == [(places[hit.id],) for hit in found]
 
 
 @pytest.fixture

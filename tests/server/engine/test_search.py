@@ -17,19 +17,19 @@ from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.search.search import (
     Filter,
-    Leg,
-    LegScore,
+    Retriever,
+    RetrieverScore,
     SearchHit,
     SearchPath,
     SearchRequest,
     SearchResult,
     SearchType,
 )
-from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.execution.checkpoint import never_stop
+from support.calls import PlainEngine
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
@@ -78,7 +78,7 @@ searches = st.builds(
 )
 
 
-def ask(engine: RetrievalEngine, search: SearchRequest) -> SearchResult:
+def ask(engine: PlainEngine, search: SearchRequest) -> SearchResult:
     """The answer; a search for words brings no vector."""
     if search.search_type is SearchType.BM25:
         search = replace(search, query_vector=())
@@ -110,16 +110,16 @@ def test_a_hybrid_search_fuses_two_lists_of_top_k_each(
         engine = engine_over(backend)
         for _ in range(3):
             search = replace(data.draw(searches), explain=False)
-            legs = {
-                leg: [hit.id for hit in ask(engine, replace(search, search_type=leg)).hits]
-                for leg in (SearchType.SEMANTIC, SearchType.BM25)
+            lists = {
+                alone: [hit.id for hit in ask(engine, replace(search, search_type=alone)).hits]
+                for alone in (SearchType.SEMANTIC, SearchType.BM25)
             }
             hybrid = ask(engine, replace(search, search_type=SearchType.HYBRID)).hits
-            assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(legs, search.rrf_k)[: search.top_k]
+            assert [(hit.id, hit.score, hit.rank) for hit in hybrid] == fused(lists, search.rrf_k)[: search.top_k]
 
 
-def fused(legs: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, float, int]]:
-    semantic_ids, bm25_ids = legs[SearchType.SEMANTIC], legs[SearchType.BM25]
+def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, float, int]]:
+    semantic_ids, bm25_ids = lists[SearchType.SEMANTIC], lists[SearchType.BM25]
 
     def place(ids: list[str], id_: str) -> int:
         return ids.index(id_) + 1 if id_ in ids else 10**9
@@ -147,17 +147,17 @@ def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
         plain = ask(engine, replace(search, explain=False))
         told = ask(engine, replace(search, explain=True))
         assert plain.debug is None
-        assert all((hit.legs, hit.matched_tokens) == ((), ()) for hit in plain.hits)
-        assert [replace(hit, legs=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
-        places: dict[str, list[LegScore]] = {hit.id: [] for hit in told.hits}
-        for leg in (SearchType.SEMANTIC, SearchType.BM25):
-            if search.search_type in (leg, SearchType.HYBRID):
-                found = ask(engine, replace(search, search_type=leg, explain=False)).hits
+        assert all((hit.retrievers, hit.matched_tokens) == ((), ()) for hit in plain.hits)
+        assert [replace(hit, retrievers=(), matched_tokens=()) for hit in told.hits] == list(plain.hits)
+        places: dict[str, list[RetrieverScore]] = {hit.id: [] for hit in told.hits}
+        for alone, retriever in ((SearchType.SEMANTIC, Retriever.DENSE), (SearchType.BM25, Retriever.BM25_CODE)):
+            if search.search_type in (alone, SearchType.HYBRID):
+                found = ask(engine, replace(search, search_type=alone, explain=False)).hits
                 for hit in found:
                     if hit.id in places:
-                        places[hit.id].append(LegScore(Leg(leg.value), hit.rank, hit.score))
+                        places[hit.id].append(RetrieverScore(retriever, hit.rank, hit.score))
         for hit in told.hits:
-            assert list(hit.legs) == places[hit.id]
+            assert list(hit.retrievers) == places[hit.id]
             lexical = search.search_type is not SearchType.SEMANTIC
             matched = sorted(set(tokenize(search.query)) & set(tokenize(texts[hit.id]))) if lexical else []
             assert list(hit.matched_tokens) == matched
@@ -168,7 +168,7 @@ def ids_of(hits: tuple[SearchHit, ...]) -> list[str]:
 
 
 @pytest.fixture
-def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[RetrievalEngine]:
+def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[PlainEngine]:
     """Four nodes; C is hidden, D has no vector."""
     nodes = [
         make_node("A", "getUser tax", path="src/a"),
@@ -183,7 +183,7 @@ def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[Retrieval
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, "tax", 10, query_vector=(1.0, 0.0), explain=True)
 
 
-def test_the_debug_tells_what_was_done(engine: RetrievalEngine) -> None:
+def test_the_debug_tells_what_was_done(engine: PlainEngine) -> None:
     result = ask(engine, replace(SEARCH, filter=Filter(path_prefixes=("src/",))))
     assert (result.index, result.exact) == ("v1", True)
     debug = result.debug
@@ -205,13 +205,13 @@ def test_at_most_sixteen_matched_tokens_are_told(make_node: MakeNode, open_backe
     assert hit.matched_tokens == tuple(sorted(set(tokenize(" ".join(words)))))[:16]
 
 
-def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: RetrievalEngine) -> None:
+def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: PlainEngine) -> None:
     assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A", "B"]
     found = ask(engine, replace(SEARCH, query="user")).hits
     assert sorted(ids_of(found)) == ["A", "B", "D"]
 
 
-def test_work_stops_between_the_lists(engine: RetrievalEngine) -> None:
+def test_work_stops_between_the_lists(engine: PlainEngine) -> None:
     def stop() -> None:
         raise CancelledError
 
@@ -231,7 +231,7 @@ class TwoDimensions:
         raise AssertionError("a search embeds only its query")
 
 
-def refusal(engine: RetrievalEngine, search: SearchRequest) -> tuple[Reason, dict[str, str]]:
+def refusal(engine: PlainEngine, search: SearchRequest) -> tuple[Reason, dict[str, str]]:
     with pytest.raises(PreconditionError) as caught:
         ask(engine, search)
     return caught.value.reason, dict(caught.value.metadata)
@@ -260,19 +260,19 @@ def test_an_index_without_words_refuses_what_needs_them(
 
 
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
-    engine: RetrievalEngine, monkeypatch: pytest.MonkeyPatch
+    engine: PlainEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("groundwire_server.backends.embedded.retrievers.retrieval.TOKENIZER_FINGERPRINT", "newer rules")
     assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 
-def test_vectors_that_the_source_brought_need_a_query_vector(engine: RetrievalEngine) -> None:
+def test_vectors_that_the_source_brought_need_a_query_vector(engine: PlainEngine) -> None:
     reason, metadata = refusal(engine, replace(SEARCH, query_vector=()))
     assert reason is Reason.EMBEDDER_MISMATCH
     assert metadata == {"active_index": "v1", "embedder": "", "fingerprint": ""}
 
 
-def test_a_query_vector_of_another_dimension_is_refused(engine: RetrievalEngine) -> None:
+def test_a_query_vector_of_another_dimension_is_refused(engine: PlainEngine) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         ask(engine, replace(SEARCH, query_vector=(1.0, 0.0, 0.0)))
     (violation,) = caught.value.violations

@@ -13,9 +13,10 @@ from groundwire_index.nodes.node import Location, Node
 from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.query.query import QueryRequest, Retriever
+from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, QueryResult, ServiceContext, ServiceEdge
 from groundwire_server.domain.search.candidates import Positions
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.query_context import QueryContext, Surroundings
 from groundwire_server.engine.response_room import node_bytes, string_bytes

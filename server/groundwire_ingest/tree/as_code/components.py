@@ -7,7 +7,7 @@ from dataclasses import replace
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, component_code, unread_code
 from groundwire_ingest.tree.facts import Reference, Route
-from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag, Directive
+from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, Directive
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.csharp.routes import route_pattern
 from groundwire_ingest.tree.languages.readers import CodeReaders
@@ -142,16 +142,13 @@ def _tag_references(component: Component, scope: int, *, is_type: bool) -> Itera
         if is_type:
             yield Reference(key, scope, tag.name, tag.line, "type")
         else:
-            yield Reference(key, scope, _component_name(tag), tag.line, "value")
+            # `CartMenu` of `cart-menu`.
+            name = "".join(part[:1].upper() + part[1:] for part in tag.name.split("-"))
+            yield Reference(key, scope, name, tag.line, "value")
         for attribute in tag.attributes:
             match = _NAME.fullmatch(attribute.value)
             if match is not None:
                 yield Reference(key, scope, match[1], attribute.line, "value")
-
-
-def _component_name(tag: ComponentTag) -> str:
-    """`CartMenu` of `cart-menu`."""
-    return "".join(part[:1].upper() + part[1:] for part in tag.name.split("-"))
 
 
 def _pages(component: Component) -> Iterator[Route]:

@@ -10,7 +10,6 @@ from groundwire_ingest.tree.files.lexer import (
     SINGLE_QUOTED,
     SLASH_COMMENTS,
     Lexicon,
-    Token,
     numbered,
     unquoted,
 )
@@ -96,7 +95,8 @@ def _parts(language: _Blocks, text: str) -> Iterator[Part]:
     for token in language.lexicon.tokens(text):
         if token.kind == "comment":
             continue
-        if depth == 0 and token.kind == "word" and token.line > last_line and _opens(language, token):
+        is_keyword = language.keywords is None or token.text.lower() in language.keywords
+        if depth == 0 and token.kind == "word" and token.line > last_line and is_keyword:
             if words and language.has_bare:
                 yield _part(language, words, first_line, block_end)
             first_line = text_line if text_line and text_end == token.line - 1 else token.line
@@ -114,10 +114,6 @@ def _parts(language: _Blocks, text: str) -> Iterator[Part]:
         last_line = block_end = token.end_line
     if words and language.has_bare:
         yield _part(language, words, first_line, block_end)
-
-
-def _opens(language: _Blocks, token: Token) -> bool:
-    return language.keywords is None or token.text.lower() in language.keywords
 
 
 def _part(language: _Blocks, words: list[str], first_line: int, end_line: int) -> Part:

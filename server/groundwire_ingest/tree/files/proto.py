@@ -1,7 +1,7 @@
 """.proto files: their services, rpcs, messages and enums as nodes, and as a model for joining them with code."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from groundwire_ingest.tree.files.facts import ProtoFacts, ProtoService, ProtoType, Rpc
 from groundwire_ingest.tree.files.lexer import (
@@ -176,7 +176,12 @@ def _rpc(statement: Sequence[Token]) -> Rpc | None:
 def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:
     blocks = sorted(model.blocks, key=lambda block: (block.line, -block.end_line))
     services = tuple(
-        ProtoService(block.name, block.line, keys[block.line - 1], tuple(_keyed(rpc, keys) for rpc in block.rpcs))
+        ProtoService(
+            block.name,
+            block.line,
+            keys[block.line - 1],
+            tuple(replace(rpc, key=keys[rpc.line - 1]) for rpc in block.rpcs),
+        )
         for block in blocks
         if block.keyword == "service"
     )
@@ -186,7 +191,3 @@ def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:
         if block.keyword != "service"
     )
     return ProtoFacts(path, model.package, tuple(model.imports), tuple(model.options), services, types)
-
-
-def _keyed(rpc: Rpc, keys: Sequence[str]) -> Rpc:
-    return Rpc(rpc.name, rpc.request, rpc.response, rpc.line, keys[rpc.line - 1])

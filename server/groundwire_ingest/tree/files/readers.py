@@ -10,8 +10,7 @@ from groundwire_ingest.tree.files.line_files import read_http, read_make, read_s
 from groundwire_ingest.tree.files.markup.razor import read_razor
 from groundwire_ingest.tree.files.markup.templates import read_component, read_template
 from groundwire_ingest.tree.files.msbuild import read_msbuild, read_solution
-from groundwire_ingest.tree.files.plain import read_style, read_table, read_text
-from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_text
+from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_text, read_style, read_table, read_text
 from groundwire_ingest.tree.files.proto import read_proto
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.files.xaml import read_xaml

@@ -7,8 +7,7 @@ from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.facts import Binding, XamlFacts
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
-from groundwire_ingest.tree.files.xml_files import as_text, element_parts, element_paths, elements_of
-from groundwire_ingest.tree.files.xml_outline import Element
+from groundwire_ingest.tree.files.xml_files import Element, as_text, element_parts, element_paths, elements_of
 from groundwire_ingest.tree.model import SourceFile
 
 _MARKUP = re.compile(r"\{\s*(Binding|x:Bind|CompiledBinding|ReflectionBinding|TemplateBinding)\b([^{}]*)")

@@ -1,8 +1,7 @@
 """From a file's declarations and chunks to definitions, nodes and Contains edges."""
 
-from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -10,86 +9,16 @@ from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree.facts import Definition, Trait
-from groundwire_ingest.tree.languages.chunks import Chunk
+from groundwire_ingest.tree.languages.chunks import Chunk, signature
 from groundwire_ingest.tree.languages.nodes import end_row
 from groundwire_ingest.tree.languages.outline import Declared
-from groundwire_ingest.tree.languages.signatures import signature
-from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.syntax import DefinitionRange, Places, Syntax
 from groundwire_ingest.tree.model import SourceFile
-
-
-@dataclass(frozen=True, slots=True)
-class RowPlaces(Places):
-    """For each 0-based row, the key of the chunk that holds it and the index of the innermost definition with a place.
-
-    `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
-    """
-
-    path: str
-    keys: Sequence[str]
-    scopes: Sequence[int]
-    definitions: tuple[Definition, ...]
-    inner: Sequence["_Range"]
-    index_of: Mapping[tuple[int, int], int]
-
-    def key(self, node: Node) -> str:
-        """The key of the chunk that holds the node's first line."""
-        return self.keys[node.start_point.row]
-
-    def scope(self, node: Node) -> int:
-        """The index of the innermost definition around the node; a declaration's own node stands in what is around."""
-        around = bisect_right(self.inner, node.start_byte, key=_start) - 1
-        while around >= 0 and not self.inner[around].holds(node):
-            around = self.inner[around].outer
-        inner = self.inner[around].index if around >= 0 else 0
-        return max(inner, self.scopes[node.start_point.row])
-
-    def variable_scope(self, node: Node) -> int:
-        """The index of the innermost definition around the node that has variables: no variable itself."""
-        scope = self.scope(node)
-        while self.definitions[scope].construct == "value":
-            scope = self.definitions[scope].parent
-        return scope
-
-    def type_scope(self, node: Node) -> int:
-        """The index of the innermost type around the node; 0, the file, when there is none."""
-        scope = self.scope(node)
-        while scope and self.definitions[scope].construct != "type":
-            scope = self.definitions[scope].parent
-        return scope
-
-    def declared(self, node: Node) -> int:
-        """The index of the definition that the node declares; 0 where it declares none."""
-        return self.index_of.get((node.start_byte, node.end_byte), 0)
-
-    def around(self, node: Node) -> int:
-        """The index of the definition around what the node declares, or around a node that declares nothing."""
-        index = self.declared(node)
-        return self.definitions[index].parent if index else self.scope(node)
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The bytes of a definition; `outer` is the position of the next one around it among its like, -1 for none."""
-
-    start: int
-    end: int
-    index: int
-    outer: int
-
-    def holds(self, node: Node) -> bool:
-        """Whether a node stands within the definition and is not all of it."""
-        length = node.end_byte - node.start_byte
-        return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
-
-
-def _start(item: _Range) -> int:
-    return item.start
 
 
 def row_places(
     syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
-) -> RowPlaces:
+) -> Places:
     """What stands where in the file. `chunks` are in the order in which the cutter yields them.
 
     What belongs to a file that has no chunk belongs to its first one.
@@ -109,19 +38,19 @@ def row_places(
     first_keys.setdefault(0, first)
     definitions = _definitions(syntax, file, root, declared, first_keys, keys)
     index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
-    return RowPlaces(file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
+    return Places(file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
 
 
-def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[_Range]:
+def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[DefinitionRange]:
     """The callables and types without a place, in document order."""
-    found: list[_Range] = []
+    found: list[DefinitionRange] = []
     for index, item in enumerate(declared, 1):
         if index in with_place or item.shape.construct == "value":
             continue
         outer = len(found) - 1
         while outer >= 0 and found[outer].end < item.node.end_byte:
             outer = found[outer].outer
-        found.append(_Range(item.node.start_byte, item.node.end_byte, index, outer))
+        found.append(DefinitionRange(item.node.start_byte, item.node.end_byte, index, outer))
     return found
 
 

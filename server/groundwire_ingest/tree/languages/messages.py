@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Topic
-from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.nodes import Nodes, given_in
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -42,7 +42,7 @@ def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
             if not handles and (is_decorator or not callee[0] or not _SENDS.fullmatch(callee[1])):
                 continue
             listed = node.child_by_field_name(form.arguments)
-            given = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+            given = given_in(listed)
             if given:
                 yield from _topic(syntax, node, callee[1], given, handles, is_decorator, places)
 

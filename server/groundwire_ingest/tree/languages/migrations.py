@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import TableChange
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, given_in, last_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _CREATES = re.compile(r"create_?(?:table|model)", re.IGNORECASE)
@@ -50,7 +50,7 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
 
 
 def _table(arguments: Node | None, creates: bool) -> str:
-    listed = [child for child in arguments.named_children if not child.is_extra] if arguments else []
+    listed = given_in(arguments)
     named = {_name(argument): _string(argument) for argument in listed if _name(argument)}
     for wanted in (_OF_TABLE, _OF_NAME if creates else frozenset[str]()):
         for name in sorted(wanted & named.keys()):

@@ -27,6 +27,31 @@ def part_of(node: Node, field: str) -> Node | None:
     return last_child(node) if field == LAST else node.child_by_field_name(field)
 
 
+def field_of(node: Node | None, field: str) -> Node | None:
+    """The child in a field; None for no node."""
+    return node.child_by_field_name(field) if node is not None else None
+
+
+def children_of(node: Node | None) -> list[Node]:
+    """The named children; none for no node."""
+    return node.named_children if node is not None else []
+
+
+def given_in(listed: Node | None) -> list[Node]:
+    """The named children of a list, such as one of arguments, that are no comments; none for no node."""
+    return [child for child in children_of(listed) if not child.is_extra]
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    return given_in(call.child_by_field_name("arguments"))
+
+
+def line_of(node: Node) -> int:
+    """The 1-based line on which a node starts."""
+    return node.start_point.row + 1
+
+
 def text_of(node: Node | None) -> str:
     """The node's source text; empty for no node and for more than MAX_NAME_BYTES, which no name has."""
     if node is None or node.end_byte - node.start_byte > MAX_NAME_BYTES or node.text is None:

@@ -46,7 +46,7 @@ def string_value(syntax: Syntax, node: Node) -> str:
     if parts is None:
         return ""
     prefix, quote, body = parts
-    if not syntax.is_raw(prefix, quote):
+    if syntax.raw is None or not syntax.raw.search(prefix + quote):
         return _ESCAPE.sub(_unescaped, body)
     return body.replace('""', '"') if quote == '"' and "@" in prefix else body
 

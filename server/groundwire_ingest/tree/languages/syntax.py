@@ -2,7 +2,8 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,17 +13,19 @@ from groundwire_ingest.tree.facts import (
     Binding,
     Call,
     Construct,
+    Definition,
     Import,
     Mount,
     Parameter,
     Reference,
     Registration,
+    Role,
     Route,
     TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import Expressions
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 
 _MAX_ACCESSOR_BYTES = 200
 # A field returned, or set; without white space.
@@ -44,35 +47,75 @@ class Shape:
     owner: str = ""
 
 
-class Places(ABC):
-    """Where in the file's chunks a syntax node stands."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where in a file's chunks a syntax node stands: for each 0-based row, the key of the chunk that holds it and the
+    index of the innermost definition with a place.
+
+    `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
+    """
 
     path: str
-    """The path of the file."""
+    keys: Sequence[str]
+    scopes: Sequence[int]
+    definitions: tuple[Definition, ...]
+    inner: Sequence["DefinitionRange"]
+    index_of: Mapping[tuple[int, int], int]
 
-    @abstractmethod
     def key(self, node: Node) -> str:
         """The key of the chunk that holds the node's first line."""
+        return self.keys[node.start_point.row]
 
-    @abstractmethod
     def scope(self, node: Node) -> int:
-        """The index of the innermost definition around the node."""
+        """The index of the innermost definition around the node; a declaration's own node stands in what is around."""
+        around = bisect_right(self.inner, node.start_byte, key=lambda item: item.start) - 1
+        while around >= 0 and not self.inner[around].holds(node):
+            around = self.inner[around].outer
+        inner = self.inner[around].index if around >= 0 else 0
+        return max(inner, self.scopes[node.start_point.row])
 
-    @abstractmethod
     def variable_scope(self, node: Node) -> int:
         """The index of the innermost definition around the node that has variables: no variable itself."""
+        scope = self.scope(node)
+        while self.definitions[scope].construct == "value":
+            scope = self.definitions[scope].parent
+        return scope
 
-    @abstractmethod
     def type_scope(self, node: Node) -> int:
         """The index of the innermost type around the node; 0, the file, when there is none."""
+        scope = self.scope(node)
+        while scope and self.definitions[scope].construct != "type":
+            scope = self.definitions[scope].parent
+        return scope
 
-    @abstractmethod
+    def reference(self, node: Node, name: str, role: Role) -> Iterator[Reference]:
+        """The name that a node uses; nothing for an empty one."""
+        if name:
+            yield Reference(self.key(node), self.scope(node), name, node.start_point.row + 1, role)
+
     def declared(self, node: Node) -> int:
         """The index of the definition that the node declares; 0 where it declares none."""
+        return self.index_of.get((node.start_byte, node.end_byte), 0)
 
-    @abstractmethod
     def around(self, node: Node) -> int:
         """The index of the definition around what the node declares, or around a node that declares nothing."""
+        index = self.declared(node)
+        return self.definitions[index].parent if index else self.scope(node)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionRange:
+    """The bytes of a definition; `outer` is the position of the next one around it among its like, -1 for none."""
+
+    start: int
+    end: int
+    index: int
+    outer: int
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node stands within the definition and is not all of it."""
+        length = node.end_byte - node.start_byte
+        return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
 
 
 class Syntax(Expressions, ABC):
@@ -101,6 +144,8 @@ class Syntax(Expressions, ABC):
     given: ClassVar[frozenset[str]] = frozenset()
     # The statements that a constructor consists of when it only keeps what it is given.
     assignments: ClassVar[frozenset[str]] = frozenset()
+    # How a string starts, its prefix and quote, in which backslashes are ordinary characters.
+    raw: ClassVar[re.Pattern[str] | None] = None
     # Other node types that `imports`, `bindings` and `mappings` want to see.
     facts: ClassVar[frozenset[str]]
 
@@ -129,11 +174,11 @@ class Syntax(Expressions, ABC):
         """The dotted name of the file as a module; empty where files have none."""
         return ""
 
-    def bases(self, node: Node) -> tuple[str, ...]:
+    def bases(self, node: Node, /) -> tuple[str, ...]:
         """The dotted names of a type declaration's base types."""
         return ()
 
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
+    def parameters(self, node: Node, /) -> tuple[Parameter, ...] | None:
         """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
         listed = node.child_by_field_name("parameters")
         return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
@@ -152,10 +197,10 @@ class Syntax(Expressions, ABC):
         listed = node.child_by_field_name("type_parameters") or next(
             (child for child in node.named_children if child.type in ("type_parameter_list", "type_parameters")), None
         )
-        named = listed.named_children if listed else ()
+        named = children_of(listed)
         return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
 
-    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
+    def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """What a declaration says of itself; `parent` is the declaration around it."""
         return frozenset()
 
@@ -190,10 +235,6 @@ class Syntax(Expressions, ABC):
         """The start bytes of strings that are comments in effect."""
         return frozenset()
 
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Whether backslashes are ordinary characters in a string with this prefix and opening quote."""
-        return False
-
     @abstractmethod
     def imports(self, nodes: Nodes, /) -> Iterator[Import]:
         """Every import of the file, in any order."""
@@ -202,7 +243,7 @@ class Syntax(Expressions, ABC):
         """Variables with a plain type; of two for the same name and scope the first holds."""
         return iter(())
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
+    def implied_calls(self, nodes: Nodes, places: Places, /) -> Iterator[Call]:
         """Calls that the source writes in another way than as a call."""
         return iter(())
 

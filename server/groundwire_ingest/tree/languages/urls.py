@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Request
-from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -49,11 +49,13 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]
         match = None if line in taken or node.start_byte in documentation else _url(syntax, node)
         if match is None:
             continue
-        url = url_path(match[2] + ("{}" if _is_continued(node) and match[2].endswith("/") else ""))
+        is_continued = node.next_sibling is not None and node.next_sibling.type == "+"
+        url = url_path(match[2] + ("{}" if is_continued and match[2].endswith("/") else ""))
+        is_added = node.prev_sibling is not None and node.prev_sibling.type == "+"
         is_sent, method = _sending(syntax, node)
         if (key, url, method) not in seen:
             seen.add((key, url, method))
-            yield Request(key, url, line, method, is_sent, match[1] == "{}" or _continues(node))
+            yield Request(key, url, line, method, is_sent, match[1] == "{}" or is_added)
 
 
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
@@ -61,16 +63,6 @@ def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
         return None
     written = string_value(syntax, node)
     return _URL.fullmatch(_HOLE.sub("{}", written)) if "/" in written else None
-
-
-def _continues(node: Node) -> bool:
-    """Whether a string is added to something."""
-    return node.prev_sibling is not None and node.prev_sibling.type == "+"
-
-
-def _is_continued(node: Node) -> bool:
-    """Whether something is added to a string."""
-    return node.next_sibling is not None and node.next_sibling.type == "+"
 
 
 def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
@@ -81,7 +73,7 @@ def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
             break
         call = call.parent
     callee = syntax.callee(call) if call is not None and call.type in syntax.calls else None
-    listed = call.child_by_field_name("arguments") if call is not None else None
+    listed = field_of(call, "arguments")
     if callee is None or listed is None or node.start_byte < listed.start_byte:
         return False, ""
     name = callee[1].lower().replace("_", "")

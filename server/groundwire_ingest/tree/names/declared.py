@@ -14,10 +14,10 @@ from groundwire_ingest.tree.names.table import SymbolTable
 def declared_edges(rules: NameRules) -> Iterator[SourceEdge]:
     """Types and the members that they have in other files, bodies and what declares them, parts of types."""
     table = rules.table
-    for owner, member in rules.adopted():
+    for owner, member in rules.adopted:
         yield _edge(table, owner, member, CONTAINS)
     yield from _bodies(rules)
-    for first, other in rules.parts():
+    for first, other in rules.parts:
         yield _edge(table, first, other, "PartialOf")
         yield _edge(table, other, first, "PartialOf")
 

@@ -45,6 +45,8 @@ class NameRules(ABC):
     deferring: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
     maker: ClassVar[str] = ""
+    # The name of the member that `new` calls: empty where there is none, None for that of the type.
+    constructor: ClassVar[str | None] = None
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
@@ -53,6 +55,10 @@ class NameRules(ABC):
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
         wildcards = ((item for item in facts.imports if item.name == "*") for facts in table.files)
         self._wildcards = [tuple(islice(of_file, MAX_WILDCARDS)) for of_file in wildcards]
+        # Types and the members that they have in other files.
+        self.adopted: list[tuple[int, int]] = []
+        # Pairs of declarations that make up one type, the first part before another.
+        self.parts: list[tuple[int, int]] = []
 
     @abstractmethod
     def visible(self, scope: int, name: str) -> Found | None:
@@ -74,17 +80,9 @@ class NameRules(ABC):
         """The import of a whole namespace or package, rather than of a file, that brings a definition in."""
         return None
 
-    def adopted(self) -> Iterator[tuple[int, int]]:
-        """Types and the members that they have in other files."""
-        return iter(())
-
     def bodies(self, number: int) -> tuple[int, ...]:
         """Where a declaration that has no body has it; empty for one that has."""
         return ()
-
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """Pairs of declarations that make up one type, the first part before another."""
-        return iter(())
 
     def given(self, number: int, parameter: str) -> int | None:
         """The callable whose result a framework gives to a parameter of definition `number`."""
@@ -104,7 +102,7 @@ class NameRules(ABC):
 
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
-        return self.table.definitions[type_number].name
+        return self.table.definitions[type_number].name if self.constructor is None else self.constructor
 
     def import_of(self, file: int, alias: str) -> Import | None:
         """The import that binds a name in a file; the first of several."""
@@ -113,3 +111,12 @@ class NameRules(ABC):
     def wildcards_of(self, file: int) -> tuple[Import, ...]:
         """The imports of everything that a module, namespace or package holds."""
         return self._wildcards[file]
+
+
+def with_outer(namespace: str) -> list[str]:
+    """The namespace and those around it, the innermost first, the global one (empty) last."""
+    names: list[str] = []
+    while namespace:
+        names.append(namespace)
+        namespace = namespace.rpartition(".")[0]
+    return [*names, ""]

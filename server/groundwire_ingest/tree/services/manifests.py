@@ -1,8 +1,10 @@
-"""Kubernetes manifests: what they say of services, their environment and their routes."""
+"""Kubernetes manifests and Helm templates of them: what they say of services, their environment and their routes."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from groundwire_ingest.tree.services.addresses import MAX_VALUE_CHARACTERS
+from groundwire_ingest.tree.services.addresses import HOLE, MAX_VALUE_CHARACTERS
 from groundwire_ingest.tree.services.statements import (
     Backend,
     ConfigMap,
@@ -15,7 +17,16 @@ from groundwire_ingest.tree.services.statements import (
     Variable,
     Workload,
 )
-from groundwire_ingest.tree.services.yaml_values import YamlValue, below, entries, items, plain_name, scalar
+from groundwire_ingest.tree.services.yaml_values import (
+    YamlValue,
+    below,
+    entries,
+    items,
+    plain_name,
+    scalar,
+    yaml_values,
+)
+from groundwire_ingest.tree.yaml_tree import YamlError, yaml_documents
 
 _NAME_LABELS = ("app.kubernetes.io/name", "app", "name")
 _TEMPLATE = ("spec", "template")
@@ -132,3 +143,31 @@ def _gateway_backends(spec: YamlValue) -> Iterator[Backend]:
             name = plain_name(below(reference, "name"))
             if name and scalar(below(reference, "kind")) in ("", "Service"):
                 yield Backend(name, plain_name(below(reference, "namespace")))
+
+
+_DIRECTIVE = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}")
+_HOLES_ALONE = re.compile(rf"^[ \t\r]*(?:{HOLE}[ \t\r]*)+$", re.MULTILINE)
+
+
+def template_statements(text: str, symbol: str) -> tuple[Statement, ...]:
+    """What one document of a template states plainly.
+
+    Lines of nothing but directives are left out, and no name or value that holds a directive counts. `symbol` is
+    `Kind/name` as far as they can be read line by line: all there is when the rest is no YAML. A selector may lack
+    the labels that a directive brings, so it links nothing.
+    """
+    kind, _, name = symbol.partition("/")
+    return tuple(
+        replace(statement, selector=frozenset()) if isinstance(statement, KubernetesService) else statement
+        for statement in manifest_statements(_readable(text) or {"kind": kind, "metadata": {"name": name}})
+    )
+
+
+def _readable(text: str) -> YamlValue:
+    """The document with a HOLE for each directive; "" when that is no YAML."""
+    without_directives = _DIRECTIVE.sub(lambda match: HOLE + "\n" * match[0].count("\n"), text)
+    try:
+        documents = yaml_documents(_HOLES_ALONE.sub("", without_directives))
+        return yaml_values(documents[:1])[0] if documents else ""
+    except YamlError:
+        return ""

@@ -33,18 +33,17 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.observation import observer
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Filter, NodeLabel
+from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer
 
 _NO_FILTER = Filter()
 
@@ -73,7 +72,7 @@ class EmbeddedSnapshot:
         held = {
             Retriever.DENSE: index.vectors is not None,
             Retriever.BM25_CODE: index.lexical is not None,
-            Retriever.BM25_NLP: index.prose is not None,
+            Retriever.BM25_PROSE: index.prose is not None,
             Retriever.TRIGRAM: True,
         }
         return frozenset(retriever for retriever, is_held in held.items() if is_held)
@@ -83,10 +82,20 @@ class EmbeddedSnapshot:
         """See `Snapshot.node_count`."""
         return self.sight.visibility.count if self.sight.filter is None else int(np.count_nonzero(self.sight.mask))
 
+    @property
+    def has_graph(self) -> bool:
+        """See `Snapshot.has_graph`."""
+        return self.view.graph.is_loaded
+
+    def wait_for_graph(self) -> None:
+        """See `Snapshot.wait_for_graph`."""
+        self.view.graph.wait()
+
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
-        return candidates_of(self.view.index, retrievers.lists(self.sight.visibility, self.sight.mask))
+        lists = retrievers.lists(self.sight.visibility, self.sight.mask)
+        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
 
     def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         """See `Snapshot.count_deleted`."""
@@ -193,6 +202,10 @@ class EmbeddedBackend:
     def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
+
+    def is_open(self, scope: Scope) -> bool:
+        """See `Backend.is_open`."""
+        return self._pool.is_open(scope)
 
     def open(
         self,

@@ -3,37 +3,38 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from groundwire_server.domain.query.query import QueryClass, Retriever
+from groundwire_server.domain.query.query import QueryClass
+from groundwire_server.domain.search.search import Retriever
 
 ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
     QueryClass.IDENTIFIER: {
         Retriever.DENSE: 0.05,
         Retriever.BM25_CODE: 0.2,
-        Retriever.BM25_NLP: 0.05,
+        Retriever.BM25_PROSE: 0.05,
         Retriever.TRIGRAM: 0.7,
     },
     QueryClass.QUOTED: {
         Retriever.DENSE: 0.1,
         Retriever.BM25_CODE: 0.6,
-        Retriever.BM25_NLP: 0.15,
+        Retriever.BM25_PROSE: 0.15,
         Retriever.TRIGRAM: 0.15,
     },
     QueryClass.PATH: {
         Retriever.DENSE: 0.05,
         Retriever.BM25_CODE: 0.2,
-        Retriever.BM25_NLP: 0.05,
+        Retriever.BM25_PROSE: 0.05,
         Retriever.TRIGRAM: 0.7,
     },
     QueryClass.NATURAL_LANGUAGE: {
         Retriever.DENSE: 0.75,
         Retriever.BM25_CODE: 0.15,
-        Retriever.BM25_NLP: 0.1,
+        Retriever.BM25_PROSE: 0.1,
         Retriever.TRIGRAM: 0.0,
     },
     QueryClass.MIXED: {
         Retriever.DENSE: 0.4,
         Retriever.BM25_CODE: 0.3,
-        Retriever.BM25_NLP: 0.1,
+        Retriever.BM25_PROSE: 0.1,
         Retriever.TRIGRAM: 0.2,
     },
 }

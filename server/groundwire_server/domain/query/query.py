@@ -7,24 +7,7 @@ from enum import Enum
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.search.search import DEFAULT_RRF_K, Filter
-
-
-class Retriever(Enum):
-    """A list of candidates."""
-
-    DENSE = "dense"
-    """Cosine similarity of embeddings, in [-1, 1]."""
-    BM25_CODE = "bm25_code"
-    """BM25 over code tokens, above 0."""
-    BM25_NLP = "bm25_nlp"
-    """BM25 over prose tokens, above 0."""
-    TRIGRAM = "trigram"
-    """Trigram similarity of the query's names to a node's, in (0, 1]."""
-
-
-LEXICAL_RETRIEVERS = tuple(retriever for retriever in Retriever if retriever is not Retriever.DENSE)
-"""The retrievers that read words and names."""
+from groundwire_server.domain.search.search import DEFAULT_RRF_K, Filter, Retriever
 
 
 class FusionMode(Enum):

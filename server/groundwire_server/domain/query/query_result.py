@@ -6,7 +6,8 @@ from datetime import datetime
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.acting_parameters import ActingParameters
-from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 
 
@@ -22,7 +23,7 @@ class StageScores:
 
     dense: float | None
     bm25_code: float | None
-    bm25_nlp: float | None
+    bm25_prose: float | None
     trigram: float | None
     fused: float
     rerank: float | None

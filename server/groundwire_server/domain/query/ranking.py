@@ -6,75 +6,18 @@ joined with other things that match; and a file that matches has many members th
 parameter.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from groundwire_server.domain.query.query import QueryClass, RankingParameters
+from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
 from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns
 
 PROSE_PREFIX = "DOC_"
 """How the corpus types of prose begin."""
 FRAGMENT_CHARS = 80
 """A text of fewer characters is a fragment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Ranking parameters without gaps, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
-
-    file_weight: float
-    test_factor: float
-    generated_factor: float
-    prose_factor: float
-    fragment_factor: float
-    graph_weight: float
-    repeat_factor: float
-
-
-BY_WORDS = Ranking(
-    file_weight=0.3,
-    test_factor=0.5,
-    generated_factor=0.5,
-    prose_factor=0.75,
-    fragment_factor=0.85,
-    graph_weight=0.3,
-    repeat_factor=0.85,
-)
-"""For questions in words. `docs/adr/0028-rules-that-rank-repositories.md` tells how the numbers were chosen."""
-BY_NAME = Ranking(
-    file_weight=0.0,
-    test_factor=1.0,
-    generated_factor=1.0,
-    prose_factor=1.0,
-    fragment_factor=1.0,
-    graph_weight=0.0,
-    repeat_factor=1.0,
-)
-"""Who asks for a name, a path or a quotation gets what is called or written so, whatever stands around it."""
-_DEFAULTS: Mapping[QueryClass, Ranking] = {
-    QueryClass.NATURAL_LANGUAGE: BY_WORDS,
-    QueryClass.MIXED: BY_WORDS,
-    QueryClass.IDENTIFIER: BY_NAME,
-    QueryClass.QUOTED: BY_NAME,
-    QueryClass.PATH: BY_NAME,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What kinds of text a question is about."""
-
-    is_test: bool = False
-    is_generated: bool = False
-    is_prose: bool = False
-
-
-def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
-    """The parameters given, and for the others the defaults of the query's class."""
-    return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
 
 
 def trait_factors(columns: NodeColumns, asked: Traits, ranking: Ranking) -> Floats:
@@ -102,16 +45,18 @@ def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, cou
 
     Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. NO_FILE is no file.
     """
-    nearest: dict[int, int] = {}
+    previous: dict[int, int] = {}
     following: dict[int, int] = {}
-    for place in reversed(range(len(files))):
-        file = files[place]
-        if file != NO_FILE:
-            if file in nearest:
-                following[place] = nearest[file]
-            nearest[file] = place
+    first: list[int] = []
     # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
-    first = [place for place, file in enumerate(files) if file == NO_FILE or nearest[file] == place]
+    for place, file in enumerate(files):
+        if file != NO_FILE and file in previous:
+            following[previous[file]] = place
+        else:
+            first.append(place)
+        previous[file] = place
+        if len(first) == count:  # the first items of so many files come before whatever follows
+            break
     waiting = [(-scores[place], place, 0) for place in first]
     heapify(waiting)
     chosen: list[tuple[int, float]] = []

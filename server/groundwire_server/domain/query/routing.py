@@ -58,6 +58,8 @@ def settled_fusion(request: QueryRequest, rule: RoutingRule) -> FusionMode:
 
 def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:
     """The request as the rule changes it. What the request gives itself stays as it is."""
+    if rule is NO_RULE:
+        return request
     return replace(
         request,
         scope=replace(request.scope, active_index=request.scope.active_index or rule.index),

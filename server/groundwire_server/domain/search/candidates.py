@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.search import Retriever
 
 NO_FILE = -1
 
@@ -24,7 +24,8 @@ class Retrieval:
 
     `limits` has the asked retrievers and how long the list of each may be. `query_vector` is a unit vector, None where
     DENSE is not asked. DENSE lists nodes of at least `min_similarity`, of any for None, TRIGRAM of at least
-    `trigram_threshold`. With `scores_files` candidates bring the BM25 scores of their files, where BM25_CODE is asked.
+    `trigram_threshold`. With `with_columns` candidates bring their columns, and with `scores_files` the BM25 scores of
+    their files, where BM25_CODE is asked.
     """
 
     query: str
@@ -32,6 +33,7 @@ class Retrieval:
     limits: Mapping[Retriever, int]
     min_similarity: float | None = None
     trigram_threshold: float = 0.0
+    with_columns: bool = False
     scores_files: bool = False
 
 
@@ -69,13 +71,18 @@ class NodeColumns:
     files: NDArray[np.integer]
 
 
+_NO_FLAGS, _NO_NUMBERS = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
+NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, _NO_FLAGS, _NO_FLAGS, _NO_NUMBERS, _NO_NUMBERS)
+"""The columns of candidates that were asked without."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """The union of the retrievers' lists: distinct rows [n], ascending, with each asked retriever's score of each.
 
-    `by_retriever` is in the order of the enum. `file_scores` [n] are BM25 over the code tokens of all that the caller
-    sees of a candidate's file; NaN where that was not asked. `exact` is False when an approximate index made the dense
-    list.
+    `by_retriever` is in the order of the enum. `columns` are NO_COLUMNS where they were not asked. `file_scores` [n]
+    are BM25 over the code tokens of all that the caller sees of a candidate's file; NaN where that was not asked.
+    `exact` is False when an approximate index made the dense list.
     """
 
     rows: Positions

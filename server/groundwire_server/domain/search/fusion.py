@@ -13,8 +13,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
+from groundwire_server.domain.search.search import Retriever
 
 _HEAD = 10
 _TAIL_SHARE = 0.1
@@ -112,7 +112,7 @@ def as_it_is(scores: Floats) -> Floats:
 NORMALISERS: Mapping[Retriever, Callable[[Floats], Floats]] = {
     Retriever.DENSE: by_range,
     Retriever.BM25_CODE: by_lead,
-    Retriever.BM25_NLP: by_lead,
+    Retriever.BM25_PROSE: by_lead,
     Retriever.TRIGRAM: as_it_is,
 }
 

@@ -27,12 +27,21 @@ class Rerank(Enum):
     CODEBERT = "codebert_rerank"
 
 
-class Leg(Enum):
-    """A list that contributed to a result."""
+class Retriever(Enum):
+    """A list of candidates."""
 
-    SEMANTIC = "semantic"
-    BM25 = "bm25"
-    RERANK = "rerank"
+    DENSE = "dense"
+    """Cosine similarity of embeddings, in [-1, 1]."""
+    BM25_CODE = "bm25_code"
+    """BM25 over code tokens, above 0."""
+    BM25_PROSE = "bm25_prose"
+    """BM25 over prose tokens, above 0."""
+    TRIGRAM = "trigram"
+    """Trigram similarity of the query's names to a node's, in (0, 1]."""
+
+
+LEXICAL_RETRIEVERS = tuple(retriever for retriever in Retriever if retriever is not Retriever.DENSE)
+"""The retrievers that read words and names."""
 
 
 class SearchPath(Enum):
@@ -105,10 +114,10 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class LegScore:
-    """A hit's 1-based rank and score in one list."""
+class RetrieverScore:
+    """A hit's 1-based rank and score in the list of one retriever."""
 
-    leg: Leg
+    retriever: Retriever
     rank: int
     score: float
 
@@ -128,8 +137,8 @@ class NodeLabel:
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 
-    `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `legs` and `matched_tokens` are filled only for
-    a search that asked to be explained.
+    `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `retrievers` and `matched_tokens` are filled
+    only for a search that asked to be explained.
     """
 
     id: str
@@ -139,7 +148,7 @@ class SearchHit:
     location: Location
     is_test: bool = False
     is_generated: bool = False
-    legs: tuple[LegScore, ...] = ()
+    retrievers: tuple[RetrieverScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
 
 

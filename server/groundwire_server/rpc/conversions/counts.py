@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
-from groundwire_server.domain.query.query import Retriever
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import check_value
 

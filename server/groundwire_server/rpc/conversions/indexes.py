@@ -1,4 +1,4 @@
-"""IndexService between protobuf and the domain. Its names are checked here: no engine stands behind it."""
+"""IndexService between protobuf and the domain. Its names are checked here, because it does not use the engine."""
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_index.scope import Scope, name_problem

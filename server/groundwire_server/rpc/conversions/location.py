@@ -1,4 +1,4 @@
-"""Where a node's text stands, which every message about a node tells."""
+"""Where a node's text is, which every message about a node has."""
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.nodes.node import Location

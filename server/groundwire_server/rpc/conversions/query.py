@@ -5,14 +5,8 @@ from datetime import datetime
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.query.query import (
-    FusionMode,
-    HybridParameters,
-    QueryRequest,
-    RankingParameters,
-    Retriever,
-)
-from groundwire_server.domain.search.search import DEFAULT_RRF_K
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
+from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
@@ -22,7 +16,7 @@ _RETRIEVERS: Mapping[int, Retriever | None] = {
     retrieval_pb2.RETRIEVER_UNSPECIFIED: None,
     retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
     retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
-    retrieval_pb2.RETRIEVER_BM25_PROSE: Retriever.BM25_NLP,
+    retrieval_pb2.RETRIEVER_BM25_PROSE: Retriever.BM25_PROSE,
     retrieval_pb2.RETRIEVER_TRIGRAM: Retriever.TRIGRAM,
 }
 _FUSION_MODES: Mapping[int, FusionMode | None] = {

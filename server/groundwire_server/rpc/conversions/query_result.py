@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.query import FusionMode, QueryClass, Retriever
+from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import (
     Match,
     ParentText,
@@ -16,17 +16,13 @@ from groundwire_server.domain.query.query_result import (
     ServiceContext,
     StageScores,
 )
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.search import RETRIEVERS
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
-_RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
-    Retriever.DENSE: retrieval_pb2.RETRIEVER_DENSE,
-    Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
-    Retriever.BM25_NLP: retrieval_pb2.RETRIEVER_BM25_PROSE,
-    Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
-}
 _FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
     FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
     FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
@@ -91,7 +87,7 @@ def _encode_scores(scores: StageScores) -> query_pb2.StageScores:
     return query_pb2.StageScores(
         dense=scores.dense,
         bm25_code=scores.bm25_code,
-        bm25_prose=scores.bm25_nlp,
+        bm25_prose=scores.bm25_prose,
         trigram=scores.trigram,
         fused=scores.fused,
         file=scores.file,
@@ -165,7 +161,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         query_class=_QUERY_CLASSES[meta.query_class],
         fusion=_FUSION_MODES[meta.fusion],
         retrievers=[
-            query_pb2.RetrieverUse(retriever=_RETRIEVERS[retriever], weight=weights[retriever], candidates=length)
+            query_pb2.RetrieverUse(retriever=RETRIEVERS[retriever], weight=weights[retriever], candidates=length)
             for retriever, length in meta.list_lengths
         ],
         alpha=parameters.alpha,
@@ -184,7 +180,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         deleted_matches_blocked=meta.deleted_matches_blocked,
         lifecycle_effective=_LIFECYCLES[meta.visibility_effective],
         lexical_index_used=[
-            _RETRIEVERS[retriever]
+            RETRIEVERS[retriever]
             for retriever, length in meta.list_lengths
             if length and retriever is not Retriever.DENSE
         ],

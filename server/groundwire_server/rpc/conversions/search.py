@@ -7,9 +7,9 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
     DEFAULT_RRF_K,
-    Leg,
-    LegScore,
     Rerank,
+    Retriever,
+    RetrieverScore,
     SearchDebug,
     SearchHit,
     SearchPath,
@@ -36,7 +36,12 @@ _RERANKS: Mapping[int, Rerank] = {
     retrieval_pb2.RERANK_KEYWORD: Rerank.KEYWORD,
     retrieval_pb2.RERANK_CODEBERT: Rerank.CODEBERT,
 }
-_RETRIEVERS = {Leg.SEMANTIC: retrieval_pb2.RETRIEVER_DENSE, Leg.BM25: retrieval_pb2.RETRIEVER_BM25_CODE}
+RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
+    Retriever.DENSE: retrieval_pb2.RETRIEVER_DENSE,
+    Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
+    Retriever.BM25_PROSE: retrieval_pb2.RETRIEVER_BM25_PROSE,
+    Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
+}
 _PATHS = {
     None: retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
     SearchPath.EXACT: retrieval_pb2.SEARCH_PATH_EXACT,
@@ -89,7 +94,7 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         id=hit.id,
         score=hit.score,
         rank=hit.rank,
-        retrievers=[_encode_place(leg) for leg in hit.legs if leg.leg in _RETRIEVERS],
+        retrievers=list(map(_encode_retriever_score, hit.retrievers)),
         matched_tokens=hit.matched_tokens,
         is_test=hit.is_test,
         is_generated=hit.is_generated,
@@ -98,8 +103,8 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
     )
 
 
-def _encode_place(leg: LegScore) -> retrieval_pb2.RetrieverScore:
-    return retrieval_pb2.RetrieverScore(retriever=_RETRIEVERS[leg.leg], rank=leg.rank, score=leg.score)
+def _encode_retriever_score(found: RetrieverScore) -> retrieval_pb2.RetrieverScore:
+    return retrieval_pb2.RetrieverScore(retriever=RETRIEVERS[found.retriever], rank=found.rank, score=found.score)
 
 
 def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:

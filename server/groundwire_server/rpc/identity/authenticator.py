@@ -13,7 +13,7 @@ Response = TypeVar("Response")
 
 
 class Authenticator(ABC):
-    """Decides who calls. Use it in one event loop, which it must never block."""
+    """Identifies the caller. Use it in one event loop, which it must never block."""
 
     async def start(self) -> None:  # noqa: B027 - most modes have nothing to keep up to date
         """Begins to keep up to date what callers are verified with."""

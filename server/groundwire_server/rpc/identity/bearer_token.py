@@ -1,4 +1,4 @@
-"""The bearer token of a call (RFC 6750), as it stands in the call's metadata."""
+"""The bearer token of a call (RFC 6750), read from the call's metadata."""
 
 import grpc.aio
 

@@ -119,5 +119,5 @@ class CertificateMapping(BaseModel):
         return next((caller.grant for caller in self.callers if caller.certificate.matches(names)), None)
 
     def is_proxy(self, names: CertificateNames) -> bool:
-        """Whether the certificate is of a proxy that may tell whose call it forwards."""
+        """Whether the certificate belongs to a trusted proxy."""
         return any(pattern.matches(names) for pattern in self.trusted_proxies)

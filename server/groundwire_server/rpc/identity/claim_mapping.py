@@ -29,7 +29,7 @@ _ClaimPath = Annotated[list[Name], Field(min_length=1)]
 
 
 class _Claim(BaseModel):
-    """Where a claim stands: its name, or the names that lead to it through objects."""
+    """Where a claim is: its name, or the names of the objects around it and its own."""
 
     model_config = STRICT
 
@@ -77,7 +77,7 @@ class _NamesFromClaim(_ListedClaim):
     def granted(self, claims: Claims) -> Names:
         texts = self.texts(claims)
         if self.values is None:
-            return Names(frozenset(texts))  # as they stand: a `*` in a token opens nothing
+            return Names(frozenset(texts))  # taken literally: a `*` in a token grants nothing
         return Names.parse(_chosen(self.values, texts))
 
 

@@ -1,4 +1,4 @@
-"""The header `x-forwarded-client-cert`, by which Envoy tells whose certificate it has verified.
+"""The header `x-forwarded-client-cert`, in which Envoy forwards the certificate that it has verified.
 
 Its form is that of Envoy's documentation (HTTP header manipulation, x-forwarded-client-cert): pairs `Key=value` between
 semicolons. A value that holds one of `,;=` should stand in double quotes, in which `\"` is a quote. A proxy that
@@ -20,7 +20,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class ForwardedCertificate:
-    """The names that a proxy tells, and the certificate itself in PEM where it tells that."""
+    """The names that a proxy forwards, and the certificate itself in PEM if it forwards that."""
 
     names: CertificateNames
     pem: bytes | None = None

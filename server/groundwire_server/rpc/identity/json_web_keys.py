@@ -21,7 +21,7 @@ _ALGORITHMS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("EC", "P-521"): ("ES512",),
     ("OKP", "Ed25519"): ("EdDSA",),
 }
-"""By type and curve: only public keys, so that nobody who verifies could sign."""
+"""By type and curve: only public keys, so that a server that verifies tokens cannot sign them."""
 
 
 class KeySetError(Exception):

@@ -19,7 +19,7 @@ Response = TypeVar("Response")
 
 NO_SUBJECT = "(no sub)"
 MAX_REMEMBERED_SECONDS = 3_600
-"""How long a token is believed without being verified anew, however late it expires."""
+"""How long a verified token is accepted without another check, however late it expires."""
 
 
 class TokenCallers(Authenticator):

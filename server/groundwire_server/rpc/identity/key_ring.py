@@ -21,7 +21,7 @@ class KeyRing:
     A key that the source no longer holds is no longer known after the next reading. While the source cannot be read,
     the last keys that could be stay. A key that is not known has the source read at once, for issuers publish a key
     before they sign with it. One reading serves all who wait, and none begins before the source's pause is over:
-    whoever invents key ids cannot make this server ask more often than that.
+    unknown key ids cannot make this server read more often than that.
     """
 
     def __init__(

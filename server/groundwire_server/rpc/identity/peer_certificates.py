@@ -1,4 +1,4 @@
-"""Whether a certificate is still to be believed, at each call.
+"""Whether a certificate is still valid, checked at each call.
 
 The TLS handshake verifies a certificate once. A connection outlasts that, and a session that is resumed repeats nothing
 of it, so neither an expiry nor a revocation would be noticed.

@@ -62,7 +62,7 @@ def _resolved(setting: str, address: str, host: str, port: int) -> list[tuple[so
 
 
 def _check_free(family: socket.AddressFamily, candidate: _SocketAddress) -> None:
-    """Raises OSError when somebody listens at the address, or holds it, which the kernel tells a listener alone."""
+    """Raises OSError when another socket has the address, which the kernel reports only to a socket that listens."""
     with _bound(family, candidate) as probe:
         probe.listen(1)
 

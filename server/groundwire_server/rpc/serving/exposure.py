@@ -1,4 +1,4 @@
-"""Whether a server believes callers that nothing has identified."""
+"""Whether a server accepts callers that nothing has identified."""
 
 import ipaddress
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import structlog
 
-from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
@@ -51,7 +51,7 @@ def serve_indexes(
 ) -> int:
     """As `serve_engine`, over an engine for the indexes of `settings.data`.
 
-    Logs tell the number of the `worker`; `metrics` is where it keeps its share of them.
+    Logs have the number of the `worker`; `metrics` is where it keeps its share of them.
     """
     bound_native_threads()
     keep_event_loop_prompt()

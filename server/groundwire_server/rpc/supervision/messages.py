@@ -1,4 +1,4 @@
-"""What the supervisor and a worker tell each other over the pipe between them."""
+"""The messages between the supervisor and a worker, over a pipe."""
 
 from dataclasses import dataclass
 

@@ -84,7 +84,7 @@ def _shared(settings: Settings) -> Iterator[Settings]:
 
 
 class Supervisor:
-    """Keeps workers alive until it is told to end. Make and run it in one event loop, once."""
+    """Keeps workers alive until it is signalled to end. Create and run it in one event loop, once."""
 
     def __init__(self, settings: Settings, metrics: Path | None = None) -> None:
         """`metrics` is the folder of the workers' metrics, None where nobody asks for them."""

@@ -13,7 +13,7 @@ from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, 
 
 
 def main(descriptor: int) -> int:
-    """Serves as the supervisor at the other end of the pipe tells, and returns the exit code."""
+    """Serves as the supervisor's messages say, and returns the exit code."""
     pipe: Connection[Listening | CannotStart, Assignment] = Connection(descriptor)
     try:
         assignment = pipe.recv()

@@ -1,4 +1,4 @@
-"""gRPC's own account of its servers, connections and calls, at a port for operators."""
+"""channelz: gRPC's own data on its servers, connections and calls, at a port for operators."""
 
 import grpc.aio
 from grpc_channelz.v1 import channelz

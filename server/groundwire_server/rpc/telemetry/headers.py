@@ -27,7 +27,7 @@ class CallHeaders:
 
 
 def read_headers(metadata: grpc.aio.Metadata | None) -> CallHeaders:
-    """Of a key that stands twice the first fit value counts."""
+    """Of a key that is given twice, the first valid value is used."""
     request_id, trace = "", dict[str, str]()
     for key, value in metadata or ():
         if not isinstance(value, str):

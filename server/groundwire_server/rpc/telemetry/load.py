@@ -1,4 +1,4 @@
-"""What the metrics are told of the load. Imports nothing that a server without metrics does not have."""
+"""The load that the metrics show. Imports nothing that a server without metrics does not have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ PERIOD_SECONDS = 1.0
 
 
 class RefusedCalls:
-    """Counts refusals and tells their number `period_seconds` after the first. Use it in one event loop.
+    """Counts refusals and logs their number `period_seconds` after the first. Use it in one event loop.
 
     A line costs more than the rest of a refusal that is Groundwire's; under a flood that would come out of the calls
     that are answered.
@@ -26,7 +26,7 @@ class RefusedCalls:
         self._counts[method] += 1
 
     def tell(self) -> None:
-        """Logs what was noted and not yet told."""
+        """Logs what was counted and is not logged yet."""
         for method, count in self._counts.items():
             structlog.get_logger().warning("calls refused", method=method, count=count)
         self._counts.clear()

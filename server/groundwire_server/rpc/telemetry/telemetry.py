@@ -1,4 +1,4 @@
-"""Puts together what a server tells its operators, as its settings ask for it.
+"""Composes a server's telemetry from its settings.
 
 What is not asked for is not imported either.
 """
@@ -53,7 +53,7 @@ class Telemetry:
         return self._channelz.address if self._channelz else ""
 
     async def start(self, load: Callable[[], Load]) -> None:
-        """Listens where settings say so. Raises SettingsError. `load` tells the server's load."""
+        """Listens where settings say so. Raises SettingsError. `load` returns the server's load."""
         if self._metering:
             self._metering.start(load)
         if self._channelz:

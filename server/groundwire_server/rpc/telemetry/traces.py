@@ -97,6 +97,6 @@ def _attributes(call: CallRecord, outcome: Outcome) -> Mapping[str, str]:
 
 
 def _resource(version: str) -> Resource:
-    """What spans are told to come from; the environment wins over what is known here."""
+    """The resource of spans; environment variables override it."""
     known = {"service.name": "groundwire", "service.version": version, "service.instance.id": str(uuid.uuid4())}
     return Resource.create({**known, **OTELResourceDetector().detect().attributes})

@@ -17,8 +17,7 @@ from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.query import Retriever
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
 from support.name_oracle import name_similarity
@@ -66,7 +65,7 @@ def scores_of(source: Retriever, search: Asked, corpus: Corpus) -> Scores:
             return dense(search, corpus)
         case Retriever.BM25_CODE:
             return bm25(tokenize(search.query), {node.id: tokenize(node.text) for node in corpus.nodes})
-        case Retriever.BM25_NLP:
+        case Retriever.BM25_PROSE:
             return bm25(tokenize_prose(search.query), {node.id: tokenize_prose(node.text) for node in corpus.nodes})
         case Retriever.TRIGRAM:
             return {node.id: name_similarity(search.query, node) for node in corpus.nodes}
@@ -209,9 +208,9 @@ def test_every_candidate_has_its_score_in_every_source(make_node: MakeNode, open
     assert of_b.trigram == Place(0.0, None)
     assert of_c.trigram is not None
     assert of_c.trigram.rank == 2
-    assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_nlp == Place(0.0, None)
+    assert of_b.bm25_code == of_c.bm25_code == of_c.bm25_prose == Place(0.0, None)
     assert of_c.corpus_type == "CODE_LOGIC"
-    assert lengths(found) == {Retriever.DENSE: 2, Retriever.BM25_CODE: 1, Retriever.BM25_NLP: 1, Retriever.TRIGRAM: 2}
+    assert lengths(found) == {Retriever.DENSE: 2, Retriever.BM25_CODE: 1, Retriever.BM25_PROSE: 1, Retriever.TRIGRAM: 2}
 
 
 def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNode, open_backend: OpenBackend) -> None:
@@ -226,7 +225,7 @@ def test_a_node_beyond_the_end_of_a_list_keeps_its_score_there(make_node: MakeNo
     assert first.bm25_code is not None
     assert (first.bm25_code.rank, third.bm25_code) == (1, Place(first.bm25_code.score, None))
     assert first.dense is None
-    assert first.bm25_nlp is None
+    assert first.bm25_prose is None
     assert [retriever for retriever, _ in found.list_lengths] == [Retriever.BM25_CODE, Retriever.TRIGRAM]
 
 

@@ -11,8 +11,7 @@ from groundwire_index.lexical import frequent_trigrams
 from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_server.backends.embedded.retrievers import trigram
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.query.query import Retriever
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
 from support.told import Asked, find

@@ -7,7 +7,8 @@ import pytest
 
 from groundwire_server.domain.query import adaptive
 from groundwire_server.domain.query.adaptive import ADAPTIVE_WEIGHTS, adaptive_weights
-from groundwire_server.domain.query.query import QueryClass, Retriever
+from groundwire_server.domain.query.query import QueryClass
+from groundwire_server.domain.search.search import Retriever
 
 CHOICES = [chosen for size in range(1, 5) for chosen in combinations(Retriever, size)]
 
@@ -36,7 +37,7 @@ def test_the_asked_sources_share_one_in_the_proportions_of_their_row(
 
 
 def test_sources_that_would_all_weigh_nothing_weigh_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = {Retriever.DENSE: 1.0, Retriever.BM25_CODE: 0.0, Retriever.BM25_NLP: 0.0, Retriever.TRIGRAM: 0.0}
+    row = {Retriever.DENSE: 1.0, Retriever.BM25_CODE: 0.0, Retriever.BM25_PROSE: 0.0, Retriever.TRIGRAM: 0.0}
     monkeypatch.setattr(adaptive, "ADAPTIVE_WEIGHTS", {QueryClass.MIXED: row})
     assert adaptive_weights(QueryClass.MIXED, [Retriever.TRIGRAM]) == ((Retriever.TRIGRAM, 1.0),)
     assert adaptive_weights(QueryClass.MIXED, [Retriever.BM25_CODE, Retriever.TRIGRAM]) == (

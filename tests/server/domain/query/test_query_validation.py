@@ -10,9 +10,9 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, Retriever
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_validation import check_query
-from groundwire_server.domain.search.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "needle", NOW)
@@ -120,12 +120,17 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
         (f"weight {weight}", query(freshness_weight=weight), "freshness_weight", RANGE)
         for weight in (-1e-9, 1.0000001, math.nan, math.inf)
     ),
-    ("a source twice", query(retrievers=(Retriever.DENSE, Retriever.TRIGRAM, Retriever.DENSE)), "sources[2]", CONFLICT),
+    (
+        "a retriever twice",
+        query(retrievers=(Retriever.DENSE, Retriever.TRIGRAM, Retriever.DENSE)),
+        "retrievers[2]",
+        CONFLICT,
+    ),
     ("vector with NaN", query(query_vector=(1.0, math.nan)), "query_vector", MALFORMED),
     ("vector with an infinity", query(query_vector=(-math.inf, 1.0)), "query_vector", MALFORMED),
     ("vector all zero", query(query_vector=(0.0, -0.0)), "query_vector", MALFORMED),
     (
-        "vector without the dense source",
+        "vector without the dense retriever",
         query(query_vector=VECTOR, retrievers=(Retriever.BM25_CODE,)),
         "query_vector",
         CONFLICT,
@@ -174,9 +179,9 @@ KEPT: list[tuple[str, QueryRequest]] = [
     *((f"half-life {days}", query(freshness_half_life_days=days)) for days in (0.0, -0.0, 5e-324, 36_500.0)),
     ("no weight", query(freshness_weight=0.0)),
     ("all weight", query(freshness_weight=1.0)),
-    ("every source", query(retrievers=tuple(Retriever))),
-    ("a vector for every source", query(query_vector=VECTOR)),
-    ("a vector for the dense source", query(query_vector=VECTOR, retrievers=(Retriever.TRIGRAM, Retriever.DENSE))),
+    ("every retriever", query(retrievers=tuple(Retriever))),
+    ("a vector for every retriever", query(query_vector=VECTOR)),
+    ("a vector for the dense retriever", query(query_vector=VECTOR, retrievers=(Retriever.TRIGRAM, Retriever.DENSE))),
     ("tiny vector", query(query_vector=(5e-324, 0.0))),
     *((f"longest {name}", query(**{name: LONGEST})) for name in ("process", "doc_class", "workflow_id")),
     ("most conditions", query(filter=Filter(metadata=MANY_CONDITIONS[:256]))),
@@ -236,7 +241,7 @@ def test_several_broken_rules_are_told_at_once_in_the_order_of_the_fields() -> N
         "query",
         "hybrid.alpha",
         "top_k",
-        "sources[1]",
+        "retrievers[1]",
         "rrf_k",
     ]
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.fusion import alpha_weights
+from groundwire_server.domain.search.search import Retriever
 from support.told import FusedCandidate, Place, candidates_of, fuse_by_rank, fuse_by_weight
 
-LEXICAL = (Retriever.BM25_CODE, Retriever.BM25_NLP, Retriever.TRIGRAM)
+LEXICAL = (Retriever.BM25_CODE, Retriever.BM25_PROSE, Retriever.TRIGRAM)
 Column = list[Place | None]
 
 
@@ -170,9 +170,9 @@ def test_scores_beyond_the_end_of_a_list_count() -> None:
     """The second candidate's score in the code list counts although that list ended before it."""
     columns: dict[Retriever, Column] = {
         Retriever.BM25_CODE: [Place(4.0, 1), Place(3.0, None)],
-        Retriever.BM25_NLP: [Place(0.0, None), Place(2.0, 1)],
+        Retriever.BM25_PROSE: [Place(0.0, None), Place(2.0, 1)],
     }
-    fused = fuse_by_weight(candidates_of(columns), {Retriever.BM25_CODE: 0.5, Retriever.BM25_NLP: 0.5})
+    fused = fuse_by_weight(candidates_of(columns), {Retriever.BM25_CODE: 0.5, Retriever.BM25_PROSE: 0.5})
     assert fused == [FusedCandidate(1, 0.875, 0.875), FusedCandidate(0, 0.5, 0.5)]
 
 
@@ -186,7 +186,7 @@ def test_equally_similar_candidates_are_all_the_best() -> None:
     assert [entry.fused for entry in fused] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("source", [Retriever.BM25_CODE, Retriever.BM25_NLP])
+@pytest.mark.parametrize("source", [Retriever.BM25_CODE, Retriever.BM25_PROSE])
 def test_a_lexical_score_counts_by_how_far_it_leads_what_comes_after_the_first_ten(source: Retriever) -> None:
     columns = {source: ranked([20.0, 10.0, *[5.0] * 9, 4.0], 12)}
     fused = fuse_by_weight(candidates_of(columns), {source: 1.0})

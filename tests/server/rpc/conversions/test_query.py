@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import InvalidRequestError, Reason
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, Retriever
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
+from groundwire_server.domain.search.search import Filter, Retriever
 from groundwire_server.rpc.conversions.query import decode_query
 from support.conversions import (
     ACCESS,

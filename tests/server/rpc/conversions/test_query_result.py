@@ -13,7 +13,7 @@ from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.acting_parameters import ActingParameters
-from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters, Retriever
+from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import (
     Match,
     ParentText,
@@ -22,6 +22,7 @@ from groundwire_server.domain.query.query_result import (
     ServiceEdge,
     StageScores,
 )
+from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, over_the_wire
@@ -62,7 +63,7 @@ PARENT = replace(NODE, id="shop::main::slack::C1", local_id="C1", text="the whol
 SCORES = StageScores(
     dense=0.5,
     bm25_code=1.5,
-    bm25_nlp=2.5,
+    bm25_prose=2.5,
     trigram=0.25,
     fused=0.75,
     rerank=0.875,
@@ -126,7 +127,7 @@ def test_a_match_tells_its_node() -> None:
     assert (match.is_test, match.is_generated) == (True, True)
     assert match.timestamp.ToDatetime(UTC) == NODE.timestamp
     for field in fields(SCORES):
-        told = field.name.replace("bm25_nlp", "bm25_prose")
+        told = field.name.replace("bm25_prose", "bm25_prose")
         assert getattr(match.scores, told) == getattr(SCORES, field.name), field.name
 
 

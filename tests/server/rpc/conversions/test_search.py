@@ -9,9 +9,9 @@ from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.search.search import (
-    Leg,
-    LegScore,
     Rerank,
+    Retriever,
+    RetrieverScore,
     SearchDebug,
     SearchHit,
     SearchPath,
@@ -67,10 +67,12 @@ def test_a_search_arrives_as_it_was_asked(request: SearchRequest) -> None:
     assert decode_search(over_the_wire(message), ACCESS) == request
 
 
-_LEGS = {retrieval_pb2.RETRIEVER_DENSE: Leg.SEMANTIC, retrieval_pb2.RETRIEVER_BM25_CODE: Leg.BM25}
+_RETRIEVERS = {
+    retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
+    retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
+}
 
-
-leg_scores = st.builds(LegScore, st.sampled_from(list(_LEGS.values())), counts, scores)
+retriever_scores = st.builds(RetrieverScore, st.sampled_from(list(_RETRIEVERS.values())), counts, scores)
 
 
 def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
@@ -81,8 +83,8 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
 
 
 def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
-    legs = (LegScore(Leg.SEMANTIC, 3, 0.25), LegScore(Leg.RERANK, 1, 0.75))
-    hit = SearchHit("A", 0.75, 1, "A", Location("a.cs", 1, 2, "00"), legs=legs)
+    dense = RetrieverScore(Retriever.DENSE, 3, 0.25)
+    hit = SearchHit("A", 0.75, 1, "A", Location("a.cs", 1, 2, "00"), retrievers=(dense,))
     (told,) = encode_search(SearchResult((hit,), "v1")).hits
     assert (told.score, told.rank) == (0.75, 1)
     assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
@@ -111,9 +113,7 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
                 rank=counts,
                 symbol=names,
                 location=locations,
-                legs=st.lists(
-                    st.builds(LegScore, st.sampled_from(list(_LEGS.values())), counts, scores), max_size=3
-                ).map(tuple),
+                retrievers=st.lists(retriever_scores, max_size=3).map(tuple),
                 matched_tokens=name_tuples,
             ),
             max_size=3,
@@ -153,7 +153,9 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
             id=hit.id,
             score=hit.score,
             rank=hit.rank,
-            legs=tuple(LegScore(_LEGS[place.retriever], place.rank, place.score) for place in hit.retrievers),
+            retrievers=tuple(
+                RetrieverScore(_RETRIEVERS[found.retriever], found.rank, found.score) for found in hit.retrievers
+            ),
             matched_tokens=tuple(hit.matched_tokens),
             symbol=hit.symbol,
             location=decoded_location(hit.location),

@@ -12,7 +12,7 @@ from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_n
 from groundwire_ingest.tree.languages.c.names import CPP_VALUES
 from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape
 
 _CPP_ONLY = re.compile(
@@ -42,6 +42,7 @@ class CppSyntax(CSyntax):
         "new_expression": CallForm("type", "arguments", constructs=True),
     }
     strings = CSyntax.strings | {"raw_string_literal"}
+    raw = re.compile("R")
     facts = CSyntax.facts | CPP_VALUES | {"using_declaration"}
 
     def namespace(self, node: Node) -> str | None:
@@ -51,7 +52,7 @@ class CppSyntax(CSyntax):
     def bases(self, node: Node) -> tuple[str, ...]:
         """The classes that a class is derived from."""
         clause = next((child for child in node.named_children if child.type == "base_class_clause"), None)
-        named = clause.named_children if clause is not None else ()
+        named = children_of(clause)
         return tuple(filter(None, (type_of(child) for child in named if child.type in _BASES)))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
@@ -73,10 +74,6 @@ class CppSyntax(CSyntax):
         """Also a member that does nothing, or nothing but to set fields before its body."""
         is_empty = shape.construct == "callable" and shape.body is not None and first_child(shape.body) is None
         return is_empty or super().is_slight(node, shape)
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Raw strings."""
-        return "R" in prefix
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """What is included, and names and namespaces that are used without their own."""

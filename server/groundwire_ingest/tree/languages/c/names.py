@@ -119,6 +119,4 @@ def _whole(node: Node) -> Node | None:
 
 
 def _value(syntax: Syntax, value: Node, places: Places) -> Iterator[Reference]:
-    path = ".".join(syntax.path(value)) if value.type in _VALUES else ""
-    if path:
-        yield Reference(places.key(value), places.scope(value), path, value.start_point.row + 1, "value")
+    yield from places.reference(value, ".".join(syntax.path(value)) if value.type in _VALUES else "", "value")

@@ -18,7 +18,7 @@ from groundwire_ingest.tree.languages.c.declarators import (
 from groundwire_ingest.tree.languages.c.macros import without_macros
 from groundwire_ingest.tree.languages.c.names import REFERENCING, VALUES, c_bindings, c_references
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
@@ -64,7 +64,7 @@ class CSyntax(Syntax):
         if self.declarations[node.type] == "callable":
             return self._function(node)
         described = node.child_by_field_name("type") if node.type == "type_definition" else node
-        body = described.child_by_field_name("body") if described is not None else None
+        body = field_of(described, "body")
         named = node.child_by_field_name("declarator" if node.type == "type_definition" else "name")
         owner, _, name = dotted_name(named).rpartition(".")
         return Shape(name, "type", body, body, owner) if body is not None and name else None
@@ -91,7 +91,7 @@ class CSyntax(Syntax):
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """What a function takes; nothing for `(void)`."""
         function = function_of(node) if self.declarations[node.type] == "callable" else None
-        listed = function.child_by_field_name("parameters") if function is not None else None
+        listed = field_of(function, "parameters")
         if listed is None:
             return None
         found = [self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS]
@@ -113,8 +113,7 @@ class CSyntax(Syntax):
         kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}
         found: set[Trait] = {"static"} if "static" in kinds else set()
         function = function_of(node)
-        listed = function.child_by_field_name("parameters") if function is not None else None
-        if any(child.type == "variadic_parameter" for child in (listed.named_children if listed is not None else ())):
+        if any(child.type == "variadic_parameter" for child in (children_of(field_of(function, "parameters")))):
             found.add("variadic")
         if node.type != "function_definition" or not has_body(node):
             found.add("declared")

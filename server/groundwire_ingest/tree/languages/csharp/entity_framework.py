@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 DB_SET_CONFIDENCE = 0.8
@@ -62,7 +62,7 @@ def _table_attributes(node: Node, places: Places) -> Iterator[TableMapping]:
             continue
         table = schema = ""
         arguments = last_child(attribute)
-        for argument in arguments.named_children if arguments else ():
+        for argument in children_of(arguments):
             names = [text_of(child) for child in argument.named_children if child.type == "identifier"]
             if names == ["Schema"]:
                 schema = _plain_string(last_child(argument))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, Binding, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in, value_type
 
@@ -56,7 +56,7 @@ def _result_around(node: Node) -> str:
 
 def _item_of(syntax: Syntax, argument: Node) -> tuple[str, str] | None:
     call = argument.parent.parent if argument.parent is not None else None
-    function = call.child_by_field_name("function") if call is not None else None
+    function = field_of(call, "function")
     path = syntax.path(function)
     return (".".join(path[:-1]), OF_ITEMS) if len(path) > 1 and path[-1] in _ITEM_METHODS else None
 
@@ -116,7 +116,7 @@ def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Bi
     if parameters is None or parameters.type != "implicit_parameter" or call is None:
         return
     function = call.child_by_field_name("function")
-    path = syntax.value_path(function.child_by_field_name("expression") if function is not None else None)
+    path = syntax.value_path(field_of(function, "expression"))
     if path:
         yield Binding(places.scope(node), text_of(parameters), "", False, path, True)
 
@@ -128,16 +128,13 @@ def attribute_names(node: Node) -> frozenset[str]:
 
 
 _TYPED = {
-    "parameter": "type",
-    "property_declaration": "type",
-    "variable_declaration": "type",
+    **dict.fromkeys(("parameter", "property_declaration", "variable_declaration"), "type"),
     "method_declaration": "returns",
-    "delegate_declaration": "type",
-    "typeof_expression": "type",
-    "cast_expression": "type",
-    "declaration_pattern": "type",
-    "catch_declaration": "type",
-    "array_creation_expression": "type",
+    **dict.fromkeys(
+        """delegate_declaration typeof_expression cast_expression declaration_pattern catch_declaration
+        array_creation_expression""".split(),
+        "type",
+    ),
     "as_expression": "right",
 }
 _VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")
@@ -157,10 +154,12 @@ def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
     for node in nodes["attribute"]:
         name = text_of(node.child_by_field_name("name"))
         for written in (name, f"{name}Attribute") if name else ():
-            yield Reference(places.key(node), places.scope(node), written, node.start_point.row + 1, "decorator")
+            yield from places.reference(node, written, "decorator")
     for kind in _VALUED:
         for node in nodes[kind]:
-            yield from _value(syntax, node, _valued(node), places)
+            value = _valued(node)
+            is_name = value is not None and value.type in _NAMES
+            yield from places.reference(node, ".".join(syntax.path(value)) if is_name else "", "value")
 
 
 def _valued(node: Node) -> Node | None:
@@ -178,9 +177,3 @@ def _types(node: Node, written: Node | None, places: Places) -> Iterator[Referen
     if written is not None and written.type not in _PREDEFINED:
         for name in names_in(type_of(written)):
             yield Reference(places.key(node), places.scope(node), name, written.start_point.row + 1, "type")
-
-
-def _value(syntax: Syntax, node: Node, value: Node | None, places: Places) -> Iterator[Reference]:
-    path = ".".join(syntax.path(value)) if value is not None and value.type in _NAMES else ""
-    if path:
-        yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, "value")

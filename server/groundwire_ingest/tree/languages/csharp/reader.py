@@ -1,5 +1,6 @@
 """C#: namespaces, types with their members, and the tables that Entity Framework maps."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -26,16 +27,11 @@ from groundwire_ingest.tree.languages.csharp.names import (
 )
 from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
 
-_TRAITS: Mapping[str, Trait] = {
-    "abstract": "abstract",
-    "static": "static",
-    "override": "override",
-    "partial": "partial",
-}
+_TRAITS: tuple[Trait, ...] = ("abstract", "static", "override", "partial")
 
 
 class CSharpSyntax(Syntax):
@@ -46,15 +42,14 @@ class CSharpSyntax(Syntax):
     grammar = Language(tree_sitter_c_sharp.language())
     declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys((*TYPE_NODES, "enum_declaration"), "type"),
-        "method_declaration": "callable",
-        "constructor_declaration": "callable",
-        "destructor_declaration": "callable",
-        "operator_declaration": "callable",
-        "conversion_operator_declaration": "callable",
-        "property_declaration": "value",
-        "indexer_declaration": "value",
-        "event_declaration": "value",
-        "delegate_declaration": "value",
+        **dict.fromkeys(
+            """method_declaration constructor_declaration destructor_declaration operator_declaration
+            conversion_operator_declaration""".split(),
+            "callable",
+        ),
+        **dict.fromkeys(
+            "property_declaration indexer_declaration event_declaration delegate_declaration".split(), "value"
+        ),
     }
     transparent = frozenset({"preproc_if", "preproc_elif", "preproc_else"})
     leading = frozenset({"comment"})
@@ -79,6 +74,7 @@ class CSharpSyntax(Syntax):
     strings = frozenset(
         {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
     )
+    raw = re.compile(r"@|([\"'`])\1")
     facts = frozenset(
         {
             *TYPE_NODES,
@@ -152,7 +148,7 @@ class CSharpSyntax(Syntax):
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a method is an extension when its first parameter is `this`."""
         modifiers = {text_of(child) for child in node.children if child.type == "modifier"}
-        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        found: set[Trait] = {trait for trait in _TRAITS if trait in modifiers}
         if node.type == "interface_declaration":
             found.add("interface")
         parameters = node.child_by_field_name("parameters")
@@ -187,7 +183,7 @@ class CSharpSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `x.Add<A, B>()`."""
         target = node.child_by_field_name("function") or node.child_by_field_name("type")
-        name = target.child_by_field_name("name") if target is not None else None
+        name = field_of(target, "name")
         listed = last_child(name or target)
         if listed is None or listed.type != "type_argument_list":
             return ()
@@ -197,10 +193,6 @@ class CSharpSyntax(Syntax):
         """One argument; a name before it is left out."""
         value = last_child(node)
         return '"' if value is not None and value.type in self.strings else self.value_path(value)
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Verbatim strings and raw string literals."""
-        return "@" in prefix or len(quote) > 1
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    children_of,
+    field_of,
+    first_child,
+    last_child,
+    text_of,
+    type_name,
+)
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -78,7 +86,7 @@ def _router(syntax: Syntax, node: Node, itself: bool = False) -> tuple[str, str]
 
 def _before(call: Node) -> Node | None:
     function = call.child_by_field_name("function")
-    return function.child_by_field_name("expression") if function is not None else None
+    return field_of(function, "expression")
 
 
 def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
@@ -86,7 +94,7 @@ def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
     class_name, body = text_of(node.child_by_field_name("name")), node.child_by_field_name("body")
     outer = [template for _, template in _attributes(syntax, node) if template is not None]
     is_controller = class_name.endswith("Controller")
-    for method in body.named_children if body is not None else ():
+    for method in children_of(body):
         if method.type != "method_declaration":
             continue
         name, line = text_of(method.child_by_field_name("name")), method.start_point.row + 1

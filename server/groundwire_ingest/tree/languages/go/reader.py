@@ -27,7 +27,7 @@ from groundwire_ingest.tree.languages.go.types import (
     spec_of,
 )
 from groundwire_ingest.tree.languages.go.values import VALUED, go_bindings, made_type
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
@@ -66,6 +66,7 @@ class GoSyntax(Syntax):
         "composite_literal": CallForm("type", "", constructs=True),
     }
     strings = frozenset({"interpreted_string_literal", "raw_string_literal"})
+    raw = re.compile("`")
     facts = frozenset({"import_spec", *VALUED, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
@@ -109,7 +110,7 @@ class GoSyntax(Syntax):
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """The names of a type's own type parameters."""
         listed = spec_of(node).child_by_field_name("type_parameters")
-        named = listed.named_children if listed is not None else []
+        named = children_of(listed)
         return tuple(text_of(name) for child in named for name in child.children_by_field_name("name") if name.is_named)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
@@ -132,10 +133,6 @@ class GoSyntax(Syntax):
         """An expression whose type it states is as good as a construction of that type."""
         made = made_type(node).partition("<")[0]
         return f"{made}()" if made and made not in ("Array", "Map") else super().value_path(node)
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings in backquotes."""
-        return quote == "`"
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Packages by path; a dot import brings everything in."""

@@ -6,27 +6,17 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Reference
 from groundwire_ingest.tree.languages.go.types import go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
 _TYPED = {
-    "parameter_declaration": "type",
-    "variadic_parameter_declaration": "type",
-    "field_declaration": "type",
-    "var_spec": "type",
-    "const_spec": "type",
-    "type_spec": "type",
-    "type_alias": "type",
-    "type_assertion_expression": "type",
-    "type_conversion_expression": "type",
-    "type_case": "type",
-    "composite_literal": "type",
-    "function_declaration": "result",
-    "method_declaration": "result",
-    "method_elem": "result",
-    "func_literal": "result",
-    "function_type": "result",
+    **dict.fromkeys(
+        """parameter_declaration variadic_parameter_declaration field_declaration var_spec const_spec type_spec
+        type_alias type_assertion_expression type_conversion_expression type_case composite_literal""".split(),
+        "type",
+    ),
+    **dict.fromkeys("function_declaration method_declaration method_elem func_literal function_type".split(), "result"),
 }
 _LISTS = ("argument_list", "type_arguments")
 # Where values are used: by kind the fields that hold them; none for all that is in it.
@@ -62,12 +52,10 @@ def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refe
     for kind, fields in _VALUED.items():
         for node in nodes[kind]:
             for child in _valued(node, fields):
-                yield Reference(places.key(child), places.scope(child), text_of(child), _line(child), "value")
+                yield from places.reference(child, text_of(child), "value")
     called = frozenset(_place(node.child_by_field_name("function")) for node in nodes["call_expression"])
     for node in nodes["selector_expression"]:
-        path = ".".join(syntax.path(node)) if _place(node) not in called else ""
-        if path:
-            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+        yield from places.reference(node, ".".join(syntax.path(node)) if _place(node) not in called else "", "value")
 
 
 def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
@@ -75,7 +63,7 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     receivers = frozenset(
         child.start_byte
         for method in nodes["method_declaration"]
-        for child in _children(method.child_by_field_name("receiver"))
+        for child in children_of(method.child_by_field_name("receiver"))
     )
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
@@ -90,7 +78,7 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
 def _types(written: Node, places: Places) -> Iterator[Reference]:
     for name in names_in(go_type(written)):
         if name not in _PREDECLARED:
-            yield Reference(places.key(written), places.scope(written), name, _line(written), "type")
+            yield from places.reference(written, name, "type")
 
 
 def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
@@ -104,13 +92,5 @@ def _valued(node: Node, fields: tuple[str, ...]) -> Iterator[Node]:
                 yield value
 
 
-def _children(node: Node | None) -> list[Node]:
-    return node.named_children if node is not None else []
-
-
 def _place(node: Node | None) -> tuple[int, int]:
     return (node.start_byte, node.end_byte) if node is not None else (-1, -1)
-
-
-def _line(node: Node) -> int:
-    return node.start_point.row + 1

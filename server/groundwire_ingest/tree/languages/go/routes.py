@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
 from groundwire_ingest.tree.languages.go.types import go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -53,7 +53,7 @@ def _router_names(parameter: Node) -> list[Node]:
 
 def _routed(syntax: Syntax, node: Node, places: Places, handler_first: bool) -> Iterator[Route]:
     """The routes of one call: a pattern, and a function, member or call among the other arguments."""
-    arguments, name = _arguments(node), _name(node)
+    arguments, name = arguments_of(node), _name(node)
     strings = [text for text in (_text(syntax, value) for value in arguments[:2]) if text is not None]
     handlers = arguments[len(strings) :]
     router = _before(node)
@@ -79,7 +79,7 @@ def _methods_of(syntax: Syntax, node: Node) -> list[str]:
     call = selector.parent if selector is not None and selector.type == "selector_expression" else None
     if call is None or call.type != "call_expression" or _name(call) != "Methods":
         return []
-    written = (string_value(syntax, value) or text_of(value).rpartition("Method")[2] for value in _arguments(call))
+    written = (string_value(syntax, value) or text_of(value).rpartition("Method")[2] for value in arguments_of(call))
     return [method.upper() for method in written if method]
 
 
@@ -88,7 +88,7 @@ def _handlers(syntax: Syntax, value: Node, depth: int = _MAX_WRAPPERS) -> Iterat
     if value.type == "func_literal":
         yield ""
     elif value.type == "call_expression":
-        for argument in _arguments(value) if depth else ():
+        for argument in arguments_of(value) if depth else ():
             if argument.type in ("identifier", "selector_expression", "func_literal", "call_expression"):
                 yield from _handlers(syntax, argument, depth - 1)
         function = ".".join(syntax.path(value.child_by_field_name("function")))
@@ -144,8 +144,7 @@ def _around(node: Node, name: str) -> Node | None:
 
 
 def _takes(function: Node, name: str) -> bool:
-    listed = function.child_by_field_name("parameters")
-    parameters = listed.named_children if listed is not None else []
+    parameters = children_of(function.child_by_field_name("parameters"))
     return any(text_of(known) == name for item in parameters for known in item.children_by_field_name("name"))
 
 
@@ -163,7 +162,7 @@ def _group(syntax: Syntax, node: Node, places: Places) -> Iterator[Mount]:
 
 def _mounted(syntax: Syntax, node: Node, places: Places) -> Iterator[Mount]:
     """`r.Mount("/admin", adminRouter())`."""
-    arguments, router = _arguments(node), _before(node)
+    arguments, router = arguments_of(node), _before(node)
     mounted = syntax.value_path(arguments[1]) if len(arguments) == 2 else ""
     if router is not None and mounted and arguments[0].type in syntax.strings:
         holder, prefix = _router(syntax, router)
@@ -173,7 +172,7 @@ def _mounted(syntax: Syntax, node: Node, places: Places) -> Iterator[Mount]:
 
 def _handed_over(syntax: Syntax, node: Node, places: Places, routers: set[str]) -> Iterator[Mount]:
     """A router, or a group of one, that is handed to a function that adds routes to it."""
-    for number, value in enumerate(_arguments(node)):
+    for number, value in enumerate(arguments_of(node)):
         is_group = value.type == "call_expression" and _name(value) in _GROUPS | _PASSING
         holder, prefix = _router(syntax, value) if is_group or text_of(value) in routers else ("", "")
         if holder and (prefix or holder in routers) and not holder.endswith("()"):
@@ -185,7 +184,7 @@ def _handed_over(syntax: Syntax, node: Node, places: Places, routers: set[str]) 
 
 
 def _first_string(syntax: Syntax, call: Node) -> str:
-    first = next(iter(_arguments(call)), None)
+    first = next(iter(arguments_of(call)), None)
     return string_value(syntax, first) if first is not None and first.type in syntax.strings else ""
 
 
@@ -193,11 +192,6 @@ def _text(syntax: Syntax, value: Node) -> str | None:
     """The value of a string, also of one that something is put before; None for anything else."""
     last = value.child_by_field_name("right") if value.type == "binary_expression" else value
     return string_value(syntax, last) if last is not None and last.type in syntax.strings else None
-
-
-def _arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
 
 
 def _name(call: Node) -> str:
@@ -208,7 +202,7 @@ def _name(call: Node) -> str:
 
 def _before(call: Node) -> Node | None:
     function = call.child_by_field_name("function")
-    return function.child_by_field_name("operand") if function is not None else None
+    return field_of(function, "operand")
 
 
 def route_pattern(template: str, *, is_subtree: bool = False) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -81,7 +81,7 @@ def embedded(declared: Node | None) -> Iterator[str]:
     if declared is None or declared.type not in ("struct_type", "interface_type"):
         yield go_type(declared)
         return
-    for field in fields.named_children if fields is not None else ():
+    for field in children_of(fields):
         if field.type == "field_declaration" and field.child_by_field_name("name") is None:
             yield go_type(field.child_by_field_name("type"))
         elif field.type == "type_elem" and field.named_child_count == 1:
@@ -125,7 +125,7 @@ def _is_model(declared: Node | None) -> bool:
     if "gorm.Model" in embedded(declared):
         return True
     listed = first_child(declared)
-    tags = (field.child_by_field_name("tag") for field in (listed.named_children if listed is not None else ()))
+    tags = (field.child_by_field_name("tag") for field in (children_of(listed)))
     return any(tag is not None and _MODEL_TAG.search((tag.text or b"").decode()) is not None for tag in tags)
 
 

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.go.types import SPECS, go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 VALUED = frozenset(
@@ -30,7 +30,7 @@ def go_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bindin
         for node in nodes[kind]:
             names, values = node.child_by_field_name("left"), node.child_by_field_name("right")
             listed = values.named_children if values is not None and values.type == "expression_list" else [values]
-            yield from _paired(syntax, places.scope(node), names.named_children if names else [], listed)
+            yield from _paired(syntax, places.scope(node), children_of(names), listed)
     for node in nodes["range_clause"]:
         yield from _ranged(syntax, node, places)
     for node in nodes["type_switch_statement"]:
@@ -52,7 +52,7 @@ def _fields(spec: Node, places: Places) -> Iterator[Binding]:
     if not scope or scope != places.scope(spec) or declared is None or declared.type != "struct_type":
         return
     listed = first_child(declared)
-    for field in listed.named_children if listed is not None else ():
+    for field in children_of(listed):
         stated = go_type(field.child_by_field_name("type"))
         names = [text_of(name) for name in field.children_by_field_name("name")]
         for name in names or [stated.partition("<")[0].rpartition(".")[2]]:
@@ -70,7 +70,7 @@ def _variables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding
         if stated:
             yield from (Binding(scope, text_of(name), stated, True) for name in names)
         else:
-            yield from _paired(syntax, scope, names, values.named_children if values else [])
+            yield from _paired(syntax, scope, names, children_of(values))
 
 
 def package_specs(root: Node) -> Iterator[Node]:

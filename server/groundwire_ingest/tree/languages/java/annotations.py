@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Route, TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -28,7 +28,7 @@ def values(annotation: Node, *names: str) -> Sequence[Node]:
     """The values of the first of the arguments `names` that an annotation has; `value` needs no name."""
     listed = annotation.child_by_field_name("arguments")
     given: dict[str, Node] = {}
-    for argument in listed.named_children if listed is not None else ():
+    for argument in children_of(listed):
         if argument.type == "element_value_pair":
             value = argument.child_by_field_name("value")
             if value is not None:
@@ -67,7 +67,7 @@ def java_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]
 
 def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> Iterator[Route]:
     body = node.child_by_field_name("body")
-    for method in body.named_children if body is not None else ():
+    for method in children_of(body):
         if method.type != "method_declaration":
             continue
         for verbs, inner in _mapped(syntax, method):

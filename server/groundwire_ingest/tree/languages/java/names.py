@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    children_of,
+    first_child,
+    last_child,
+    text_of,
+    type_name,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
@@ -91,7 +99,7 @@ def _constants(node: Node, places: Places) -> Iterator[Binding]:
 def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[Binding]:
     """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
     listed, owner = call.child_by_field_name("arguments"), call.child_by_field_name("object")
-    for argument in listed.named_children if listed is not None else ():
+    for argument in children_of(listed):
         parameters = argument.child_by_field_name("parameters") if argument.type == "lambda_expression" else None
         if parameters is None:
             continue
@@ -103,14 +111,11 @@ def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[B
 
 
 _TYPED = {
-    "formal_parameter": "type",
-    "field_declaration": "type",
-    "constant_declaration": "type",
-    "local_variable_declaration": "type",
-    "enhanced_for_statement": "type",
-    "resource": "type",
-    "method_declaration": "type",
-    "cast_expression": "type",
+    **dict.fromkeys(
+        """formal_parameter field_declaration constant_declaration local_variable_declaration enhanced_for_statement
+        resource method_declaration cast_expression""".split(),
+        "type",
+    ),
     "instanceof_expression": "right",
     "array_creation_expression": "type",
 }
@@ -136,15 +141,11 @@ def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
     """Types by name, then annotations, then names that are passed on as values, and members that are read."""
     yield from _named_types(nodes, places)
     for node in (node for kind in _ANNOTATIONS for node in nodes[kind]):
-        name = text_of(node.child_by_field_name("name"))
-        if name:
-            yield Reference(places.key(node), places.scope(node), name, _line(node), "decorator")
+        yield from places.reference(node, text_of(node.child_by_field_name("name")), "decorator")
     for node in _values(nodes):
-        yield Reference(places.key(node), places.scope(node), text_of(node), _line(node), "value")
+        yield from places.reference(node, text_of(node), "value")
     for node in (*nodes["field_access"], *nodes["method_reference"]):
-        path = _member_path(syntax, node)
-        if path:
-            yield Reference(places.key(node), places.scope(node), path, _line(node), "value")
+        yield from places.reference(node, _member_path(syntax, node), "value")
 
 
 def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
@@ -183,8 +184,4 @@ def _types(written: Node | None, places: Places) -> Iterator[Reference]:
     if written is not None:
         for name in names_in(type_of(written)):
             if name not in _IGNORED:
-                yield Reference(places.key(written), places.scope(written), name, _line(written), "type")
-
-
-def _line(node: Node) -> int:
-    return node.start_point.row + 1
+                yield from places.reference(written, name, "type")

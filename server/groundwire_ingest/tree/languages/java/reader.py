@@ -95,12 +95,6 @@ class JavaSyntax(Syntax):
         """The type that a method returns."""
         return type_of(node.child_by_field_name("type"))
 
-    def type_parameters(self, node: Node) -> tuple[str, ...]:
-        """The names of a type's own type parameters."""
-        listed = node.child_by_field_name("type_parameters")
-        named = listed.named_children if listed is not None else []
-        return tuple(text_of(first_child(child)) for child in named)
-
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type."""
         words = {child.type for part in node.children if part.type == "modifiers" for child in part.children}

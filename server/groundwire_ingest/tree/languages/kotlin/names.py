@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import RETURNED, Binding, Reference, Role
+from groundwire_ingest.tree.facts import RETURNED, Binding, Reference
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
@@ -78,24 +78,16 @@ def kotlin_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
     """Types by name, then annotations, then functions and members that are passed on or read."""
     for node in nodes["user_type"]:
         if node.parent is not None and node.parent.type not in _BASES:
-            yield from _reference(node, head(type_of(node)), "type", places)
+            yield from places.reference(node, head(type_of(node)), "type")
     for node in nodes["annotation"]:
         named = first_child(node)
         if named is not None and named.type == "constructor_invocation":
             named = first_child(named)
-        yield from _reference(node, head(type_of(named)), "decorator", places)
+        yield from places.reference(node, head(type_of(named)), "decorator")
     for kind in _VALUED:
         for node in nodes[kind]:
             value = node if kind == "navigation_expression" else last_child(node)
-            if value is not None and value.type in _NAMES and not _is_called(node):
+            is_called = node.parent is not None and node.parent.type == "call_expression"
+            if value is not None and value.type in _NAMES and not is_called:
                 path = ".".join(syntax.path(value)).removesuffix(".class")
-                yield from _reference(node, path, "value", places)
-
-
-def _is_called(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "call_expression"
-
-
-def _reference(node: Node, name: str, role: Role, places: Places) -> Iterator[Reference]:
-    if name:
-        yield Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, role)
+                yield from places.reference(node, path, "value")

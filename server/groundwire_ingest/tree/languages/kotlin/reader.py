@@ -9,7 +9,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.kotlin.names import REFERENCING, VALUES, kotlin_bindings, kotlin_references
-from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _BODIES = frozenset({"class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate"})
@@ -67,7 +67,7 @@ class KotlinSyntax(Syntax):
         """The superclass and the interfaces, those that are delegated to included."""
         listed = _child(node, frozenset({"delegation_specifiers"}))
         found: list[str] = []
-        for specifier in listed.named_children if listed is not None else ():
+        for specifier in children_of(listed):
             base = first_child(specifier)
             while base is not None and base.type in ("constructor_invocation", "explicit_delegation"):
                 base = first_child(base)
@@ -151,11 +151,6 @@ class KotlinSyntax(Syntax):
         """`A` of `get<A>()`."""
         listed = _child(node, frozenset({"type_arguments"}))
         return tuple(filter(None, map(type_of, listed.named_children))) if listed is not None else ()
-
-    def type_parameters(self, node: Node) -> tuple[str, ...]:
-        """The names of a type's own type parameters."""
-        listed = _child(node, frozenset({"type_parameters"}))
-        return tuple(text_of(first_child(child)) for child in listed.named_children) if listed is not None else ()
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, functions and properties by name, under another one with `as`, and everything of a package."""

@@ -116,15 +116,13 @@ def php_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Ref
     for node in nodes["attribute"]:
         yield from _reference(node, first_child(node), "decorator", places)
     for node in nodes["array_creation_expression"]:
-        path = _method(syntax, node)
-        if path:
-            yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, "value")
+        yield from places.reference(node, _method(syntax, node), "value")
 
 
 def _reference(node: Node, named: Node | None, role: Role, places: Places) -> Iterator[Reference]:
     name = php_name(named) if named is not None and named.type in _NAMES else ""
     if name and name not in _OWN:
-        yield Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, role)
+        yield from places.reference(node, name, role)
 
 
 def _method(syntax: Syntax, node: Node) -> str:

@@ -1,5 +1,6 @@
 """PHP: namespaces, types with their members, traits and functions."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -8,7 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, last_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, first_child, last_child, text_of
 from groundwire_ingest.tree.languages.php.names import (
     REFERENCING,
     VALUES,
@@ -63,6 +64,7 @@ class PhpSyntax(Syntax):
         "object_creation_expression": CallForm(FIRST, LAST, constructs=True),
     }
     strings = frozenset({"string", "encapsed_string"})
+    raw = re.compile("'")
     facts = frozenset({"namespace_use_declaration", *_REQUIRED, *VALUES, *REFERENCING})
 
     def namespace(self, node: Node) -> str | None:
@@ -100,8 +102,7 @@ class PhpSyntax(Syntax):
             found.add("abstract")
         if "static_modifier" in kinds:
             found.add("static")
-        listed = node.child_by_field_name("parameters")
-        if any(child.type == "variadic_parameter" for child in (listed.named_children if listed is not None else ())):
+        if any(child.type == "variadic_parameter" for child in (children_of(node.child_by_field_name("parameters")))):
             found.add("variadic")
         return frozenset(found)
 
@@ -113,10 +114,6 @@ class PhpSyntax(Syntax):
         """The class that is named after `new`; nothing for a variable or an anonymous class."""
         is_named = target is not None and target.type in (*_NAMES, "relative_scope")
         return php_name(target) if is_named else ""
-
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings in single quotes."""
-        return quote == "'"
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`use` of types, functions and constants, one by one or in a group, and files that are included."""

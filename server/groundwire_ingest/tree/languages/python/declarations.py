@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import children_of, first_child, given_in, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -51,8 +51,7 @@ def variable_name(statement: Node) -> str:
 
 def parameters_of(function: Node) -> tuple[Parameter, ...]:
     """The parameters of a function or lambda that have a name of their own."""
-    listed = function.child_by_field_name("parameters")
-    found = map(parameter_of, listed.named_children if listed is not None else ())
+    found = map(parameter_of, children_of(function.child_by_field_name("parameters")))
     return tuple(parameter for parameter in found if parameter.name)
 
 
@@ -82,7 +81,7 @@ def result_of(syntax: Syntax, node: Node) -> str:
 def class_traits(node: Node) -> frozenset[Trait]:
     """A protocol is structural; a class that derives from ABC is abstract."""
     listed = node.child_by_field_name("superclasses")
-    bases = {head(type_of(_base(child))).rpartition(".")[2] for child in (listed.named_children if listed else ())}
+    bases = {head(type_of(_base(child))).rpartition(".")[2] for child in (children_of(listed))}
     if "Protocol" in bases:
         return frozenset({"interface", "structural"})
     return frozenset({"abstract"}) if bases & {"ABC", "ABCMeta"} else frozenset()
@@ -118,7 +117,7 @@ def _is_empty(node: Node) -> bool:
 def _statements(function: Node) -> list[Node]:
     """The statements of a function's body, documentation aside."""
     body = function.child_by_field_name("body")
-    listed = [child for child in body.named_children if not child.is_extra] if body is not None else []
+    listed = given_in(body)
     first = first_child(listed[0]) if listed and listed[0].type == "expression_statement" else None
     return listed[1:] if first is not None and first.type in ("string", "concatenated_string") else listed
 

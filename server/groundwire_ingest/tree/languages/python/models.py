@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    arguments_of,
+    children_of,
+    first_child,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
 
@@ -46,8 +53,7 @@ def _stated(values: Mapping[str, Node | None]) -> str:
 
 def _by_convention(syntax: Syntax, node: Node, values: Mapping[str, Node | None], key: str) -> str:
     """`shop_order` of a model `Order` in Django's application `shop`; `order_item` or `orderitem` elsewhere."""
-    listed = node.child_by_field_name("superclasses")
-    arguments = listed.named_children if listed is not None else []
+    arguments = children_of(node.child_by_field_name("superclasses"))
     bases = {head(type_of(child)) for child in arguments if child.type != "keyword_argument"}
     keywords = {"".join(text_of(child).split()) for child in arguments if child.type == "keyword_argument"}
     if "models.Model" in bases or any(_DJANGO_FIELD.fullmatch(_path(syntax, value)) for value in values.values()):
@@ -70,8 +76,7 @@ def _table(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapping]
     """`Table("orders", metadata, ...)`."""
     if syntax.path(node)[-1:] != ("Table()",):
         return
-    listed = node.child_by_field_name("arguments")
-    arguments = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+    arguments = arguments_of(node)
     table = _plain_string(arguments[0]) if len(arguments) > 1 else ""
     if table and "metadata" in _path(syntax, arguments[1]).lower():
         yield TableMapping(places.key(node), places.scope(node), "", table, 1.0)
@@ -87,7 +92,7 @@ def _name(class_node: Node) -> str:
 
 def _statements(class_node: Node, statement_type: str) -> Iterator[Node]:
     body = class_node.child_by_field_name("body")
-    return (child for child in (body.named_children if body else ()) if child.type == statement_type)
+    return (child for child in (children_of(body)) if child.type == statement_type)
 
 
 def _class_values(class_node: Node) -> dict[str, Node | None]:

@@ -55,8 +55,4 @@ def _group(text: str) -> str:
 def _plain(text: str) -> str:
     """Text between groups, without what anchors it or makes a slash optional."""
     text = _ESCAPED.sub(r"\1", re.sub(r"/[?*]", "/", text))
-    return _OPTIONAL.sub("", _CLASS_OR_ESCAPE.sub(_character_class, text))
-
-
-def _character_class(match: re.Match[str]) -> str:
-    return match[0] if match[0] == "." else "{part}"
+    return _OPTIONAL.sub("", _CLASS_OR_ESCAPE.sub(lambda match: match[0] if match[0] == "." else "{part}", text))

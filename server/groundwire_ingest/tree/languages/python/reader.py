@@ -1,5 +1,6 @@
 """Python: modules with their variables, classes, functions and what is declared inside of these."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import ClassVar
@@ -8,14 +9,13 @@ import tree_sitter_python
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
-    Call,
     Construct,
     Import,
     Parameter,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
@@ -26,10 +26,10 @@ from groundwire_ingest.tree.languages.python.declarations import (
     variable_name,
 )
 from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
-from groundwire_ingest.tree.languages.python.references import REFERENCING, implied_calls, python_references
+from groundwire_ingest.tree.languages.python.references import REFERENCING, python_calls, python_references
 from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
 from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
 _GENERIC = frozenset({"Generic", "Protocol"})
@@ -59,6 +59,7 @@ class PythonSyntax(Syntax):
     subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
+    raw = re.compile("[rR]")
     facts = frozenset(
         {
             *VALUED,
@@ -92,14 +93,9 @@ class PythonSyntax(Syntax):
         strings = [node for node in statements if node and node.type in ("string", "concatenated_string")]
         return frozenset(part.start_byte for node in strings for part in (node, *node.children))
 
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings with the prefix `r`."""
-        return "r" in prefix.lower()
-
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base classes; keywords such as `metaclass` are none."""
-        listed = node.child_by_field_name("superclasses")
-        named = listed.named_children if listed else []
+        named = children_of(node.child_by_field_name("superclasses"))
         return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
@@ -159,10 +155,7 @@ class PythonSyntax(Syntax):
 
     bindings = python_bindings
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
-        """What sets an item, and what connects a function to a signal by decorating it."""
-        return implied_calls(self, nodes, places)
-
+    implied_calls = python_calls
     references = python_references
     routes = python_routes
 

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, Call, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -44,23 +43,17 @@ def python_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
     for node in nodes["decorator"]:
         path = syntax.path(first_child(node))
         if path:
-            yield _reference(node, places, (*path[:-1], path[-1].removesuffix("()")), "decorator")
+            yield from places.reference(node, ".".join(path).removesuffix("()"), "decorator")
     for node in nodes["identifier"]:
         if not _is_named_elsewhere(node):
-            yield _reference(node, places, (text_of(node),), "value")
+            yield from places.reference(node, text_of(node), "value")
     for node in nodes["attribute"]:
         if not _is_called(node):
-            path = syntax.path(node)
-            if path:
-                yield _reference(node, places, path, "value")
+            yield from places.reference(node, ".".join(syntax.path(node)), "value")
     for node in nodes["type"]:
         yield from _quoted(syntax, node, places)
     for node in nodes["call"]:
         yield from _by_string(syntax, node, places)
-
-
-def _reference(node: Node, places: Places, path: tuple[str, ...], role: Literal["value", "decorator"]) -> Reference:
-    return Reference(places.key(node), places.scope(node), ".".join(path), node.start_point.row + 1, role)
 
 
 def _is_named_elsewhere(node: Node) -> bool:
@@ -94,7 +87,7 @@ def _quoted(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
         current = pending.pop()
         if current.type == "string":
             for name in _NAME.findall(string_value(syntax, current)):
-                yield Reference(places.key(current), places.scope(current), name, current.start_point.row + 1, "type")
+                yield from places.reference(current, name, "type")
         elif current.type not in ("type", "call") or current == node:
             pending.extend(current.named_children)
 
@@ -108,13 +101,14 @@ def _by_string(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference
     if len(arguments) > 1 and path[-1] in _BY_STRING and _NAME.fullmatch(strings[1]):
         of = syntax.path(arguments[0])
         if of:
-            yield _reference(node, places, (f"{'.'.join(of)}{_BY_STRING[path[-1]]}", strings[1]), "value")
+            name = f"{'.'.join(of)}{_BY_STRING[path[-1]]}.{strings[1]}"
+            yield from places.reference(node, name, "value")
     if arguments and path[-1] in _MODEL_FIELDS and _NAME.fullmatch(strings[0]):
         model = strings[0].rpartition(".")[2]
-        yield Reference(places.key(node), places.scope(node), model, node.start_point.row + 1, "type")
+        yield from places.reference(node, model, "type")
 
 
-def implied_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
+def python_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
     """`x[key] = y` calls `x.__setitem__`, and `@receiver(signal)` or `@signal.connect` connects what it decorates."""
     for node in nodes["assignment"]:
         path = syntax.path(node.child_by_field_name("left"))
@@ -145,7 +139,7 @@ def _connected(syntax: Syntax, node: Node, name: str, places: Places) -> Iterato
 
 def _listed(syntax: Syntax, call: Node | None) -> Iterator[str]:
     """The signals of `@receiver([first, second])`."""
-    arguments = call.child_by_field_name("arguments") if call is not None else None
+    arguments = field_of(call, "arguments")
     first = first_child(arguments)
     for child in first.named_children if first is not None and first.type in ("list", "tuple") else ():
         if syntax.value_path(child):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Import, Mount, MountRole, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
 from groundwire_ingest.tree.languages.python.patterns import plain_pattern, regular_pattern
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -113,7 +113,7 @@ class _Routes:
             yield self._route(parts[0], regular_pattern(text), handler, "", "")
 
     def _mounted(self, node: Node, receiver: str, name: str) -> Iterator[Mount]:
-        positional = [child for child in _arguments(node) if child.type != "keyword_argument"]
+        positional = [child for child in arguments_of(node) if child.type != "keyword_argument"]
         stated = next(filter(None, (_keyword(node, keyword) for keyword in _PREFIX_KEYWORDS)), None)
         prefix = stated or next((child for child in positional if child.type == "string"), None)
         routers = [child for child in positional if child.type != "string"]
@@ -125,7 +125,7 @@ class _Routes:
             yield self._mount(prefix or node, path, plain_pattern(self._text(prefix)), within, role)
 
     def _django(self, node: Node, name: str) -> Iterator[Route | Mount]:
-        arguments = _arguments(node)
+        arguments = arguments_of(node)
         if len(arguments) < 2 or arguments[0].type != "string":
             return
         text, variable = self._text(arguments[0]), _variable_around(node)
@@ -145,7 +145,7 @@ class _Routes:
         if module:
             yield f"{module.replace('.', '/')}.{URLPATTERNS}"
             return
-        first = next(iter(_arguments(call)), None)
+        first = next(iter(arguments_of(call)), None)
         path = self._syntax.value_path(first_child(first) if first is not None and first.type == "tuple" else first)
         if path:
             yield path.removesuffix(".urls")
@@ -153,7 +153,7 @@ class _Routes:
 
     def _view_set(self, node: Node, router: str) -> Iterator[Route]:
         """`router.register("users", UserViewSet)`."""
-        arguments = [child for child in _arguments(node) if child.type != "keyword_argument"]
+        arguments = [child for child in arguments_of(node) if child.type != "keyword_argument"]
         handler = self._syntax.value_path(arguments[1]) if len(arguments) > 1 else ""
         if not handler or arguments[0].type != "string" or not handler.rpartition(".")[2][:1].isupper():
             return
@@ -167,7 +167,7 @@ class _Routes:
     def _handler(self, node: Node) -> str:
         """What a call registers: by keyword, or the first argument that is no string."""
         by_keyword = next(filter(None, (_keyword(node, name) for name in _HANDLER_KEYWORDS)), None)
-        plain = (child for child in _arguments(node) if child.type not in ("string", "keyword_argument", "none"))
+        plain = (child for child in arguments_of(node) if child.type not in ("string", "keyword_argument", "none"))
         value = by_keyword if by_keyword is not None and by_keyword.type != "string" else next(plain, None)
         return self._view(value) if value is not None else ""
 
@@ -177,7 +177,7 @@ class _Routes:
         for _ in range(_MAX_STEPS_TO_VARIABLE):
             if node.type != "call" or path.endswith(".as_view()"):
                 break
-            wrapped = next((child for child in reversed(_arguments(node)) if self._syntax.value_path(child)), None)
+            wrapped = next((child for child in reversed(arguments_of(node)) if self._syntax.value_path(child)), None)
             if wrapped is None:
                 break
             node, path = wrapped, self._syntax.value_path(wrapped)
@@ -195,20 +195,15 @@ class _Routes:
         return Mount(scope, router, url_path(prefix).rstrip("/"), line, within, role)
 
     def _strings(self, call: Node) -> Iterator[Node]:
-        return (child for child in _arguments(call) if child.type == "string")
+        return (child for child in arguments_of(call) if child.type == "string")
 
     def _text(self, node: Node | None) -> str:
         return string_value(self._syntax, node) if node is not None and node.type == "string" else ""
 
 
-def _arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
-
-
 def _keyword(call: Node, name: str) -> Node | None:
     """The value of an argument that is given by its name."""
-    for child in _arguments(call):
+    for child in arguments_of(call):
         if child.type == "keyword_argument" and text_of(child.child_by_field_name("name")) == name:
             return child.child_by_field_name("value")
     return None
@@ -228,7 +223,7 @@ def _included_module(syntax: Syntax, call: Node) -> str:
     """`shop.urls` of `include("shop.urls")`, alone or with the name of an application."""
     if syntax.path(call) != ("include()",):
         return ""
-    first = next(iter(_arguments(call)), None)
+    first = next(iter(arguments_of(call)), None)
     first = first_child(first) if first is not None and first.type == "tuple" else first
     module = string_value(syntax, first) if first is not None and first.type == "string" else ""
     return module if all(part.isidentifier() for part in module.split(".")) else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding, Call, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -70,9 +70,7 @@ def _declared(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     if node.child_by_field_name("receiver") is not None:
         return
     method, listed = text_of(node.child_by_field_name("method")), node.child_by_field_name("arguments")
-    symbols = [
-        child for child in (listed.named_children if listed is not None else ()) if child.type == "simple_symbol"
-    ]
+    symbols = [child for child in (children_of(listed)) if child.type == "simple_symbol"]
     scope = places.type_scope(node)
     if method in _READERS:
         for symbol in symbols:
@@ -117,7 +115,7 @@ _NO_CALLS = frozenset(
 )
 
 
-def ruby_calls(nodes: Nodes, places: Places) -> Iterator[Call]:
+def ruby_calls(_: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
     """Names by themselves, once for each chunk; those of variables are found to be such when they are resolved."""
     seen: set[tuple[str, int, str]] = set()
     for node in nodes["identifier"]:
@@ -131,15 +129,13 @@ def ruby_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
     """Constants by the longest path, then the methods that a call without a receiver is given as symbols."""
     for kind in ("constant", "scope_resolution"):
         for node in nodes[kind]:
-            path = ".".join(syntax.path(node)) if _is_use(node) else ""
-            if path:
-                yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, "type")
+            yield from places.reference(node, ".".join(syntax.path(node)) if _is_use(node) else "", "type")
     for node in nodes["simple_symbol"]:
         call = node.parent.parent if node.parent is not None and node.parent.type == "argument_list" else None
         is_plain = call is not None and call.type == "call" and call.child_by_field_name("receiver") is None
         if call is not None and is_plain and text_of(call.child_by_field_name("method")) not in _DECLARING:
             name = text_of(node).lstrip(":")
-            yield Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, "value")
+            yield from places.reference(node, name, "value")
 
 
 def _is_use(node: Node) -> bool:

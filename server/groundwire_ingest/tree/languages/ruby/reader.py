@@ -1,17 +1,18 @@
 """Ruby: modules and classes, which may be opened again, with their methods."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import tree_sitter_ruby
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Call, Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.ruby.names import REFERENCING, VALUES, ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
 _TYPES = frozenset({"class", "module"})
@@ -60,6 +61,7 @@ class RubySyntax(Syntax):
     subscripts: ClassVar[Mapping[str, str]] = {"element_reference": FIRST}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("", "arguments")}
     strings = frozenset({"string"})
+    raw = re.compile("'")
     facts = frozenset({*VALUES, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
@@ -80,17 +82,16 @@ class RubySyntax(Syntax):
         name, value = node.child_by_field_name("left"), node.child_by_field_name("right")
         if name is None or name.type != "constant" or ".".join(self.path(value)) not in _TYPE_MAKERS:
             return None
-        block = value.child_by_field_name("block") if value is not None else None
+        block = field_of(value, "block")
         return Shape(text_of(name), "type", block, block)
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass, and the modules that are included or extended."""
         superclass, body = first_child(node.child_by_field_name("superclass")), node.child_by_field_name("body")
         found = [type_text(text_of(superclass))]
-        for child in body.named_children if body is not None else ():
+        for child in children_of(body):
             if child.type == "call" and text_of(child.child_by_field_name("method")) in _INCLUDING:
-                listed = child.child_by_field_name("arguments")
-                named = listed.named_children if listed is not None else ()
+                named = children_of(child.child_by_field_name("arguments"))
                 found += [type_text(text_of(item)) for item in named if item.type in ("constant", "scope_resolution")]
         return tuple(filter(None, found))
 
@@ -118,10 +119,6 @@ class RubySyntax(Syntax):
         """Also a method without statements."""
         return shape.body is not None and (shape.body == node or super().is_slight(node, shape))
 
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings in single quotes."""
-        return quote == "'"
-
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`require` by its name, `require_relative` as a path that starts with a dot."""
         for node in nodes["call"]:
@@ -135,8 +132,5 @@ class RubySyntax(Syntax):
 
     bindings = ruby_bindings
 
-    def implied_calls(self, nodes: Nodes, places: Places) -> Iterator[Call]:
-        """Names by themselves, which are calls unless they are variables."""
-        return ruby_calls(nodes, places)
-
+    implied_calls = ruby_calls
     references = ruby_references

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Import, Reference, Role
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
@@ -82,7 +82,7 @@ def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
     """Types by name, then what is before the last `::` of a path, then functions and constants that are passed on."""
     for node in nodes["type_identifier"]:
         if not _is_name(node) and (node.parent is None or node.parent.type not in _PATHS):
-            yield Reference(places.key(node), places.scope(node), text_of(node), node.start_point.row + 1, "type")
+            yield from places.reference(node, text_of(node), "type")
     for node in nodes["scoped_type_identifier"]:
         yield from _path(syntax, node, "type", places)
     for node in nodes["scoped_identifier"]:
@@ -100,7 +100,7 @@ def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
 def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iterator[Reference]:
     path = ".".join(syntax.path(node)) if node is not None else ""
     if node is not None and path not in ("", "Self", "self", "crate", "super"):
-        yield Reference(places.key(node), places.scope(node), path, node.start_point.row + 1, role)
+        yield from places.reference(node, path, role)
 
 
 def _is_name(node: Node) -> bool:
@@ -114,7 +114,7 @@ def _is_name(node: Node) -> bool:
     return parent is not None and parent.type in _DECLARING and parent.child_by_field_name("name") == node
 
 
-def rust_imports(nodes: Nodes) -> Iterator[Import]:
+def rust_imports(_: Syntax, nodes: Nodes) -> Iterator[Import]:
     """`use` one by one, and the modules that stand in files of their own.
 
     Paths are those of the file's own module: in a module with braces `super` leads out of that first.
@@ -138,8 +138,7 @@ def _used(node: Node) -> Iterator[Import]:
         match item.type:
             case "scoped_use_list":
                 inner = _joined(prefix, item.child_by_field_name("path"))
-                listed = item.child_by_field_name("list")
-                pending += [(inner, child) for child in reversed(listed.named_children if listed is not None else ())]
+                pending += [(inner, child) for child in reversed(children_of(item.child_by_field_name("list")))]
             case "use_list":
                 pending += [(prefix, child) for child in reversed(item.named_children)]
             case "use_wildcard":

@@ -1,15 +1,15 @@
 """Rust: modules, types with their `impl` blocks, traits and functions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import tree_sitter_rust
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, field_of, text_of
 from groundwire_ingest.tree.languages.rust.names import (
     REFERENCING,
     VALUES,
@@ -57,6 +57,7 @@ class RustSyntax(Syntax):
         "macro_invocation": CallForm("macro", ""),
     }
     strings = frozenset({"string_literal", "raw_string_literal"})
+    raw = re.compile("r")
     facts = frozenset({"use_declaration", "mod_item", *VALUES, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
@@ -129,17 +130,10 @@ class RustSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get::<A>()`."""
         target = node.child_by_field_name("function")
-        listed = target.child_by_field_name("type_arguments") if target is not None else None
+        listed = field_of(target, "type_arguments")
         return tuple(filter(None, map(rust_type, listed.named_children))) if listed is not None else ()
 
-    def is_raw(self, prefix: str, quote: str) -> bool:
-        """Strings with an `r` in front."""
-        return "r" in prefix
-
-    def imports(self, nodes: Nodes) -> Iterator[Import]:
-        """`use` one by one, and the modules that stand in files of their own."""
-        return rust_imports(nodes)
-
+    imports = rust_imports
     bindings = rust_bindings
     references = rust_references
 

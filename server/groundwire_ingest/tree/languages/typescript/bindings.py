@@ -6,10 +6,10 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.members import script_type
-from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, called_name
 from groundwire_ingest.tree.languages.typescript.values import (
     NOTHING,
     Known,
@@ -160,8 +160,7 @@ def _item_of_call(syntax: Syntax, node: Node, places: Places) -> Iterator[Bindin
     """The first parameter of a function that a method calls with each item, or with what a promise gives."""
     call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
     path = syntax.path(call.child_by_field_name("function")) if call is not None else ()
-    listed = node.child_by_field_name("parameters")
-    target = node.child_by_field_name("parameter") or first_child(listed)
+    target = node.child_by_field_name("parameter") or first_child(node.child_by_field_name("parameters"))
     if target is None or len(path) < 2 or target.child_by_field_name("type") is not None:
         return
     target = target.child_by_field_name("pattern") or target

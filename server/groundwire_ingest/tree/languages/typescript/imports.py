@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _MAX_WRAPPERS = 8
@@ -25,8 +25,8 @@ def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
     for node in nodes["call_expression"]:
         module = _required(node)
         if module:
-            yield Import(module, "", "", _line(node))
-            yield Import(module, "default", imported_path(node), _line(node))
+            yield Import(module, "", "", line_of(node))
+            yield Import(module, "default", imported_path(node), line_of(node))
     for node in nodes["assignment_expression"]:
         yield from _assigned_export(syntax, node)
 
@@ -34,7 +34,7 @@ def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
 def _import_statement(node: Node) -> Iterator[Import]:
     clauses = {child.type: child for child in node.named_children}
     required = clauses.get("import_require_clause")
-    module, line = _quoted((required or node).child_by_field_name("source")), _line(node)
+    module, line = _quoted((required or node).child_by_field_name("source")), line_of(node)
     if not module:
         return
     yield Import(module, "", "", line)
@@ -50,7 +50,7 @@ def _import_statement(node: Node) -> Iterator[Import]:
 
 
 def _export_statement(node: Node) -> Iterator[Import]:
-    module, line = _quoted(node.child_by_field_name("source")), _line(node)
+    module, line = _quoted(node.child_by_field_name("source")), line_of(node)
     clauses = {child.type: child for child in node.children}
     if "export_clause" in clauses:
         yield from _specifiers(clauses["export_clause"], module, line)
@@ -96,10 +96,10 @@ def _required_variable(node: Node) -> Iterator[Import]:
     if not module or target is None:
         return
     if target.type == "identifier":
-        yield Import(module, member, text_of(target), _line(node))
+        yield Import(module, member, text_of(target), line_of(node))
     for part in target.named_children if target.type == "object_pattern" else ():
         name = text_of(part.child_by_field_name("key")) or text_of(part)
-        yield Import(module, name, text_of(part.child_by_field_name("value")) or name, _line(node))
+        yield Import(module, name, text_of(part.child_by_field_name("value")) or name, line_of(node))
 
 
 def _assigned_export(syntax: Syntax, node: Node) -> Iterator[Import]:
@@ -107,7 +107,7 @@ def _assigned_export(syntax: Syntax, node: Node) -> Iterator[Import]:
     path, value = syntax.path(node.child_by_field_name("left")), node.child_by_field_name("right")
     if value is None or path[:1] not in (("module",), ("exports",)):
         return
-    names, line = [name for name in path if name not in ("module", "exports")], _line(node)
+    names, line = [name for name in path if name not in ("module", "exports")], line_of(node)
     if value.type == "identifier":
         alias = names[0] if names else "default"
         if alias != text_of(value):
@@ -140,7 +140,3 @@ def imported_path(node: Node | None) -> str:
 def _quoted(node: Node | None) -> str:
     text = text_of(node)
     return text[1:-1] if len(text) > 2 and text[0] in "'\"" else ""
-
-
-def _line(node: Node) -> int:
-    return node.start_point.row + 1

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import children_of, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.syntax import Syntax
+from groundwire_ingest.tree.languages.typescript.shapes import value_or_self
 
 _MAX_BYTES = 300
 _MAX_ALTERNATIVES = 50
@@ -72,8 +74,12 @@ _MAX_MEMBERS = 64
 """How many members of an interface tell what it is there for."""
 
 
-def script_bases(node: Node) -> Iterator[str]:
+def script_bases(_: Syntax, node: Node) -> tuple[str, ...]:
     """The types that a class, an interface or a type alias is derived from, those of mixins as their arguments."""
+    return tuple(filter(None, _bases(value_or_self(node))))
+
+
+def _bases(node: Node) -> Iterator[str]:
     if node.type == "type_alias_declaration":
         value = node.child_by_field_name("value")
         yield from map(script_type, alternatives(value) if value is not None and value.type != "union_type" else ())
@@ -94,14 +100,14 @@ def script_bases(node: Node) -> Iterator[str]:
 
 def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
     if value is not None and value.type == "call_expression":
-        listed = value.child_by_field_name("arguments")
-        yield from map(type_name, listed.named_children if listed is not None else ())
+        yield from map(type_name, children_of(value.child_by_field_name("arguments")))
     elif value is not None:
         yield with_arguments(type_name(value), arguments)
 
 
-def script_parameters(node: Node) -> tuple[Parameter, ...] | None:
-    """What a function takes, or a member of an interface that is a function; None for anything else."""
+def script_parameters(_: Syntax, declared: Node) -> tuple[Parameter, ...] | None:
+    """What a function takes, or a variable or member that is one; None for anything else."""
+    node = value_or_self(declared)
     annotation = first_child(node.child_by_field_name("type"))
     function = annotation if annotation is not None and annotation.type == "function_type" else node
     listed = function.child_by_field_name("parameters")
@@ -121,8 +127,9 @@ def _parameter(node: Node) -> Parameter:
     return Parameter(plain, script_type(node.child_by_field_name("type")), is_optional)
 
 
-def script_result(node: Node, value: Node) -> str:
+def script_result(_: Syntax, node: Node) -> str:
     """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+    value = value_or_self(node)
     stated = script_type(value.child_by_field_name("return_type"))
     if stated or value.child_by_field_name("parameters") is not None:
         return stated
@@ -132,16 +139,15 @@ def script_result(node: Node, value: Node) -> str:
     return script_type(annotation)
 
 
-def script_traits(node: Node, value: Node) -> frozenset[Trait]:
-    """The traits of a declaration whose value, itself where it has none, is given as well."""
+def script_traits(_: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
+    """By the modifiers; a type alias with methods is an interface."""
     words = {child.type for child in node.children}
     found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
     if node.type == "interface_declaration" or (node.type == "type_alias_declaration" and has_methods(node)):
         found.add("interface")
     if node.type.startswith("abstract_"):
         found.add("abstract")
-    listed = value.child_by_field_name("parameters")
-    for parameter in listed.named_children if listed is not None else ():
+    for parameter in children_of(value_or_self(node).child_by_field_name("parameters")):
         pattern = parameter.child_by_field_name("pattern") or parameter
         if pattern.type == "rest_pattern":
             found.add("variadic")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Route
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
@@ -98,7 +98,7 @@ def _shown(syntax: Syntax, value: Node | None) -> str:
         elif value.type == "call_expression":
             function = value.child_by_field_name("function")
             arguments = value.child_by_field_name("arguments")
-            before = function.child_by_field_name("object") if function is not None else None
+            before = field_of(function, "object")
             value = before or first_child(arguments)
         else:
             return ".".join(syntax.path(value))
@@ -112,7 +112,7 @@ def _around(syntax: Syntax, node: Node) -> list[str]:
     for _ in range(_MAX_STEPS):
         pair = current.parent if current is not None and current.type == "array" else None
         current = pair.parent if pair is not None and pair.type == "pair" else None
-        if current is None or text_of(pair.child_by_field_name("key") if pair is not None else None) != "children":
+        if current is None or text_of(field_of(pair, "key")) != "children":
             break
         members = (child for child in current.named_children if child.type == "pair")
         path = next((one for one in members if text_of(one.child_by_field_name("key")) == "path"), None)

@@ -10,9 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import (
     Construct,
     Mount,
-    Parameter,
     Route,
-    Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
@@ -41,7 +39,6 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     pattern_shape,
     plain_name,
     shape_of_value,
-    value_or_self,
     variable_shape,
 )
 from groundwire_ingest.tree.languages.typescript.wiring import script_registrations, script_tables
@@ -64,12 +61,11 @@ class TypeScriptSyntax(Syntax):
     grammar = Language(tree_sitter_typescript.language_typescript())
     declarations: ClassVar[Mapping[str, Construct]] = {
         **dict.fromkeys((*CLASS_NODES, *_TYPES), "type"),
-        "function_declaration": "callable",
-        "generator_function_declaration": "callable",
-        "function_signature": "callable",
-        "method_definition": "callable",
-        "method_signature": "callable",
-        "abstract_method_signature": "callable",
+        **dict.fromkeys(
+            """function_declaration generator_function_declaration function_signature method_definition method_signature
+            abstract_method_signature""".split(),
+            "callable",
+        ),
     }
     transparent = frozenset(
         {
@@ -144,21 +140,10 @@ class TypeScriptSyntax(Syntax):
             inside = next(object_types(node.child_by_field_name("value")), None)
         return Shape(name, shape.construct, shape.body, inside)
 
-    def bases(self, node: Node) -> tuple[str, ...]:
-        """What a class or an interface extends and implements, and what a type alias is made of."""
-        return tuple(filter(None, script_bases(value_or_self(node))))
-
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """The parameters of a function, or of the function that a variable is set to."""
-        return script_parameters(value_or_self(node))
-
-    def result(self, node: Node) -> str:
-        """What a function or a member of an interface returns, or the type that a variable is stated to have."""
-        return script_result(node, value_or_self(node))
-
-    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """By the modifiers; a type alias with methods is an interface."""
-        return script_traits(node, value_or_self(node))
+    bases = script_bases
+    parameters = script_parameters
+    result = script_result
+    traits = script_traits
 
     def has_methods(self, node: Node) -> bool:
         """Whether an interface or type alias has methods, or has nothing but functions."""

@@ -1,15 +1,13 @@
 """What TypeScript and JavaScript code names without calling it."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path, script_imports
-from groundwire_ingest.tree.languages.typescript.shapes import arguments_of
 
 # Where a name is declared, imported, or used by what is a call of its own.
 _NOT_USES = frozenset(
@@ -50,21 +48,18 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
     """Types by name, then decorators, then modules that are brought in at run time, then values."""
     for kind in ("type_identifier", "nested_type_identifier"):
         for node in filter(_is_type_use, nodes[kind]):
-            yield _reference(node, type_name(node), "type", places)
+            yield from places.reference(node, type_name(node), "type")
     for node in nodes["decorator"]:
         value = first_child(node)
-        called = value.child_by_field_name("function") if value is not None else None
+        called = field_of(value, "function")
         path = ".".join(syntax.path(called or value))
-        if path:
-            yield _reference(node, path, "decorator", places)
+        yield from places.reference(node, path, "decorator")
         member = _CALLED_BY_FRAMEWORK.get(path)
         for argument in arguments_of(value) if member is not None and value is not None else ():
             if argument.type == "identifier":
-                yield _reference(argument, f"{text_of(argument)}.{member}", "value", places)
+                yield from places.reference(argument, f"{text_of(argument)}.{member}", "value")
     for node in nodes["call_expression"]:
-        path = imported_path(node)
-        if path:
-            yield _reference(node, path, "value", places)
+        yield from places.reference(node, imported_path(node), "value")
     yield from _values(syntax, nodes, places)
 
 
@@ -75,15 +70,9 @@ def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]
         for node in nodes[kind]:
             name = text_of(node)
             if name in known and _is_use(node):
-                yield _reference(node, name, "value", places)
+                yield from places.reference(node, name, "value")
     for node in nodes["member_expression"]:
-        path = _member_path(syntax, node)
-        if path:
-            yield _reference(node, path, "value", places)
-
-
-def _reference(node: Node, name: str, role: Literal["type", "value", "decorator"], places: Places) -> Reference:
-    return Reference(places.key(node), places.scope(node), name, node.start_point.row + 1, role)
+        yield from places.reference(node, _member_path(syntax, node), "value")
 
 
 def _is_type_use(node: Node) -> bool:

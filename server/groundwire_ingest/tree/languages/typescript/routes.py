@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
-from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, called_name
 from groundwire_ingest.tree.languages.urls import url_path
 
 _ROUTER_NAME = re.compile(r"(?:app|router|server|fastify|api|routes?|\w*(?:Router|Routes|App|Server))")
@@ -95,8 +95,8 @@ def _pattern_of_chain(syntax: Syntax, node: Node) -> str:
     """The string that the call of `route` further down a chain is given."""
     current: Node | None = node
     for _ in range(_MAX_CHAIN):
-        function = current.child_by_field_name("function") if current is not None else None
-        current = function.child_by_field_name("object") if function is not None else None
+        function = field_of(current, "function")
+        current = field_of(function, "object")
         arguments = arguments_of(current) if current is not None and current.type == "call_expression" else []
         if arguments and arguments[0].type in syntax.strings:
             return string_value(syntax, arguments[0])

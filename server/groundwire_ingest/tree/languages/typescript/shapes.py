@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.languages.nodes import first_child, text_of
+from groundwire_ingest.tree.languages.nodes import arguments_of, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
@@ -51,7 +51,7 @@ def is_import(value: Node | None) -> bool:
     """Whether a value is a module, or a part of one, that `require` or `import` brings."""
     while value is not None and value.type in ("member_expression", "await_expression", "parenthesized_expression"):
         value = first_child(value)
-    called = value.child_by_field_name("function") if value is not None else None
+    called = field_of(value, "function")
     return called is not None and text_of(called) in ("require", "import")
 
 
@@ -116,12 +116,6 @@ def called_name(call: Node) -> str:
     return text_of(function.child_by_field_name("property") or function) if function is not None else ""
 
 
-def arguments_of(call: Node) -> list[Node]:
-    """The arguments of a call."""
-    listed = call.child_by_field_name("arguments")
-    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
-
-
 def is_chained(syntax: Syntax, call: Node) -> bool:
     """Whether a call goes on from another one, as in `router.get(...).post(...)`."""
     path = syntax.path(call.child_by_field_name("function"))
@@ -155,7 +149,7 @@ def _function_among(arguments: list[Node]) -> Node | None:
         if argument.type in FUNCTIONS:
             return argument
         listed = argument.child_by_field_name("arguments") if argument.type == "call_expression" else None
-        for inner in listed.named_children if listed is not None else ():
+        for inner in children_of(listed):
             if inner.type in FUNCTIONS:
                 return inner
     return None
@@ -164,7 +158,7 @@ def _function_among(arguments: list[Node]) -> Node | None:
 def _shape_of_call(name: str, value: Node, owner: str) -> Shape | None:
     called, listed = value.child_by_field_name("function"), value.child_by_field_name("arguments")
     function = first_child(called) if called is not None and called.type == "parenthesized_expression" else None
-    arguments = listed.named_children if listed is not None else []
+    arguments = children_of(listed)
     for argument in (function, *arguments):
         if argument is not None and argument.type in FUNCTIONS:
             body = argument.child_by_field_name("body")

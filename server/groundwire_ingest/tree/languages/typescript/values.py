@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding
-from groundwire_ingest.tree.languages.nodes import first_child, last_child, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import (
+    children_of,
+    field_of,
+    first_child,
+    given_in,
+    last_child,
+    text_of,
+    type_name,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.languages.typescript.members import object_types, script_type, with_arguments
@@ -87,8 +95,7 @@ def _given_type(syntax: Syntax, call: Node) -> Known | None:
     path = syntax.path(call.child_by_field_name("function"))
     if not path or path[-1] not in _GIVES_ARGUMENT:
         return None
-    listed = call.child_by_field_name("arguments")
-    first = first_child(listed)
+    first = first_child(call.child_by_field_name("arguments"))
     is_class = first is not None and first.type == "identifier" and text_of(first)[:1].isupper()
     types = syntax.type_arguments(call)
     if len(types) == 1 and (first is None or is_class or len(path) == 1):
@@ -107,7 +114,7 @@ def bound(syntax: Syntax, scope: int, target: Node | None, known: Known) -> Iter
             case "rest_pattern":
                 pending.append((first_child(node), replace(value, path="", is_item=False)))
             case "assignment_pattern" | "object_assignment_pattern":
-                left = node.child_by_field_name("left") if node is not None else None
+                left = field_of(node, "left")
                 pending.append((left, value))
             case "object_pattern":
                 pending.extend(_properties(node, value))
@@ -124,7 +131,7 @@ def _properties(pattern: Node | None, value: Known) -> Iterator[tuple[Node | Non
         if member.type == "property_signature"
     }
     before = value.path or head(value.type_name)
-    for child in pattern.named_children if pattern is not None else ():
+    for child in children_of(pattern):
         target = child.child_by_field_name("value") if child.type == "pair_pattern" else child
         name = text_of(child.child_by_field_name("key") or child.child_by_field_name("left") or child)
         if written.get(name):
@@ -137,7 +144,7 @@ def _properties(pattern: Node | None, value: Known) -> Iterator[tuple[Node | Non
 
 def _elements(syntax: Syntax, pattern: Node | None, value: Known) -> Iterator[tuple[Node | None, Known]]:
     """The targets of an array pattern: the elements of a list that is written out, or the items of a collection."""
-    targets = [child for child in pattern.named_children if not child.is_extra] if pattern is not None else []
+    targets = given_in(pattern)
     written = value.node
     if written is not None and written.type == "call_expression" and value.path in _PROMISES:
         written = first_child(written.child_by_field_name("arguments"))

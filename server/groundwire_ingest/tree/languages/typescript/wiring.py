@@ -7,10 +7,10 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Registration, TableMapping
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.languages.typescript.shapes import arguments_of, called_name
+from groundwire_ingest.tree.languages.typescript.shapes import called_name
 
 _PROVIDED = frozenset({"provide", "token"})
 _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
@@ -57,7 +57,7 @@ def _is_reader(syntax: Syntax, call: Node) -> bool:
 def _strategy(syntax: Syntax, heritage: Node, places: Places) -> Iterator[Registration]:
     """`class X extends PassportStrategy(Strategy, "name")`, which guards ask for by that name."""
     clause = first_child(heritage)
-    value = clause.child_by_field_name("value") if clause is not None else None
+    value = field_of(clause, "value")
     if value is None or value.type != "call_expression" or called_name(value) != "PassportStrategy":
         return
     name = next((argument for argument in arguments_of(value) if argument.type in syntax.strings), None)
@@ -68,7 +68,7 @@ def _strategy(syntax: Syntax, heritage: Node, places: Places) -> Iterator[Regist
 def _asked_before(node: Node) -> list[Node]:
     """The arguments of `bind` in `bind(TOKEN).to(Users)`."""
     function = node.child_by_field_name("function")
-    call = function.child_by_field_name("object") if function is not None else None
+    call = field_of(function, "object")
     is_bind = call is not None and call.type == "call_expression" and called_name(call) == "bind"
     return arguments_of(call) if call is not None and is_bind else []
 
@@ -134,11 +134,11 @@ def _decorated(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapp
     around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
     for decorator in (child for child in (*around.children, *node.children) if child.type == "decorator"):
         value = first_child(decorator)
-        called = value.child_by_field_name("function") if value is not None else None
+        called = field_of(value, "function")
         name = text_of(called or value)
         if name not in ("Entity", "Table", "ViewEntity"):
             continue
-        arguments = value.child_by_field_name("arguments") if value is not None else None
+        arguments = field_of(value, "arguments")
         stated = next((table for table in _tables(syntax, arguments) if table), "")
         table = stated or (_snake_case(text_of(node.child_by_field_name("name"))) if name == "Entity" else "")
         if table:
@@ -170,7 +170,7 @@ def _table_call(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMap
 
 def _tables(syntax: Syntax, arguments: Node | None, keys: tuple[str, ...] = _TABLE_KEYS) -> Iterator[str]:
     """The table that arguments state: as a string, or in an object under one of some keys."""
-    for argument in arguments.named_children if arguments is not None else ():
+    for argument in children_of(arguments):
         if argument.type in syntax.strings and keys is _TABLE_KEYS:
             yield string_value(syntax, argument)
         for pair in argument.named_children if argument.type == "object" else ():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Definition, Import
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 MAX_INCLUDED = 2000
@@ -82,14 +82,14 @@ class CFamilyNames(NameRules):
             self._namespace_of[number] = self._namespace_of[parent] if inside_type else outside
             if definition.construct == "type" or not inside_type:
                 self._symbols[definition.symbol] += (number,)
-        self._namespaces = {outer for one in self._namespace_of for outer in _with_outer(one)} - {""}
-        self._adopted = tuple(self._adopt())
+        self._namespaces = {outer for one in self._namespace_of for outer in with_outer(one)} - {""}
+        self.adopted += self._adopt()
         self._bodies = dict(self._find_bodies())
 
     def visible(self, scope: int, name: str) -> Found | None:
         """A name of the namespaces around, one that `using` brings in, or a namespace."""
         file = self.table.file_of(scope)
-        around = _with_outer(self._namespace_of[scope])
+        around = with_outer(self._namespace_of[scope])
         item = self.import_of(file, name)
         used = [f"{item.module}.{item.name}"] if item is not None else []
         used += [f"{wildcard.module}.{name}" for wildcard in self.wildcards_of(file)]
@@ -119,10 +119,6 @@ class CFamilyNames(NameRules):
         seen = self._includes.all_of(file)
         return self.table.file_of(number) in seen or (owner >= 0 and self.table.file_of(owner) in seen)
 
-    def adopted(self) -> Iterator[tuple[int, int]]:
-        """Classes and their members that are defined outside of them."""
-        return iter(self._adopted)
-
     def bodies(self, number: int) -> tuple[int, ...]:
         """The definitions of a declared function: those of the same owner, or of the tree, that take as many."""
         return self._bodies.get(number, ())
@@ -143,7 +139,7 @@ class CFamilyNames(NameRules):
         for number, definition in enumerate(self.table.definitions):
             if not definition.owner or definition.construct != "callable":
                 continue
-            for outer in _with_outer(self._namespace_of[number]):
+            for outer in with_outer(self._namespace_of[number]):
                 symbol = f"{outer}.{definition.owner}" if outer else definition.owner
                 types = [one for one in self._symbols.get(symbol, ()) if self.table.is_type(one)]
                 owners = self.table.nearest(self.table.file_of(number), tuple(types))
@@ -177,12 +173,3 @@ class CFamilyNames(NameRules):
 
 def _types(definition: Definition) -> tuple[str, ...]:
     return tuple(parameter.type_name for parameter in definition.parameters or ())
-
-
-def _with_outer(namespace: str) -> list[str]:
-    """The namespace and those around it, the innermost first, the global one (empty) last."""
-    names: list[str] = []
-    while namespace:
-        names.append(namespace)
-        namespace = namespace.rpartition(".")[0]
-    return [*names, ""]

@@ -18,6 +18,7 @@ class GoNames(NameRules):
     super_names = frozenset[str]()
     implicit_members = False
     has_overloads = False
+    constructor = ""
     common_methods = everyday.GO
 
     def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:
@@ -30,12 +31,11 @@ class GoNames(NameRules):
             package = self._packages[folder_of(table.path_of(number))]
             if definition.parent == 0 and not definition.owner:
                 package[definition.name] = (*package.get(definition.name, ()), number)
-        self._adopted: list[tuple[int, int]] = []
         for number, definition in enumerate(table.definitions):
             owners = self._packages[folder_of(table.path_of(number))].get(definition.owner, ())
             if definition.owner and owners:
                 table.add_member(owners[0], number)
-                self._adopted.append((owners[0], number))
+                self.adopted.append((owners[0], number))
 
     def visible(self, scope: int, name: str) -> Found | None:
         """A name of the same package, of a package imported with a dot, or an imported package."""
@@ -71,14 +71,6 @@ class GoNames(NameRules):
         """The import of the package that holds a definition."""
         folder = folder_of(self.table.path_of(number))
         return next((item for item in self.table.files[file].imports if self._folder_of(item.module) == folder), None)
-
-    def adopted(self) -> Iterator[tuple[int, int]]:
-        """Types and their methods, for each method found to belong to a type."""
-        return iter(self._adopted)
-
-    def constructor_name(self, type_number: int) -> str:
-        """None: what makes a value is a composite literal or a function."""
-        return ""
 
     def _folder_of(self, import_path: str) -> str | None:
         """The folder of a package: below the go.mod whose module path is the longest that the import path has."""

@@ -19,6 +19,7 @@ class PhpNames(QualifiedNames):
     implicit_members = False
     has_overloads = False
     has_functions = True
+    constructor = "__construct"
     common_methods = everyday.PHP
 
     def __init__(self, table: SymbolTable) -> None:
@@ -49,10 +50,6 @@ class PhpNames(QualifiedNames):
             path = posixpath.normpath(posixpath.join(folder, item.module.lstrip("/"))) if not item.name else ""
             if path in self._number_at:
                 yield item, Found((self._number_at[path],), WILDCARD)
-
-    def constructor_name(self, type_number: int) -> str:
-        """`__construct`."""
-        return "__construct"
 
     def is_type_name(self, name: str) -> bool:
         """All but variables and calls."""

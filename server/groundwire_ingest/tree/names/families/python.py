@@ -70,6 +70,7 @@ class PythonNames(NameRules):
     has_overloads = False
     call_name = "__call__"
     deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
+    constructor = "__init__"
     common_methods = everyday.PYTHON
 
     def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
@@ -115,10 +116,6 @@ class PythonNames(NameRules):
     def given(self, number: int, parameter: str) -> int | None:
         """The fixture that pytest gives to a parameter."""
         return self._fixtures.given(number, parameter)
-
-    def constructor_name(self, type_number: int) -> str:
-        """`__init__`."""
-        return "__init__"
 
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""

@@ -8,7 +8,7 @@ from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.types import arguments
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 # Methods of repositories for entities: those that give one, and those that give several.
@@ -43,11 +43,10 @@ class QualifiedNames(NameRules):
                 self._namespace_of[number] = around
                 if definition.construct != "callable" or (self.has_functions and not inside_type):
                     self._types[definition.symbol] += (number,)
-        self._joined: list[tuple[int, int]] = []
         for symbol, numbers in self._types.items():
             if len(numbers) > 1:
                 self._types[symbol] = self._with_parts_joined(numbers)
-        self._namespaces = {outer for namespace in self._namespace_of for outer in _with_outer(namespace)}
+        self._namespaces = {outer for namespace in self._namespace_of for outer in with_outer(namespace)}
         self._project_wide: defaultdict[str, dict[str, Import]] = defaultdict(dict)
         for file, facts in enumerate(table.files):
             for item in facts.imports:
@@ -68,7 +67,7 @@ class QualifiedNames(NameRules):
         item = self.import_of(file, name)
         if item is not None:
             return self._imported(item)
-        for namespace in _with_outer(self._namespace_of[scope]):
+        for namespace in with_outer(self._namespace_of[scope]):
             found = self.member(namespace, name)
             if found is not None:
                 in_file = any(self.table.file_of(number) == file for number in found.numbers)
@@ -105,7 +104,7 @@ class QualifiedNames(NameRules):
         if file not in self._seen:
             first, imports = self.table.module_of(file), self.table.files[file].imports
             own = range(first, first + len(self.table.files[file].definitions))
-            around = {outer for inner in own for outer in _with_outer(self._namespace_of[inner])}
+            around = {outer for inner in own for outer in with_outer(self._namespace_of[inner])}
             named = {f"{item.module}.{item.name}" for item in imports if item.name != "*"}
             wide = {item.module for item in self._wildcards_in_force(file)}
             self._seen[file] = frozenset(around | named | wide) - {""}
@@ -118,10 +117,6 @@ class QualifiedNames(NameRules):
         namespace = self._namespace_of[number]
         return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
 
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """The declarations of partial types."""
-        return iter(self._joined)
-
     def _with_parts_joined(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """The declarations of one name, of parts of a type in one project the first alone."""
         by_project: dict[str, list[int]] = {}
@@ -131,7 +126,7 @@ class QualifiedNames(NameRules):
         for parts in by_project.values():
             if len(parts) > 1 and all("partial" in self.table.definitions[number].traits for number in parts):
                 self.table.join(parts)
-                self._joined += [(parts[0], other) for other in parts[1:]]
+                self.parts += [(parts[0], other) for other in parts[1:]]
                 kept.append(parts[0])
             else:
                 kept.extend(parts)
@@ -161,9 +156,9 @@ class CSharpNames(QualifiedNames):
     super_names = frozenset({"base"})
     common_methods = everyday.CSHARP
 
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """Also a file of top-level statements and the partial `Program` beside it, which they are compiled into."""
-        yield from super().parts()
+    def __init__(self, table: SymbolTable, projects: frozenset[str]) -> None:
+        super().__init__(table, projects)
+        # A file of top-level statements is compiled into the partial `Program` beside it.
         programs = {
             folder_of(self.table.path_of(number)): number
             for number, definition in enumerate(self.table.definitions)
@@ -172,7 +167,7 @@ class CSharpNames(QualifiedNames):
         for file in range(len(self.table.files)):
             module, folder = self.table.module_of(file), folder_of(self.table.files[file].path)
             if "partial" in self.table.definitions[module].traits and folder in programs:
-                yield module, programs[folder]
+                self.parts.append((module, programs[folder]))
 
 
 class JavaNames(QualifiedNames):
@@ -208,12 +203,3 @@ class JavaNames(QualifiedNames):
 def _project_around(path: str, projects: frozenset[str]) -> str:
     """The nearest folder around a file that holds a project; the tree's root where none does."""
     return next((folder for folder in folders_above(path) if folder in projects), "")
-
-
-def _with_outer(namespace: str) -> list[str]:
-    """The namespace and those around it, the innermost first, the global one (empty) last."""
-    names: list[str] = []
-    while namespace:
-        names.append(namespace)
-        namespace = namespace.rpartition(".")[0]
-    return [*names, ""]

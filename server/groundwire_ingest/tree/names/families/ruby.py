@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 
@@ -19,6 +19,7 @@ class RubyNames(NameRules):
     implicit_members = True
     has_overloads = False
     maker = "new"
+    constructor = "initialize"
     common_methods = everyday.RUBY
 
     def __init__(self, table: SymbolTable) -> None:
@@ -31,23 +32,22 @@ class RubyNames(NameRules):
                 self._types[definition.symbol] += (number,)
             elif definition.construct == "callable" and table.parent_of(table.parent_of(number)) < 0:
                 self._functions[definition.name] += (number,)
-        self._joined: list[tuple[int, int]] = []
         for symbol, declared in self._types.items():
             if len(declared) > 1:
                 numbers = tuple(sorted(declared, key=self._rank))
                 self._types[symbol] = numbers
                 table.join(numbers)
-                self._joined += [(numbers[0], other) for other in numbers[1:]]
+                self.parts += [(numbers[0], other) for other in numbers[1:]]
         self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         for path in self._number_at:
             self._by_name[posixpath.basename(path)].append(path)
-        self._adopted = tuple(self._adopt())
+        self.adopted += self._adopt()
 
     def visible(self, scope: int, name: str) -> Found | None:
         """A constant of the modules around or at the top, or a method at the top of the file or of the only one."""
         file = self.table.file_of(scope)
         around = self.table.enclosing_type(scope)
-        for outer in _with_outer("" if around is None else self.table.definitions[around].symbol):
+        for outer in with_outer("" if around is None else self.table.definitions[around].symbol):
             full_name = f"{outer}.{name}" if outer else name
             if full_name in self._types:
                 return self._type(file, full_name)
@@ -78,18 +78,6 @@ class RubyNames(NameRules):
     def sees(self, file: int, number: int) -> bool:
         """All of the tree."""
         return True
-
-    def adopted(self) -> Iterator[tuple[int, int]]:
-        """Modules and the classes that are declared as theirs from outside (`class A::B`)."""
-        return iter(self._adopted)
-
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """The declarations of what is opened more than once."""
-        return iter(self._joined)
-
-    def constructor_name(self, type_number: int) -> str:
-        """`initialize`."""
-        return "initialize"
 
     def _adopt(self) -> Iterator[tuple[int, int]]:
         for symbol, numbers in sorted(self._types.items()):
@@ -125,12 +113,3 @@ class RubyNames(NameRules):
     def _requires(self, file: int, number: int) -> bool:
         other = self.table.module_of(self.table.file_of(number))
         return any(other in found.refs for _, found in self.imported(file))
-
-
-def _with_outer(symbol: str) -> list[str]:
-    """The symbol and those around it, the innermost first, the top (empty) last."""
-    names: list[str] = []
-    while symbol:
-        names.append(symbol)
-        symbol = symbol.rpartition(".")[0]
-    return [*names, ""]

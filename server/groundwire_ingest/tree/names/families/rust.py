@@ -23,6 +23,7 @@ class RustNames(NameRules):
     super_names = frozenset[str]()
     implicit_members = False
     has_overloads = False
+    constructor = ""
     common_methods = everyday.RUST
 
     def __init__(self, table: SymbolTable, crates: Mapping[str, str]) -> None:
@@ -46,7 +47,7 @@ class RustNames(NameRules):
             self._inner[number] = self._inner[parent] if inside_type else definition.symbol.rpartition(".")[0]
             if not inside_type and "partial" not in definition.traits:
                 self._declare(self._module_around(number), definition.name, number)
-        self._joined = tuple(self._join())
+        self.parts += self._join()
 
     def visible(self, scope: int, name: str) -> Found | None:
         """A name of the module around or of those around it in the file, what they import, a crate, or a module."""
@@ -75,14 +76,6 @@ class RustNames(NameRules):
     def sees(self, file: int, number: int) -> bool:
         """Whether a definition is in the same crate: what a method belongs to need not be imported."""
         return self._crate_of(self.table.files[file].path) == self._crate_of(self.table.path_of(number))
-
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """Types and their `impl` blocks."""
-        return iter(self._joined)
-
-    def constructor_name(self, type_number: int) -> str:
-        """None: what makes a value is a literal or a function."""
-        return ""
 
     def is_type_name(self, name: str) -> bool:
         """By its capital letter."""

@@ -71,7 +71,8 @@ class ScriptModules:
             # What is exported is often what a build makes of the folder `src`.
             built = [target.removeprefix("./").partition("/")[2] for target in stated]
             sources = [posixpath.join(root, "src", target) for target in (*filter(None, built), below or "index")]
-            found = self._found((*map(_stem, sources), posixpath.join(root, below or "index")), WILDCARD)
+            stems = [posixpath.splitext(source)[0].removesuffix(".d") for source in sources]
+            found = self._found((*stems, posixpath.join(root, below or "index")), WILDCARD)
             if found is not None:
                 return found
         return None
@@ -163,10 +164,6 @@ def _exported(package: ScriptPackage, below: str) -> list[str]:
         elif pattern == below:
             found.extend(targets)
     return found
-
-
-def _stem(path: str) -> str:
-    return posixpath.splitext(path)[0].removesuffix(".d")
 
 
 def _upwards(folder: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ class ScriptNames(NameRules):
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     implicit_members = False
+    constructor = "constructor"
     common_methods = everyday.SCRIPT
 
     def __init__(self, table: SymbolTable, projects: Mapping[str, ScriptProject]) -> None:
@@ -54,10 +55,6 @@ class ScriptNames(NameRules):
         """Whether a definition is in the file or in a module that it imports."""
         other = self.table.module_of(self.table.file_of(number))
         return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
-
-    def constructor_name(self, type_number: int) -> str:
-        """`constructor`."""
-        return "constructor"
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:
         key = (module, name)

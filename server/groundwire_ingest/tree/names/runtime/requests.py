@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, Request
@@ -130,7 +131,11 @@ def _asked(facts: CodeFacts, request: Request, served: Sequence[Served]) -> list
         return []
     of_method = [item for item in served if not request.method or item.method in ("", request.method)]
     seen = [item for item in of_method if facts.is_test or not item.is_test]
-    return [item for item in seen if not item.within or _is_within(request.from_key, item.within)]
+    key = request.from_key
+    # In the file or declaration itself, or inside of it.
+    return [
+        item for item in seen if item.within in ("", key) or key.startswith(tuple(item.within + end for end in ".#@"))
+    ]
 
 
 def _is_near(facts: CodeFacts, served: Sequence[Served]) -> bool:
@@ -139,17 +144,8 @@ def _is_near(facts: CodeFacts, served: Sequence[Served]) -> bool:
     return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
 
 
-def _is_within(key: str, outer: str) -> bool:
-    """Whether a node is in a file, or is a declaration or inside of it."""
-    return key == outer or key.startswith((f"{outer}.", f"{outer}#", f"{outer}@"))
-
-
 def _likely(facts: CodeFacts, request: Request, found: Sequence[Served]) -> list[Served]:
     """Of several that would answer those nearest to the file, and those that state the method."""
-    near = list(nearest(facts.path, sorted(found, key=_path_of), _path_of))
+    near = list(nearest(facts.path, sorted(found, key=attrgetter("path")), attrgetter("path")))
     stating = [item for item in near if item.method and item.method == request.method]
     return stating or near
-
-
-def _path_of(served: Served) -> str:
-    return served.path

@@ -168,7 +168,9 @@ class Messages:
         for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
             definition = self._table.definitions[member]
             takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
-            is_method = definition.construct == "callable" and definition.name != self._name(number)
+            is_method = definition.construct == "callable" and definition.name != self._lookup.rules.constructor_name(
+                number
+            )
             if is_method and head(value_type(written)) in takes:
                 self._handlers[message.numbers[0]][member] = message.confidence
 
@@ -213,9 +215,6 @@ class Messages:
 
     def _is_nested(self, number: int) -> bool:
         return self._table.enclosing_type(self._table.owner_of(number)) is not None
-
-    def _name(self, number: int) -> str:
-        return self._lookup.rules.constructor_name(number)
 
 
 def is_sending(call: Call) -> bool:

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.embedded.graph.graph import Graph, Side
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.domain.query.neighbourhood import CONFIDENT, Neighbourhood
@@ -18,10 +17,12 @@ def neighbourhood_of(graph: Graph, visibility: Visibility, rows: Rows) -> Neighb
     """
     sides = [_edges_of(side, visibility, rows) for side in (graph.outgoing, graph.incoming)]
     near, far, confidences = (np.concatenate(column) for column in zip(*sides, strict=True))
-    order = np.lexsort((-confidences, far, near))
-    near, far, confidences = near[order], far[order], confidences[order]
-    first = is_first_of_pair(near, far)
-    near, far, confidences = near[first], far[first], confidences[first]
+    # One number for each pair of rows is sorted faster than two columns.
+    pairs = near * len(visibility.mask) + far
+    order = np.argsort(pairs)
+    first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    near, far = np.divmod(pairs[order[first]], len(visibility.mask))
+    confidences = np.maximum.reduceat(confidences[order], first)
     degrees = np.bincount(near, minlength=len(rows))
     places = np.minimum(np.searchsorted(rows, far), len(rows) - 1)
     among = np.flatnonzero(rows.take(places) == far)

@@ -20,11 +20,9 @@ from groundwire_server.backends.embedded.retrievers.ranking import RankedRows
 from groundwire_server.backends.embedded.retrievers.semantic import rank_by_similarity, similarities
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.observation import stage
-from groundwire_server.domain.query.query import Retriever
 from groundwire_server.domain.search.candidates import (
+    NO_COLUMNS,
     NO_FILE,
     Candidates,
     Floats,
@@ -33,6 +31,9 @@ from groundwire_server.domain.search.candidates import (
     Retrieval,
     RetrieverScores,
 )
+from groundwire_server.domain.search.search import Retriever
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 
 Mask = NDArray[np.bool_]
 RowScores: TypeAlias = Callable[[Positions], Floats]
@@ -63,7 +64,7 @@ class Retrievers:
         manifest, limits = index.manifest, search.limits
         if Retriever.BM25_CODE in limits:
             _check_tokenizer(manifest.version, manifest.code, TOKENIZER_FINGERPRINT)
-        if Retriever.BM25_NLP in limits:
+        if Retriever.BM25_PROSE in limits:
             _check_tokenizer(manifest.version, manifest.prose, PROSE_TOKENIZER_FINGERPRINT)
         self._trigrams = Trigrams(index, search.query, limits.get(Retriever.TRIGRAM, 0), search.trigram_threshold)
 
@@ -83,7 +84,7 @@ class Retrievers:
                 return self._dense(allowed)
             case Retriever.BM25_CODE:
                 return self._words(retriever, _held(index.lexical), tokenize(query), visibility, allowed)
-            case Retriever.BM25_NLP:
+            case Retriever.BM25_PROSE:
                 return self._words(retriever, _held(index.prose), tokenize_prose(query), visibility, allowed)
             case Retriever.TRIGRAM:
                 with stage(retriever.value):
@@ -118,7 +119,7 @@ class Retrievers:
         return CandidateList(ranked, bm25.scores, file_scores=scored)
 
 
-def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList]) -> Candidates:
+def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList], *, with_columns: bool) -> Candidates:
     """The union of the lists."""
     rows = union(lists)
     file_scores = np.full(len(rows), np.nan)
@@ -128,7 +129,7 @@ def candidates_of(index: LoadedIndex, lists: Mapping[Retriever, CandidateList]) 
     return Candidates(
         rows=rows,
         by_retriever={retriever: _scores_of(found, rows) for retriever, found in lists.items()},
-        columns=_columns(index, rows),
+        columns=_columns(index, rows) if with_columns else NO_COLUMNS,
         file_scores=file_scores,
         exact=all(found.exact for found in lists.values()),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_ingest.tree.files.plain import MAX_TEXT_CHARACTERS
+from groundwire_ingest.tree.files.prose import MAX_TEXT_CHARACTERS
 from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]

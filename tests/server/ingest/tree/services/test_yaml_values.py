@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.services.yaml_values import MAX_EXPANSION, YamlValue, below, plain_name, yaml_values
-from groundwire_ingest.tree.yaml_outline import YamlError
+from groundwire_ingest.tree.yaml_tree import YamlError, yaml_documents
 from support.growth import check_linear
 
 
 def _value(text: str) -> YamlValue:
-    return yaml_values(text, (0,))[0]
+    return yaml_values(yaml_documents(text))[0]
 
 
 def test_every_scalar_is_the_text_that_it_is_written_as() -> None:
@@ -31,9 +31,10 @@ def test_tags_are_passed_over() -> None:
 
 
 def test_only_the_wanted_documents_are_built() -> None:
-    assert yaml_values("a: 1\n---\nb: 2\n---\nc: 3\n", (0, 2)) == {0: {"a": "1"}, 2: {"c": "3"}}
-    assert yaml_values("", (0,)) == {}
-    assert yaml_values("---\n", (0,)) == {0: ""}
+    first, _, third = yaml_documents("a: 1\n---\nb: 2\n---\nc: 3\n")
+    assert yaml_values((first, third)) == [{"a": "1"}, {"c": "3"}]
+    assert yaml_values(yaml_documents("")) == []
+    assert yaml_values(yaml_documents("---\n")) == [""]
 
 
 def test_keys_that_are_no_scalars_are_left_out_and_the_last_of_equal_ones_counts() -> None:
@@ -64,7 +65,7 @@ none: {<<: text, d: 1}
 def test_an_anchor_may_be_set_again_but_holds_for_its_document_alone() -> None:
     assert _value("a: &x 1\nb: &x 2\nc: *x\n") == {"a": "1", "b": "2", "c": "2"}
     with pytest.raises(YamlError, match=r"alias \*x names no anchor") as caught:
-        yaml_values("a: &x 1\n---\nb: 1\nc: *x\n", (0, 1))
+        yaml_values(yaml_documents("a: &x 1\n---\nb: 1\nc: *x\n"))
     assert caught.value.line == 4
 
 
