@@ -49,11 +49,6 @@ class SettingsError(Exception):
     """Settings that cannot be used: one line for each, `setting: value: rule`."""
 
 
-def _default_running_calls(earlier: dict[str, Any]) -> int:
-    worker_threads: int = earlier["worker_threads"]
-    return max(1, worker_threads - 1)
-
-
 def _default_top_k(earlier: dict[str, Any]) -> int:
     max_top_k: int = earlier["max_top_k"]
     return min(_DEFAULTS.top_k, max_top_k)
@@ -183,12 +178,8 @@ class Settings(BaseSettings):
     """The deadline of calls without one."""
     max_deadline_seconds: DeadlineSeconds = 120
     """The longest that a call may take, whatever its deadline."""
-    worker_threads: Annotated[int, Field(ge=1, le=1_024)] = 4
-    """How many calls each worker works on at a time. One of them computes in Python, whatever the cores."""
-    max_running_calls: Annotated[int, Field(ge=1, le=1_024)] = Field(default_factory=_default_running_calls)
-    """How many of them may be calls of one method: all but one unless given, so that the others find a thread."""
     max_waiting_calls: Annotated[int, Field(ge=0, le=100_000)] = 128
-    """How many calls of one method may wait for a thread in each worker; the next is refused as OVERLOADED."""
+    """How many calls of one method may wait in each worker for the one that is served; the next is OVERLOADED."""
     max_connection_age_seconds: Seconds = 1_800
     """When a client is asked to reconnect; 0 for never."""
     drain_pause_seconds: Seconds = 5
@@ -250,11 +241,6 @@ class Settings(BaseSettings):
         if self.default_top_k > self.max_top_k:
             raise ValueError(
                 f"default_top_k: {self.default_top_k}: must be at most max_top_k, which is {self.max_top_k}"
-            )
-        if self.max_running_calls > self.worker_threads:
-            raise ValueError(
-                f"max_running_calls: {self.max_running_calls}: "
-                f"must be at most worker_threads, which is {self.worker_threads}"
             )
         least = CALL_MEMORY_SHARES * request_memory(self.max_receive_bytes)
         if self.call_memory_bytes < least:

@@ -15,13 +15,14 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
-from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.observation import observer
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer
 from groundwire_server.rpc.serving.server import Engine, GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from support.calls import as_part
 from support.kubernetes import DEPLOY
 from support.scrapes import Scrape, scrape
 
@@ -49,8 +50,8 @@ def shown() -> Scrape:
 
     async def run() -> Scrape:
         engine = create_autospec(Engine, instance=True)
-        engine.search.side_effect = search
-        settings = Settings(listen="127.0.0.1:0", metrics_listen="127.0.0.1:0", worker_threads=1)
+        engine.search.side_effect = as_part(search)
+        settings = Settings(listen="127.0.0.1:0", metrics_listen="127.0.0.1:0")
         server = GroundwireServer(settings, engine, create_autospec(IndexDirectory, instance=True))
         await server.start()
         async with grpc.aio.insecure_channel(server.address) as channel:

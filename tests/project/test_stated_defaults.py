@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, QueryDefaults
-from groundwire_server.domain.query.ranking import BY_WORDS
+from groundwire_server.domain.query.ranking_parameters import BY_WORDS
 from groundwire_server.domain.search.search import DEFAULT_RRF_K
 
 ROOT = Path(__file__).parents[2]

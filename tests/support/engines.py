@@ -14,6 +14,7 @@ from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
+from support.calls import PlainEngine
 
 KEYWORD_ONLY = Rerankers(KeywordReranker())
 
@@ -23,15 +24,16 @@ def engine_over(
     embedders: Sequence[Embedder] = (),
     rerankers: Rerankers = KEYWORD_ONLY,
     override_tags: frozenset[str] = frozenset(),
-) -> RetrievalEngine:
+) -> PlainEngine:
     """An engine without boosts, in its default settings."""
-    return RetrievalEngine(
+    engine = RetrievalEngine(
         indexes=Indexes(backend, override_tags),
         query_vectors=query_vectors_of(embedders),
         rerankers=rerankers,
         query_settings=QuerySettings(CorpusBoosts(())),
         limits=Limits(),
     )
+    return PlainEngine(engine)
 
 
 def query_vectors_of(embedders: Sequence[Embedder]) -> QueryVectors:

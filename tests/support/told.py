@@ -13,13 +13,13 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.query.query import Freshness, FusionMode
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.search.candidates import Candidates, NodeColumns, Retrieval, RetrieverScores
 from groundwire_server.domain.search.search import Filter, Retriever
 from groundwire_server.domain.texts.texts import StoredText
 from groundwire_server.engine.stages import fuse
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 
 PUBLIC = AccessContext()
 SCOPE = Scope("shop", "main", "v1")

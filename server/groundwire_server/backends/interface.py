@@ -16,17 +16,15 @@ from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Direction, Expansion
 from groundwire_server.domain.graph.paths import Paths
-from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,15 @@ class Snapshot(Protocol):
     @property
     def node_count(self) -> int:
         """How many nodes there are."""
+        ...
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether what asks the graph need not wait until it is loaded."""
+        ...
+
+    def wait_for_graph(self) -> None:
+        """Returns when the graph is loaded. Raises RuntimeError, a defect, when it cannot be."""
         ...
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -160,35 +167,10 @@ class Snapshot(Protocol):
 class Backend(Protocol):
     """Search, texts and the graph."""
 
+    def is_open(self, scope: Scope) -> bool:
+        """Whether `open` need not wait for a disk or for another thread. A version may be closed in between."""
+        ...
+
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> Snapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
-        ...
-
-
-class IndexDirectory(Protocol):
-    """Which versions there are and which answers."""
-
-    def check_readable(self) -> None:
-        """Raises OSError when no version can be read, whichever it is. May block for as long as the storage does."""
-        ...
-
-    def list_indexes(
-        self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
-    ) -> tuple[IndexSummary, ...]:
-        """Versions in `scopes` of which the caller sees at least one node; "" for a name means any.
-
-        Nothing outside of `scopes` is looked at. Raises what the checkpoint raises.
-        """
-        ...
-
-    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
-        """One version. Raises NotFoundError, PreconditionError."""
-        ...
-
-    def activate(self, scope: Scope) -> str:
-        """Makes `scope.active_index` the answering version; returns the one before or "". Raises as get_index."""
-        ...
-
-    def delete(self, scope: Scope) -> None:
-        """Deletes a version that is not active. Raises NotFoundError, PreconditionError."""
         ...

@@ -1,4 +1,4 @@
-"""The engine: the actions and the query over indexes. Thread-safe; knows no transport."""
+"""The engine: the actions and the query over indexes. Knows no transport."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,15 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.backends.interface import PathSearch, Walk
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.backends.interface import PathSearch, Snapshot, Walk
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.expansion_validation import check_expand
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.graph.paths_validation import check_paths
-from groundwire_server.domain.interpreter import holding_interpreter
 from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.candidates import Positions
@@ -27,6 +24,9 @@ from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 
@@ -34,8 +34,10 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
+    They run on an event loop and hand whatever computes or waits to the call.
+
     Every method raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the
-    checkpoint raises; those that rerank also RerankerUnavailableError.
+    call's checkpoint raises; those that rerank also RerankerUnavailableError.
     """
 
     indexes: Indexes
@@ -44,13 +46,11 @@ class RetrievalEngine:
     query_settings: QuerySettings
     limits: Limits
 
-    @holding_interpreter()
-    def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+    async def search(self, request: SearchRequest, call: Call) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
-        return search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.limits, checkpoint)
+        return await search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.limits, call)
 
-    @holding_interpreter()
-    def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+    async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""
         max_depth = check_expand(request, self.limits)
         walk = Walk(
@@ -62,12 +62,15 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        snapshot = self.indexes.open(request)
-        with stage("walk"):
-            return snapshot.expand(walk, checkpoint)
+        snapshot = await self.indexes.open_with_graph(request, call)
 
-    @holding_interpreter()
-    def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
+        def expanded() -> Expansion:
+            with stage("walk"):
+                return snapshot.expand(walk, call.checkpoint)
+
+        return await call.compute(expanded)
+
+    async def find_paths(self, request: PathsRequest, call: Call) -> Paths:
         """Finds the shortest paths from some nodes to others; never returns text."""
         check_paths(request, self.limits)
         search = PathSearch(
@@ -81,43 +84,49 @@ class RetrievalEngine:
             max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
             min_confidence=request.min_confidence,
         )
-        snapshot = self.indexes.open(request)
-        with stage("paths"):
-            return snapshot.find_paths(search, checkpoint)
+        snapshot = await self.indexes.open_with_graph(request, call)
 
-    @holding_interpreter()
-    def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
+        def found() -> Paths:
+            with stage("paths"):
+                return snapshot.find_paths(search, call.checkpoint)
+
+        return await call.compute(found)
+
+    async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        snapshot = self.indexes.open(request)
-        with stage("pack"):
-            requested = prioritize(request.seed_ids, request.nodes, request.mode)
-            rows = snapshot.rows([one.id for one in requested])
-            sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
-            checkpoint()
-            budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
-            packing = pack(requested, sizes, budget)
-        with stage("texts"):
-            texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))
-        checkpoint()
-        fetched = tuple(
-            FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
-            for chosen, text in zip(packing.chosen, texts, strict=True)
-        )
-        return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
+        snapshot = await self.indexes.open(request, call)
+        return await call.compute(lambda: _fetched(request, snapshot, call.checkpoint))
 
-    @holding_interpreter()
-    def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+    async def query(self, request: QueryRequest, call: Call) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
-        return run_query(
+        return await run_query(
             request,
             self.indexes,
             self.query_vectors,
             self.rerankers.codebert,
             self.query_settings,
             self.limits,
-            checkpoint,
+            call,
         )
+
+
+def _fetched(request: FetchRequest, snapshot: Snapshot, checkpoint: Checkpoint) -> FetchResult:
+    with stage("pack"):
+        requested = prioritize(request.seed_ids, request.nodes, request.mode)
+        rows = snapshot.rows([one.id for one in requested])
+        sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
+        checkpoint()
+        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
+        packing = pack(requested, sizes, budget)
+    with stage("texts"):
+        texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))
+    checkpoint()
+    fetched = tuple(
+        FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
+        for chosen, text in zip(packing.chosen, texts, strict=True)
+    )
+    return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
 
 
 def _positions(rows: Collection[int]) -> Positions:

@@ -8,8 +8,9 @@ from groundwire_server.backends.interface import Backend, Snapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search.search import Filter
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.observation import stage
 
 ANY_CALLER = "*"
 
@@ -34,7 +35,7 @@ class Indexes:
     backend: Backend
     lifecycle_override_acl_tags: frozenset[str]
 
-    def open(self, request: _Request) -> Snapshot:
+    async def open(self, request: _Request, call: Call) -> Snapshot:
         """The version that a request asks, for the nodes that it asks about.
 
         Raises PermissionDeniedError, NotFoundError and PreconditionError.
@@ -47,5 +48,16 @@ class Indexes:
                 f"lifecycle {request.lifecycle.name} is not granted to you; ask for ACTIVE",
                 {"field": "lifecycle"},
             )
-        with stage("open"):
-            return self.backend.open(request.scope, request.access, request.lifecycle, request.filter)
+
+        def opened() -> Snapshot:
+            with stage("open"):
+                return self.backend.open(request.scope, request.access, request.lifecycle, request.filter)
+
+        return await (call.compute(opened) if self.backend.is_open(request.scope) else call.wait_for(opened))
+
+    async def open_with_graph(self, request: _Request, call: Call) -> Snapshot:
+        """As `open`, and the graph of the version is there to be asked."""
+        snapshot = await self.open(request, call)
+        if not snapshot.has_graph:
+            await call.wait_for(snapshot.wait_for_graph)
+        return snapshot

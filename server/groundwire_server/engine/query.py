@@ -1,13 +1,13 @@
 """Query: the whole flow in one call."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.applied_parameters import applied_parameters, applied_ranking
@@ -17,7 +17,7 @@ from groundwire_server.domain.query.query_class import classify
 from groundwire_server.domain.query.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.query_validation import check_query
-from groundwire_server.domain.query.ranking import Ranking, Traits, effective_ranking
+from groundwire_server.domain.query.ranking_parameters import Ranking, Traits, effective_ranking
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
@@ -39,6 +39,8 @@ from groundwire_server.engine.stages import (
     rerank,
     spread_over_files,
 )
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.checkpoint import Checkpoint
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _ADVICE = {
@@ -78,43 +80,40 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What the retrievers and the stages gave."""
+    """What the retrievers and the stages until now gave; the call's own work took so many milliseconds."""
 
     weights: tuple[tuple[Retriever, float], ...]
     fused_count: int
     deleted_blocked: int
     ranked: Ranked
+    milliseconds: float
 
 
-def run_query(
+async def run_query(
     request: QueryRequest,
     indexes: Indexes,
     query_vectors: QueryVectors,
     reranker: Reranker | None,
     settings: QuerySettings,
     limits: Limits,
-    checkpoint: Checkpoint,
+    call: Call,
 ) -> QueryResult:
     """Answers a query.
 
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
-    what the checkpoint raises.
+    what the call's checkpoint raises.
     """
     plan = _plan(request, reranker, settings, limits)
-    time = OwnTime()
-    snapshot = indexes.open(plan.request)
+    snapshot = await indexes.open_with_graph(plan.request, call)
     retrievers = _asked(plan.request, snapshot)
     check_held(snapshot, retrievers, _ADVICE)
-    vector = vector_of(plan.request, snapshot, query_vectors, checkpoint) if Retriever.DENSE in retrievers else None
-    checkpoint()
-    outcome = _ranked(plan, _retrieval(plan, retrievers, vector), snapshot, time, checkpoint)
-    if request.not_found_when_empty and not len(outcome.ranked.order):
-        names = replace(plan.request.scope, active_index=snapshot.index).names
-        raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
-    with time.stage("context"):
-        content = QueryContext(snapshot, plan.request).fill(outcome.ranked)
-    meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
-    return QueryResult(content.matches, content.service_context, meta, snapshot.index)
+    vector = await vector_of(plan.request, snapshot, query_vectors, call) if Retriever.DENSE in retrievers else None
+    retrieve = partial(_retrieved, plan, _retrieval(plan, retrievers, vector), snapshot, call)
+    if plan.reranker is None:
+        return await call.compute(lambda: _result(plan, retrieve(), snapshot, call))
+    outcome = await call.compute(retrieve)
+    outcome = await call.ask_model(partial(_reranked, plan, outcome, snapshot, plan.reranker, call))
+    return await call.compute(partial(_result, plan, outcome, snapshot, call))
 
 
 def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, limits: Limits) -> _Plan:
@@ -163,24 +162,46 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
     )
 
 
-def _ranked(plan: _Plan, search: Retrieval, snapshot: Snapshot, time: OwnTime, checkpoint: Checkpoint) -> _Outcome:
-    request, parameters = plan.request, plan.parameters
+def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -> _Outcome:
+    parameters, time = plan.parameters, OwnTime(call.processor_seconds)
     with time.stage("retrieve"):
-        candidates = snapshot.retrieve(search, checkpoint)
-        deleted_blocked = snapshot.count_deleted(search, checkpoint)
+        candidates = snapshot.retrieve(search, call.checkpoint)
+        deleted_blocked = snapshot.count_deleted(search, call.checkpoint)
     with time.stage("fusion"):
         weights = fusion_weights(plan.fusion, plan.query_class, parameters, tuple(candidates.by_retriever))
         ranked = fuse(candidates, plan.fusion, weights, parameters)
     fused_count = len(ranked.order)
-    checkpoint()
+    call.checkpoint()
     with time.stage("ranking"):
         ranked = ranked_in_repository(ranked, plan.asked, plan.ranking, snapshot)
-    checkpoint()
-    if plan.reranker is not None:
-        with time.stage("rerank"):
-            ranked = rerank(request.query, ranked, parameters.top_k, snapshot, plan.reranker, checkpoint)
+    call.checkpoint()
+    return _Outcome(weights, fused_count, deleted_blocked, ranked, time.milliseconds)
+
+
+def _reranked(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, reranker: Reranker, call: Call) -> _Outcome:
+    time = OwnTime(call.processor_seconds, outcome.milliseconds)
+    with time.stage("rerank"):
+        ranked = rerank(plan.request.query, outcome.ranked, plan.parameters.top_k, snapshot, reranker, call.checkpoint)
+    return replace(outcome, ranked=ranked, milliseconds=time.milliseconds)
+
+
+def _result(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, call: Call) -> QueryResult:
+    time, request = OwnTime(call.processor_seconds, outcome.milliseconds), plan.request
+    outcome = replace(outcome, ranked=_ordered(plan, outcome.ranked, snapshot, time, call.checkpoint))
+    if request.not_found_when_empty and not len(outcome.ranked.order):
+        names = replace(request.scope, active_index=snapshot.index).names
+        raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
+    with time.stage("context"):
+        content = QueryContext(snapshot, request).fill(outcome.ranked)
+    meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
+    return QueryResult(content.matches, content.service_context, meta, snapshot.index)
+
+
+def _ordered(plan: _Plan, ranked: Ranked, snapshot: Snapshot, time: OwnTime, checkpoint: Checkpoint) -> Ranked:
+    """The matches as the stages after the reranker leave them."""
+    parameters = plan.parameters
     with time.stage("freshness"):
-        ranked = freshen(ranked, request.now, parameters.freshness)
+        ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
     diversifies = _diversifies(parameters, snapshot.vector_space)
@@ -190,7 +211,7 @@ def _ranked(plan: _Plan, search: Retrieval, snapshot: Snapshot, time: OwnTime, c
     if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
-    return _Outcome(weights, fused_count, deleted_blocked, ranked)
+    return ranked
 
 
 def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> bool:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.execution.call import Call
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
@@ -38,8 +38,8 @@ def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapp
             raise PreconditionError(reason, message, {"active_index": snapshot.index})
 
 
-def vector_of(
-    request: _Request, snapshot: Snapshot, query_vectors: QueryVectors, checkpoint: Checkpoint
+async def vector_of(
+    request: _Request, snapshot: Snapshot, query_vectors: QueryVectors, call: Call
 ) -> NDArray[np.float64] | None:
     """The unit vector of what a request asks, in the space of an index; None for an index without vectors.
 
@@ -49,4 +49,4 @@ def vector_of(
     if space is None:
         return None
     own = request.query_vector
-    return query_vectors.vector(request.query, own, request.access, space, snapshot.index, checkpoint)
+    return await query_vectors.vector(request.query, own, request.access, space, snapshot.index, call)

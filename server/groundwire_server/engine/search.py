@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.limits import MAX_MATCHED_TOKENS, Limits
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions, Retrieval
 from groundwire_server.domain.search.fusion import best_first_by_ranks, reciprocal_rank_fusion
 from groundwire_server.domain.search.search import (
@@ -27,6 +26,9 @@ from groundwire_server.domain.search.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
 from groundwire_server.engine.retrieval import check_held, vector_of
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _RETRIEVERS: Mapping[SearchType, tuple[Retriever, ...]] = {
@@ -46,37 +48,45 @@ class _Ranked:
     order: Positions
 
 
-def search_nodes(
+async def search_nodes(
     request: SearchRequest,
     indexes: Indexes,
     query_vectors: QueryVectors,
     rerankers: Rerankers,
     limits: Limits,
-    checkpoint: Checkpoint,
+    call: Call,
 ) -> SearchResult:
     """Selects nodes.
 
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
-    what the checkpoint raises.
+    what the call's checkpoint raises.
     """
     retrievers = _RETRIEVERS[check_search(request, limits)]
-    snapshot = indexes.open(request)
+    snapshot = await indexes.open(request, call)
     reranker = _reranker(request.rerank, rerankers)
     check_held(snapshot, retrievers, _ADVICE)
-    vector = vector_of(request, snapshot, query_vectors, checkpoint) if Retriever.DENSE in retrievers else None
-    checkpoint()
+    vector = await vector_of(request, snapshot, query_vectors, call) if Retriever.DENSE in retrievers else None
     depth = request.top_k * (reranker.widen_factor if reranker else 1)
-    with stage("retrieve"):
-        found = snapshot.retrieve(Retrieval(request.query, vector, dict.fromkeys(retrievers, depth)), checkpoint)
-    ranked = _fused(found, request.rrf_k, depth)
-    if reranker is not None:
-        checkpoint()
-        with stage("rerank"):
-            ranked = _reranked(request.query, ranked, snapshot, reranker, checkpoint)
+    search = Retrieval(request.query, vector, dict.fromkeys(retrievers, depth))
+
+    def found() -> _Ranked:
+        with stage("retrieve"):
+            candidates = snapshot.retrieve(search, call.checkpoint)
+        return _fused(candidates, request.rrf_k, depth)
+
+    if reranker is None:
+        return await call.compute(lambda: _result(request, found(), snapshot))
+    ranked = await call.compute(found)
+    rerank = partial(_reranked, request.query, ranked, snapshot, reranker, call.checkpoint)
+    reranked = await (call.compute(rerank) if request.rerank is Rerank.KEYWORD else call.ask_model(rerank))
+    return await call.compute(lambda: _result(request, reranked, snapshot))
+
+
+def _result(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> SearchResult:
     ranked = replace(ranked, order=ranked.order[: request.top_k])
     hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
-    debug = _debug(request, found, snapshot) if request.explain else None
-    return SearchResult(tuple(hits), snapshot.index, found.exact, debug)
+    debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
+    return SearchResult(tuple(hits), snapshot.index, ranked.candidates.exact, debug)
 
 
 def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
@@ -97,7 +107,8 @@ def _fused(candidates: Candidates, rrf_k: int, count: int) -> _Ranked:
 
 def _reranked(query: str, ranked: _Ranked, snapshot: Snapshot, reranker: Reranker, checkpoint: Checkpoint) -> _Ranked:
     """Ties keep the order of the search."""
-    scores = rerank_scores(query, ranked.candidates, ranked.order, snapshot, reranker, checkpoint)
+    with stage("rerank"):
+        scores = rerank_scores(query, ranked.candidates, ranked.order, snapshot, reranker, checkpoint)
     finals = np.zeros(len(ranked.candidates))
     finals[ranked.order] = scores
     return _Ranked(ranked.candidates, finals, ranked.order[np.argsort(-scores, kind="stable")])

@@ -13,7 +13,6 @@ from datetime import datetime
 import numpy as np
 
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.query.adaptive import adaptive_weights
 from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
 from groundwire_server.domain.query.diversity import cosines, diversify
@@ -21,14 +20,8 @@ from groundwire_server.domain.query.freshness import blend, decays
 from groundwire_server.domain.query.neighbourhood import neighbour_gains
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.query.ranking import (
-    PROSE_PREFIX,
-    Ranking,
-    Traits,
-    shares_of_best,
-    spread_out,
-    trait_factors,
-)
+from groundwire_server.domain.query.ranking import PROSE_PREFIX, shares_of_best, spread_out, trait_factors
+from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.fusion import (
     alpha_weights,
@@ -39,6 +32,7 @@ from groundwire_server.domain.search.fusion import (
 )
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
+from groundwire_server.execution.checkpoint import Checkpoint
 
 RERANK_WINDOW = 50
 """How many candidates a reranker reads, unless more are asked for."""

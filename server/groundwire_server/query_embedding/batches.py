@@ -10,8 +10,8 @@ from threading import Event, Lock
 from typing import Generic, TypeVar, cast
 
 from groundwire_index.embedding.embedder import EmbedderError
-from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.observation import observer
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -3,16 +3,17 @@
 import hashlib
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.domain.interpreter import releasing_interpreter
-from groundwire_server.domain.observation import stage
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.deferred import EmbedderUnavailableError
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.vector_cache import QueryVectorCache
@@ -31,25 +32,29 @@ class QueryVectors:
         self._encoders = encoders
         self._cache = QueryVectorCache()
 
-    def vector(
+    async def vector(
         self,
         query: str,
         own: Sequence[float],
         access: AccessContext,
         space: VectorSpace,
         index: str,
-        checkpoint: Checkpoint,
+        call: Call,
     ) -> NDArray[np.float64]:
         """A unit vector [dimension], read-only. `own` is the caller's vector, empty when `query` is to be embedded.
 
         Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder,
-        and what the checkpoint raises while the query waits for others to be embedded.
+        and what the call's checkpoint raises while the query waits for others to be embedded.
         """
         if not own:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
             # The digest, because a query may be longer than its vector.
             key = space.fingerprint, encoder, hashlib.sha256(query.encode()).digest()
-            return self._cache.get(access, key, lambda: self._embedded(query, space, index, checkpoint))
+            known = self._cache.find(access, key)
+            if known is not None:
+                return known
+            embedded = await call.ask_model(partial(self._embedded, query, space, index, call.checkpoint))
+            return self._cache.keep(access, key, embedded)
         if len(own) != space.dimension:
             description = f"has {len(own)} components; index {index!r} has vectors of {space.dimension}"
             raise InvalidRequestError((FieldViolation("query_vector", Reason.VALUE_MALFORMED, description),))
@@ -57,7 +62,7 @@ class QueryVectors:
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
         try:
-            with stage("embed"), releasing_interpreter():
+            with stage("embed"):
                 embed = self._encoders.find(space)
                 if embed is None:
                     raise _mismatch(space, index)

@@ -1,14 +1,14 @@
 """The vectors of recent queries, each owner's apart from the others'."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.observation import observer
+from groundwire_server.execution.observation import observer
 
 MAX_OWNERS = 64
 MAX_VECTORS = 256
@@ -21,7 +21,6 @@ class QueryVectorCache:
     """Keeps the most recently used vectors of the owners that asked last. Thread-safe; the vectors are read-only.
 
     No owner finds what another one has left here, and one that fills its share drives out its own vectors alone.
-    Two calls that miss the same key at once both compute it, to the same bytes.
     """
 
     def __init__(self, owners: int = MAX_OWNERS, vectors: int = MAX_VECTORS) -> None:
@@ -29,20 +28,20 @@ class QueryVectorCache:
         self._shares: OrderedDict[Hashable, _Vectors] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, owner: Hashable, key: Hashable, compute: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """The vector the owner has under the key, else what `compute` gives, which is kept. Raises what that raises."""
+    def find(self, owner: Hashable, key: Hashable) -> NDArray[np.float64] | None:
+        """The vector that the owner has under the key, if any."""
         with self._lock:
             share = self._share(owner)
             known = share.get(key)
             if known is not None:
                 share.move_to_end(key)
         observer().looked_up_vector(known is not None)
-        if known is not None:
-            return known
-        vector = compute()
+        return known
+
+    def keep(self, owner: Hashable, key: Hashable, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Keeps the owner's vector under the key, read-only from now on, and returns it."""
         vector.setflags(write=False)
         with self._lock:
-            # Others may have driven the owner out while the vector was computed.
             share = self._share(owner)
             share[key] = vector
             if len(share) > self._most_vectors:

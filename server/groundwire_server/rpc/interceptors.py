@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import errors_pb2
 from groundwire_server.domain.limits import request_memory
-from groundwire_server.domain.observation import observed_by
+from groundwire_server.execution.observation import observed_by
 from groundwire_server.rpc.admission.call_memory import CallMemory, HeldMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.bodies import parse, receive

@@ -18,10 +18,10 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.access.names import Names
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import never_stop
 from support.told import texts_of
 
 UNPINNED = Scope("shop", "main")

@@ -16,8 +16,8 @@ from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.known_policies import KnownPolicies
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED, Scopes
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError, NotFoundError, Reason
+from groundwire_server.execution.checkpoint import never_stop
 
 PUBLIC = AccessContext()
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))

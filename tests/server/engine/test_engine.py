@@ -19,7 +19,6 @@ from groundwire_index.scope import Scope
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
@@ -28,6 +27,7 @@ from groundwire_server.domain.texts.packing import HEADROOM_BYTES
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch

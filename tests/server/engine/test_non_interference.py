@@ -21,16 +21,16 @@ from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
 from groundwire_server.domain.access.access import AccessContext, may_see
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
-from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
+from groundwire_server.execution.checkpoint import never_stop
 from support import bound_oracle
+from support.calls import PlainEngine
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
@@ -229,7 +229,7 @@ def fetches(draw: st.DrawFn, caller: AccessContext) -> FetchRequest:
 
 Publish = Callable[..., None]
 Scratch = Callable[[], AbstractContextManager[Path]]
-Serving = Callable[[dict[str, Version]], AbstractContextManager[tuple[RetrievalEngine, EmbeddedBackend]]]
+Serving = Callable[[dict[str, Version]], AbstractContextManager[tuple[PlainEngine, EmbeddedBackend]]]
 
 
 @pytest.fixture(scope="session")
@@ -237,7 +237,7 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
     """`with serving({version: content}) as (engine, backend)`: the first is active; an empty one is not there."""
 
     @contextmanager
-    def served(contents: dict[str, Version]) -> Iterator[tuple[RetrievalEngine, EmbeddedBackend]]:
+    def served(contents: dict[str, Version]) -> Iterator[tuple[PlainEngine, EmbeddedBackend]]:
         with scratch() as data:
             for position, (name, content) in enumerate(contents.items()):
                 if content.nodes:
@@ -272,7 +272,7 @@ def summarised(backend: EmbeddedBackend, scope: Scope, caller: AccessContext) ->
     return undated(backend.get_index(scope, caller))
 
 
-def act(engine: RetrievalEngine, request: Request) -> Answer:
+def act(engine: PlainEngine, request: Request) -> Answer:
     if isinstance(request, SearchRequest):
         return engine.search(request, never_stop)
     if isinstance(request, ExpandRequest):
@@ -283,7 +283,7 @@ def act(engine: RetrievalEngine, request: Request) -> Answer:
 
 
 def answers(
-    engine: RetrievalEngine, backend: EmbeddedBackend, requests: list[Request], caller: AccessContext
+    engine: PlainEngine, backend: EmbeddedBackend, requests: list[Request], caller: AccessContext
 ) -> list[Answer]:
     told = [answer(partial(act, engine, request)) for request in requests]
     for version in ["", *VERSIONS, "v9"]:

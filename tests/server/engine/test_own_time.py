@@ -17,9 +17,9 @@ from groundwire_server.backends.embedded.retrievers import retrieval as retrieva
 from groundwire_server.backends.embedded.retrievers.ranking import RankedRows
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from support.builds import RECORDS, HashEmbedder, build
 from support.engines import engine_over
 

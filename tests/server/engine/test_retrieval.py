@@ -16,13 +16,13 @@ from groundwire_index.store.store import IndexStore
 from groundwire_index.store.writer import IndexContent, Lexicon, write_index
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import Retriever, SearchRequest, SearchType
-from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
+from support.calls import PlainEngine
 from support.chunks import SCOPE, MakeNode
 from support.engines import engine_over
 
@@ -32,7 +32,7 @@ WITH_VECTOR = replace(QUERY, query_vector=(1.0, 0.0, 0.0))
 LEXICAL = {Retriever.BM25_CODE, Retriever.BM25_PROSE}
 
 IndexContentOf = Callable[..., IndexContent]
-Put = Callable[..., RetrievalEngine]
+Put = Callable[..., PlainEngine]
 
 
 class FirstAxis:
@@ -51,7 +51,7 @@ class FirstAxis:
 def put(tmp_path: Path, index_content: IndexContentOf, make_node: MakeNode) -> Put:
     """`put(change, vectors=...)`: an engine over one node, whose content `change` has had a hand in."""
 
-    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> RetrievalEngine:
+    def put_version(change: Callable[[IndexContent], IndexContent], *, vectors: bool = True) -> PlainEngine:
         nodes: list[Node] = [make_node("A", "getUser", symbol="getUser")]
         content = index_content(nodes, vectors=[(1, 0, 0)] if vectors else None)
         with patch("os.fsync"), IndexStore(tmp_path).build(SCOPE) as directory:
@@ -85,7 +85,7 @@ def asked_of(found: QueryResult) -> list[Retriever]:
     return [retriever for retriever, _ in found.meta.list_lengths]
 
 
-def refusal(engine: RetrievalEngine, query: QueryRequest) -> tuple[Reason, str]:
+def refusal(engine: PlainEngine, query: QueryRequest) -> tuple[Reason, str]:
     with pytest.raises(PreconditionError) as caught:
         engine.query(query, never_stop)
     assert caught.value.metadata["active_index"] == "v1"

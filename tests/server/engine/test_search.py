@@ -17,7 +17,6 @@ from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.search.search import (
     Filter,
@@ -29,7 +28,8 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
-from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.execution.checkpoint import never_stop
+from support.calls import PlainEngine
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
@@ -78,7 +78,7 @@ searches = st.builds(
 )
 
 
-def ask(engine: RetrievalEngine, search: SearchRequest) -> SearchResult:
+def ask(engine: PlainEngine, search: SearchRequest) -> SearchResult:
     """The answer; a search for words brings no vector."""
     if search.search_type is SearchType.BM25:
         search = replace(search, query_vector=())
@@ -168,7 +168,7 @@ def ids_of(hits: tuple[SearchHit, ...]) -> list[str]:
 
 
 @pytest.fixture
-def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[RetrievalEngine]:
+def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[PlainEngine]:
     """Four nodes; C is hidden, D has no vector."""
     nodes = [
         make_node("A", "getUser tax", path="src/a"),
@@ -183,7 +183,7 @@ def engine(make_node: MakeNode, open_backend: OpenBackend) -> Iterator[Retrieval
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.HYBRID, "tax", 10, query_vector=(1.0, 0.0), explain=True)
 
 
-def test_the_debug_tells_what_was_done(engine: RetrievalEngine) -> None:
+def test_the_debug_tells_what_was_done(engine: PlainEngine) -> None:
     result = ask(engine, replace(SEARCH, filter=Filter(path_prefixes=("src/",))))
     assert (result.index, result.exact) == ("v1", True)
     debug = result.debug
@@ -205,13 +205,13 @@ def test_at_most_sixteen_matched_tokens_are_told(make_node: MakeNode, open_backe
     assert hit.matched_tokens == tuple(sorted(set(tokenize(" ".join(words)))))[:16]
 
 
-def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: RetrievalEngine) -> None:
+def test_a_node_without_a_vector_is_found_by_its_words_alone(engine: PlainEngine) -> None:
     assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A", "B"]
     found = ask(engine, replace(SEARCH, query="user")).hits
     assert sorted(ids_of(found)) == ["A", "B", "D"]
 
 
-def test_work_stops_between_the_lists(engine: RetrievalEngine) -> None:
+def test_work_stops_between_the_lists(engine: PlainEngine) -> None:
     def stop() -> None:
         raise CancelledError
 
@@ -231,7 +231,7 @@ class TwoDimensions:
         raise AssertionError("a search embeds only its query")
 
 
-def refusal(engine: RetrievalEngine, search: SearchRequest) -> tuple[Reason, dict[str, str]]:
+def refusal(engine: PlainEngine, search: SearchRequest) -> tuple[Reason, dict[str, str]]:
     with pytest.raises(PreconditionError) as caught:
         ask(engine, search)
     return caught.value.reason, dict(caught.value.metadata)
@@ -260,19 +260,19 @@ def test_an_index_without_words_refuses_what_needs_them(
 
 
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
-    engine: RetrievalEngine, monkeypatch: pytest.MonkeyPatch
+    engine: PlainEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("groundwire_server.backends.embedded.retrievers.retrieval.TOKENIZER_FINGERPRINT", "newer rules")
     assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 
-def test_vectors_that_the_source_brought_need_a_query_vector(engine: RetrievalEngine) -> None:
+def test_vectors_that_the_source_brought_need_a_query_vector(engine: PlainEngine) -> None:
     reason, metadata = refusal(engine, replace(SEARCH, query_vector=()))
     assert reason is Reason.EMBEDDER_MISMATCH
     assert metadata == {"active_index": "v1", "embedder": "", "fingerprint": ""}
 
 
-def test_a_query_vector_of_another_dimension_is_refused(engine: RetrievalEngine) -> None:
+def test_a_query_vector_of_another_dimension_is_refused(engine: PlainEngine) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         ask(engine, replace(SEARCH, query_vector=(1.0, 0.0, 0.0)))
     (violation,) = caught.value.violations

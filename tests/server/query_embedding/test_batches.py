@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from groundwire_index.embedding.embedder import EmbedderError
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import CancelledError
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.batches import Batches
 
 SECONDS = 30

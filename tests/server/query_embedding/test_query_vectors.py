@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from groundwire_index.embedding.embedder import Embedder, EmbedderError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from support.builds import HashEmbedder
+from support.calls import PlainCall, done
 from support.engines import query_vectors_of
 
 SPACE = VectorSpace("hash", "hash-1", 4)
@@ -33,10 +33,10 @@ PUBLIC = AccessContext()
 def test_a_query_is_embedded_once() -> None:
     embedder = Counting()
     vectors = query_vectors_of([embedder])
-    first = vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
-    assert vectors.vector("user", (), PUBLIC, SPACE, "v2", never_stop).tobytes() == first.tobytes()
+    first = done(vectors.vector("user", (), PUBLIC, SPACE, "v1", PlainCall()))
+    assert done(vectors.vector("user", (), PUBLIC, SPACE, "v2", PlainCall())).tobytes() == first.tobytes()
     assert (
-        query_vectors_of([HashEmbedder()]).vector("user", (), PUBLIC, SPACE, "v1", never_stop).tobytes()
+        done(query_vectors_of([HashEmbedder()]).vector("user", (), PUBLIC, SPACE, "v1", PlainCall())).tobytes()
         == first.tobytes()
     )
     assert first.dtype == np.float64
@@ -57,14 +57,14 @@ def test_who_holds_anything_else_finds_no_vector_of_what_another_asked(other: Ac
     embedder = Counting()
     vectors = query_vectors_of([embedder])
     for access in (AccessContext(tenant_id="acme"), other, AccessContext(tenant_id="acme")):
-        vectors.vector("user", (), access, SPACE, "v1", never_stop)
+        done(vectors.vector("user", (), access, SPACE, "v1", PlainCall()))
     assert embedder.asked == ["user", "user"]
 
 
 def test_a_vector_of_the_callers_own_is_not_looked_up() -> None:
     embedder = Counting()
     vectors = query_vectors_of([embedder])
-    assert vectors.vector("user", (0, 3, 0, 4), PUBLIC, SPACE, "v1", never_stop).tolist() == [0, 0.6, 0, 0.8]
+    assert done(vectors.vector("user", (0, 3, 0, 4), PUBLIC, SPACE, "v1", PlainCall())).tolist() == [0, 0.6, 0, 0.8]
     assert embedder.asked == []
 
 
@@ -74,6 +74,6 @@ def test_a_model_that_cannot_be_loaded_is_a_failed_precondition(caplog: pytest.L
 
     vectors = query_vectors_of([DeferredEmbedder("hash", "hash-1", 4, fail)])
     with pytest.raises(PreconditionError) as caught:
-        vectors.vector("user", (), PUBLIC, SPACE, "v1", never_stop)
+        done(vectors.vector("user", (), PUBLIC, SPACE, "v1", PlainCall()))
     assert caught.value.reason is Reason.EMBEDDER_MISMATCH
     assert "no such model" in caplog.text

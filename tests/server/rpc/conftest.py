@@ -15,7 +15,7 @@ from grpc_status import rpc_status
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Location
-from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
@@ -117,7 +117,7 @@ def serving(engine: Mock, indexes: Mock) -> Serving:
 
     @asynccontextmanager
     async def run(**settings: object) -> AsyncIterator[GroundwireServer]:
-        values = {"listen": "127.0.0.1:0", "worker_threads": 2, **settings}
+        values = {"listen": "127.0.0.1:0", **settings}
         server = GroundwireServer(Settings.model_validate(values), engine, indexes)
         await server.start()
         try:

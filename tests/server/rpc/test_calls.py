@@ -14,10 +14,10 @@ import structlog
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.rpc.calls import RunningCall
+from groundwire_server.execution.checkpoint import Checkpoint
+from support.calls import as_part
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Failed, HealthOf, Serving
@@ -33,20 +33,24 @@ ANSWER = SearchResult((), "v1")
 
 
 class Work:
-    """A search that goes on until it is released or its checkpoint stops it."""
+    """A search that goes on until it is released or its checkpoint stops it; a deaf one has none."""
 
     def __init__(self) -> None:
+        self.is_deaf = False
         self.started = threading.Semaphore(0)
+        self.begun = 0
         self.release = threading.Event()
         self.stopped_by: list[GroundwireError] = []
         self.over = threading.Event()
 
     def search(self, _: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        self.begun += 1
         self.started.release()
         end = time.monotonic() + LONG_SECONDS
         while not self.release.wait(0.005) and time.monotonic() < end:
             try:
-                checkpoint()
+                if not self.is_deaf:
+                    checkpoint()
             except GroundwireError as error:
                 self.stopped_by.append(error)
                 self.over.set()
@@ -57,7 +61,7 @@ class Work:
 @pytest.fixture
 def work(engine: Mock) -> Iterator[Work]:
     work = Work()
-    engine.search.side_effect = work.search
+    engine.search.side_effect = as_part(work.search)
     yield work
     work.release.set()
 
@@ -133,7 +137,7 @@ async def test_the_answer_to_a_missed_deadline_does_not_wait_for_the_work(
         release.wait(LONG_SECONDS)
         return ANSWER
 
-    engine.search.side_effect = deaf_search
+    engine.search.side_effect = as_part(deaf_search)
     async with serving(default_deadline_seconds=0.1) as server, grpc.aio.insecure_channel(server.address) as channel:
         started = time.monotonic()
         failure = await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
@@ -180,13 +184,13 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
     search_request: retrieval_pb2.SearchNodesRequest,
 ) -> None:
     async with (
-        serving(worker_threads=3, max_running_calls=2, max_waiting_calls=1) as server,
+        serving(max_waiting_calls=2) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         admitted = [asyncio.ensure_future(stub.SearchNodes(search_request)) for _ in range(3)]
         assert await has_started(work)
-        assert await has_started(work)
+        await becomes_full(stub.SearchNodes, search_request)
         failure = await failed(stub.SearchNodes(search_request))
         assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert failure.info.reason == "ERROR_REASON_OVERLOADED"
@@ -209,12 +213,12 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
 async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
     serving: "Serving",
     work: Work,
-    engine: Mock,
     search_request: retrieval_pb2.SearchNodesRequest,
     timeout: float | None,
 ) -> None:
+    work.is_deaf = True  # so that it keeps the compute thread
     async with (
-        serving(worker_threads=1, max_waiting_calls=1) as server,
+        serving(max_waiting_calls=1) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
@@ -230,7 +234,7 @@ async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_nev
         assert not running.done()
         work.release.set()
         assert await running.code() is await next_waiting is grpc.StatusCode.OK
-    assert engine.search.call_count == 2
+    assert work.begun == 2
 
 
 @pytest.mark.asyncio
@@ -256,10 +260,10 @@ async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
             raise end
         return ANSWER
 
-    engine.search.side_effect = deaf_search
+    engine.search.side_effect = as_part(deaf_search)
     with structlog.testing.capture_logs() as lines:
         async with (
-            serving(default_deadline_seconds=0.1, worker_threads=1) as server,
+            serving(default_deadline_seconds=0.1) as server,
             grpc.aio.insecure_channel(server.address) as channel,
         ):
             stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -271,7 +275,3 @@ async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
     assert len(lines) == len(events) + 1
     gc.collect()
     unhandled.assert_not_called()
-
-
-def test_a_checkpoint_lets_a_call_in_time_pass() -> None:
-    RunningCall(LONG_SECONDS).checkpoint()

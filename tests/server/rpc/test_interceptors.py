@@ -11,7 +11,6 @@ import pytest
 import structlog
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import (
     FieldViolation,
     InvalidRequestError,
@@ -20,7 +19,9 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
 from groundwire_server.rpc.serving.server import GroundwireServer
+from support.calls import as_part
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Failed, HealthOf, Serving
@@ -134,7 +135,7 @@ async def test_the_log_says_what_is_wrong_with_a_damaged_index(
     def search(_: SearchRequest, __: Checkpoint) -> SearchResult:
         raise PreconditionError(Reason.INDEX_DAMAGED, "is damaged") from OSError("vectors.npy is 3 bytes short")
 
-    engine.search.side_effect = search
+    engine.search.side_effect = as_part(search)
     with structlog.testing.capture_logs() as lines:
         async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
             failure = await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
@@ -164,7 +165,7 @@ async def test_a_call_given_up_is_one_line(
         finally:
             loop.call_soon_threadsafe(ended.set)
 
-    engine.search.side_effect = search
+    engine.search.side_effect = as_part(search)
     with structlog.testing.capture_logs() as lines:
         async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
             call = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request, timeout=timeout)

@@ -27,8 +27,9 @@ from groundwire_server.domain.errors import (
     PreconditionError,
     Reason,
 )
-from groundwire_server.rpc.calls import RunningCall
+from groundwire_server.rpc.running_call import RunningCall
 from groundwire_server.rpc.telemetry.call_record import CallRecord
+from support.calls import as_part
 from support.open_ended_calls import Connection
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 
@@ -147,7 +148,8 @@ async def test_whatever_the_engine_does(
     status: str,
     effect: Callable[..., None] | None,
 ) -> None:
-    engine.search.side_effect = effect
+    if effect is not None:
+        engine.search.side_effect = as_part(effect)
     await check_nothing_is_kept(serving, jwt_settings, status, SEARCH, request(), VALID)
 
 

@@ -20,11 +20,11 @@ from groundwire_server.backends.embedded.visibility.row_selection import RowSele
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.domain.observation import observer
 from groundwire_server.domain.search.search import Filter
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer
 
 _NO_FILTER = Filter()
 
@@ -35,6 +35,10 @@ class EmbeddedBackend:
     def __init__(self, data: Path) -> None:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
+
+    def is_open(self, scope: Scope) -> bool:
+        """See `Backend.is_open`."""
+        return self._pool.is_open(scope)
 
     def open(
         self,

@@ -22,8 +22,7 @@ from groundwire_server.backends.embedded.visibility.visibility import CallerVisi
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
-from groundwire_server.domain.interpreter import releasing_interpreter
-from groundwire_server.domain.observation import observer
+from groundwire_server.execution.observation import observer
 
 _LOG = logging.getLogger(__name__)
 MAX_OPEN_INDEXES = 256
@@ -69,7 +68,7 @@ class _Opening:
         """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
         if self._opened is not None:
             return self._opened
-        with releasing_interpreter(), self._lock:
+        with self._lock:
             if self._opened is None:
                 index = open_version(directory, pinned)
                 self._opened = _Open(index, Graph(index.edges, index.manifest.node_count), VisibilityCache(index))
@@ -84,6 +83,10 @@ class IndexPool:
         self._openings: OrderedDict[Scope, _Opening] = OrderedDict()
         self._policies = KnownPolicies()
         self._lock = Lock()
+
+    def is_open(self, scope: Scope) -> bool:
+        """Whether the pinned or the active version is open."""
+        return self._is_open(replace(scope, active_index=scope.active_index or self._store.active(scope)))
 
     def view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""

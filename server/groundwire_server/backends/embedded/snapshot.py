@@ -20,7 +20,6 @@ from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers,
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
@@ -28,6 +27,7 @@ from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.search.search import NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,15 @@ class EmbeddedSnapshot:
             if self.selection.filter is None
             else int(np.count_nonzero(self.selection.mask))
         )
+
+    @property
+    def has_graph(self) -> bool:
+        """See `Snapshot.has_graph`."""
+        return self.view.graph.is_loaded
+
+    def wait_for_graph(self) -> None:
+        """See `Snapshot.wait_for_graph`."""
+        self.view.graph.wait()
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from groundwire_server.domain.query.query import Freshness, FusionMode, RankingParameters
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.query.ranking import Ranking, Traits
+from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 
 

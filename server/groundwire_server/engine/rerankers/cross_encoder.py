@@ -6,9 +6,8 @@ from threading import Lock
 from sentence_transformers import CrossEncoder
 from torch.nn import Sigmoid
 
-from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.engine.rerankers.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
+from groundwire_server.execution.checkpoint import Checkpoint
 
 
 class CrossEncoderReranker:
@@ -27,7 +26,7 @@ class CrossEncoderReranker:
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         """See `Reranker.scores`; stops between two candidates."""
         scores: list[float] = []
-        with releasing_interpreter(), self._lock:
+        with self._lock:
             for candidate in candidates:
                 checkpoint()
                 # One pair at a time: padding to the longest of a batch would change a score's last bits.

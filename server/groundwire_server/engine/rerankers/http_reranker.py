@@ -13,9 +13,7 @@ from threading import Thread
 
 import httpx2
 
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import RerankerUnavailableError
-from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.engine.rerankers.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
 from groundwire_server.engine.rerankers.rerank_api import (
     MOST_CHARACTERS,
@@ -24,6 +22,7 @@ from groundwire_server.engine.rerankers.rerank_api import (
     request_body,
     scores_of,
 )
+from groundwire_server.execution.checkpoint import Checkpoint
 
 _LOG = logging.getLogger(__name__)
 
@@ -103,8 +102,7 @@ class HttpReranker:
         service = self._service
         body = request_body(service.api, service.model, query, texts)
         token = service.token()
-        with releasing_interpreter():
-            reply = _awaited(asyncio.run_coroutine_threadsafe(self._post(body, token), self._loop), checkpoint)
+        reply = _awaited(asyncio.run_coroutine_threadsafe(self._post(body, token), self._loop), checkpoint)
         if isinstance(reply, str):
             raise RerankerUnavailableError(reply)
         return scores_of(service.api, reply, len(texts))

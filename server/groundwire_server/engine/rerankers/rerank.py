@@ -12,10 +12,10 @@ import numpy as np
 
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.execution.checkpoint import Checkpoint
 
 DEFAULT_WIDEN_FACTOR = 6
 

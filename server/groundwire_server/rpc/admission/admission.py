@@ -1,129 +1,148 @@
-"""Which call may use a worker thread now, which waits, and which is refused."""
+"""Which call is taken on, which part of one has the compute thread next, and which call is refused."""
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from groundwire_server.domain.errors import DeadlineError
+from groundwire_server.domain.errors import CancelledError, DeadlineError
 from groundwire_server.rpc.admission.method_queue import MethodQueue, Turn
 from groundwire_server.rpc.admission.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionBounds:
-    """How much work is taken on: by all methods together, and by each of them."""
-
-    worker_threads: int
-    max_running: int
-    max_waiting: int
-
-
-@dataclass(frozen=True, slots=True)
 class MethodLoad:
-    """The calls of one method that run and that wait."""
+    """The calls of one method: those that wait to begin on the compute thread, and the others that are under way."""
 
     running: int
     waiting: int
 
 
 class Admission:
-    """Deals a number of threads out to calls.
+    """Takes calls on, and has their parts take turns on one thread.
 
-    - At most `max_running` calls of a method run, so that a flood of one leaves threads to the others, and at most
-      `max_waiting` of it wait, first come first served.
-    - A thread that gets free goes to the waiting method of which the fewest calls run, among equals to the one that
-      has gone without for longest. So no method starves.
-    - A call that has to wait is refused at once when it would likely miss its deadline, and when its turn comes and
-      too little time is left after all. One that finds a thread free is always let try.
+    - Of a method one call may be served and `max_waiting` others be under way; the next is refused.
+    - The thread goes on with calls that have begun, then to the waiting method that has gone without for longest, whose
+      calls are served first come first served. So no method starves.
+    - A call that has to wait is refused at once when it would likely miss its deadline, and when its turn comes and too
+      little time is left after all. One that finds the thread idle is always let try.
 
-    Thread-safe: threads take their next turn here themselves, without a detour over the event loop, which is at its
+    Thread-safe: the thread takes its next turn here itself, without a detour over the event loop, which is at its
     slowest when there is most to do. Nothing here blocks for longer than it takes to look at the methods.
     """
 
-    def __init__(self, bounds: AdmissionBounds, clock: Callable[[], float] = time.monotonic) -> None:
-        self._bounds = bounds
+    def __init__(self, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_waiting = max_waiting
         self._clock = clock
         self._refusals = Refusals()
         self._methods: dict[str, MethodQueue] = {}
-        self._free = bounds.worker_threads
+        self._begun: OrderedDict[Turn, None] = OrderedDict()
+        self._is_idle = True
         self._served = 0
         self._lock = threading.Lock()
 
-    def enter(self, turn: Turn) -> bool:
-        """True when the turn has come, and a thread must take it; False when it waits. Raises LimitError."""
+    @contextmanager
+    def under_way(self, turn: Turn) -> Iterator[None]:
+        """A call is under way while the context is open. Raises LimitError when there are too many of its method."""
         with self._lock:
             queue = self._methods.setdefault(turn.method, MethodQueue())
-            now = self._clock()
-            if self._has_thread(queue):
-                self._begin(queue, turn, now)
+            self._check_room(turn.method, queue, self._clock())
+            queue.under_way += 1
+        is_cut_short = False
+        try:
+            yield
+        except (DeadlineError, CancelledError, asyncio.CancelledError):
+            is_cut_short = True
+            raise
+        finally:
+            with self._lock:
+                queue.under_way -= 1
+                if turn.spent:
+                    queue.service_time.add(turn.spent, at_least=is_cut_short)
+
+    def check(self, method: str, seconds_left: float) -> None:
+        """Raises LimitError when a call that must be done in so many seconds would be refused now."""
+        with self._lock:
+            queue = self._methods.get(method)
+            if queue is not None:
+                now = self._clock()
+                self._check_room(method, queue, now)
+                if not self._is_idle:
+                    self._check_deadline(method, queue, now, seconds_left)
+
+    def enter(self, turn: Turn) -> bool:
+        """True when the turn has come, and an idle thread must take it; False when it waits. Raises LimitError.
+
+        Its call must be under way.
+        """
+        with self._lock:
+            queue, now = self._methods[turn.method], self._clock()
+            if self._is_idle:
+                self._is_idle = False
+                self._begin(queue, turn)
                 return True
-            self._check_queue(turn.method, queue, now, turn.deadline - now)
+            if turn.has_begun:
+                self._begun[turn] = None
+                return False
+            self._check_deadline(turn.method, queue, now, turn.deadline - now)
             turn.entered, turn.served_before = now, queue.served
             queue.waiting[turn] = None
             return False
 
-    def check(self, method: str, seconds_left: float) -> None:
-        """Raises LimitError when `enter` would refuse a call now that must be done in so many seconds."""
+    def leave(self, turn: Turn) -> None:
+        """Gives a turn up that may still wait."""
         with self._lock:
-            queue = self._methods.get(method)
-            if queue is not None and not self._has_thread(queue):
-                self._check_queue(method, queue, self._clock(), seconds_left)
+            self._methods[turn.method].waiting.pop(turn, None)
+            self._begun.pop(turn, None)
 
-    def leave(self, turn: Turn) -> bool:
-        """Gives a waiting turn up; False when it waits no longer, and so may run."""
+    def next(self) -> Turn | None:
+        """The turn that the thread takes when it has none; None when none waits, and the thread is idle then."""
         with self._lock:
-            waiting = self._methods[turn.method].waiting
-            if turn not in waiting:
-                return False
-            del waiting[turn]
-            return True
+            turn = self._next(besides=None)
+            self._is_idle = turn is None
+            return turn
 
-    def finish(self, turn: Turn) -> Turn | None:
-        """The turn is over; returns the one that its thread must take next, if any."""
+    def next_besides(self, method: str | None) -> Turn | None:
+        """The turn that the thread takes on top of one that takes long, of any method but one; None when none waits."""
         with self._lock:
-            now = self._clock()
-            queue = self._methods[turn.method]
-            queue.running -= 1
-            self._free += 1
-            if turn.cut_short and turn.refusal is None:
-                queue.service_time.add_at_least(now - turn.began)
-            elif turn.refusal is None:
-                queue.service_time.add(now - turn.began)
-            return self._next(now)
+            return self._next(method)
 
     def loads(self) -> Mapping[str, MethodLoad]:
         """The load of every method that has been called."""
         with self._lock:
             return {method: MethodLoad(queue.running, len(queue.waiting)) for method, queue in self._methods.items()}
 
-    def _has_thread(self, queue: MethodQueue) -> bool:
-        """No call of a method waits while this holds for it."""
-        return self._free > 0 and queue.running < self._bounds.max_running
-
-    def _check_queue(self, method: str, queue: MethodQueue, now: float, seconds_left: float) -> None:
-        if len(queue.waiting) >= self._bounds.max_waiting:
+    def _check_room(self, method: str, queue: MethodQueue, now: float) -> None:
+        if queue.under_way > self._max_waiting:
             raise self._refusals.full(method, queue, now)
+
+    def _check_deadline(self, method: str, queue: MethodQueue, now: float, seconds_left: float) -> None:
         if not queue.in_time(now, seconds_left):
             raise self._refusals.too_late(method, queue, now)
 
-    def _next(self, now: float) -> Turn | None:
-        able = [queue for queue in self._methods.values() if queue.waiting and queue.running < self._bounds.max_running]
-        if not able:
+    def _next(self, besides: str | None) -> Turn | None:
+        begun = next((turn for turn in self._begun if turn.method != besides), None)
+        if begun is not None:
+            del self._begun[begun]
+            return begun
+        waiting = [queue for method, queue in self._methods.items() if queue.waiting and method != besides]
+        if not waiting:
             return None
-        queue = min(able, key=lambda queue: (queue.running, queue.last_served))
+        queue, now = min(waiting, key=lambda queue: queue.last_served), self._clock()
         turn, _ = queue.waiting.popitem(last=False)
         if now >= turn.deadline:
             turn.refusal = DeadlineError()
         elif now + queue.service_time.most > turn.deadline:
             turn.refusal = self._refusals.too_late(turn.method, queue, now)
-        self._begin(queue, turn, now)
+        self._begin(queue, turn)
         return turn
 
-    def _begin(self, queue: MethodQueue, turn: Turn, now: float) -> None:
-        self._free -= 1
-        self._served += 1
-        queue.running += 1
-        queue.served += turn.refusal is None
-        queue.last_served = self._served
-        turn.began = now
+    def _begin(self, queue: MethodQueue, turn: Turn) -> None:
+        if not turn.has_begun:
+            turn.has_begun = True
+            self._served += 1
+            queue.served += turn.refusal is None
+            queue.last_served = self._served

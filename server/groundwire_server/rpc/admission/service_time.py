@@ -33,8 +33,13 @@ class ServiceTime:
         """Seconds within which nearly all calls end; 0 while that is not known."""
         return self._mean + _DEVIATIONS * self._deviation
 
-    def add(self, seconds: float) -> None:
-        """One more call has taken so long."""
+    def add(self, seconds: float, *, at_least: bool = False) -> None:
+        """One more call has taken so long, or `at_least` so long: it was cut short.
+
+        That tells something only when others take less.
+        """
+        if at_least and (self.mean is None or seconds <= self.mean):
+            return
         if len(self._first) < _KNOWN_AFTER:
             self._first.append(seconds)
             if len(self._first) == _KNOWN_AFTER:
@@ -44,8 +49,3 @@ class ServiceTime:
         surprise = min(seconds, _GREATEST_SURPRISE * self._mean) - self._mean
         self._mean += _WEIGHT * surprise
         self._deviation += _WEIGHT * (abs(surprise) - self._deviation)
-
-    def add_at_least(self, seconds: float) -> None:
-        """One more call was cut short after so long. It tells something only when others take less."""
-        if self.mean is not None and seconds > self.mean:
-            self.add(seconds)

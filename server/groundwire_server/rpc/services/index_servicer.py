@@ -1,10 +1,14 @@
 """IndexService: decode, one call of the index directory, encode."""
 
+from functools import partial
+
 import grpc.aio
 
 from groundwire.v1 import index_pb2, index_pb2_grpc
-from groundwire_server.backends.interface import IndexDirectory
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_index.scope import Scope
+from groundwire_server.backends.index_directory import IndexDirectory
+from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.indexes import (
     decode_index_scope,
@@ -29,13 +33,14 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
     ) -> index_pb2.ListIndexesResponse:
         """See the contract."""
         access, scopes = self._access.admit_listing(request)
-        repository, branch = decode_listing(request)
 
-        def list_indexes(checkpoint: Checkpoint) -> index_pb2.ListIndexesResponse:
-            summaries = self._indexes.list_indexes(repository, branch, access, scopes, checkpoint)
+        async def list_indexes(names: tuple[str, str], call: Call) -> tuple[IndexSummary, ...]:
+            return await call.wait_for(partial(self._indexes.list_indexes, *names, access, scopes, call.checkpoint))
+
+        def encode(summaries: tuple[IndexSummary, ...]) -> index_pb2.ListIndexesResponse:
             return index_pb2.ListIndexesResponse(indexes=map(encode_index, summaries))
 
-        return await self._calls.run("ListIndexes", context, list_indexes)
+        return await self._calls.run("ListIndexes", context, partial(decode_listing, request), list_indexes, encode)
 
     async def GetIndex(
         self,
@@ -44,12 +49,14 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
     ) -> index_pb2.GetIndexResponse:
         """See the contract."""
         access = self._access.admit(request)
-        scope = decode_index_scope(request)
 
-        def get_index(_: Checkpoint) -> index_pb2.GetIndexResponse:
-            return index_pb2.GetIndexResponse(index=encode_index(self._indexes.get_index(scope, access)))
+        async def get_index(scope: Scope, call: Call) -> IndexSummary:
+            return await call.wait_for(partial(self._indexes.get_index, scope, access))
 
-        return await self._calls.run("GetIndex", context, get_index)
+        def encode(summary: IndexSummary) -> index_pb2.GetIndexResponse:
+            return index_pb2.GetIndexResponse(index=encode_index(summary))
+
+        return await self._calls.run("GetIndex", context, partial(decode_index_scope, request), get_index, encode)
 
     async def ActivateIndex(
         self,
@@ -57,12 +64,15 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ActivateIndexRequest, index_pb2.ActivateIndexResponse],
     ) -> index_pb2.ActivateIndexResponse:
         """See the contract."""
-        scope = self._access.admit_administration(request)
 
-        def activate(_: Checkpoint) -> index_pb2.ActivateIndexResponse:
-            return index_pb2.ActivateIndexResponse(previous_version=self._indexes.activate(scope))
+        async def activate(scope: Scope, call: Call) -> str:
+            return await call.wait_for(partial(self._indexes.activate, scope))
 
-        return await self._calls.run("ActivateIndex", context, activate)
+        def encode(previous: str) -> index_pb2.ActivateIndexResponse:
+            return index_pb2.ActivateIndexResponse(previous_version=previous)
+
+        decode = partial(self._access.admit_administration, request)
+        return await self._calls.run("ActivateIndex", context, decode, activate, encode)
 
     async def DeleteIndex(
         self,
@@ -70,10 +80,9 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.DeleteIndexRequest, index_pb2.DeleteIndexResponse],
     ) -> index_pb2.DeleteIndexResponse:
         """See the contract."""
-        scope = self._access.admit_administration(request)
 
-        def delete(_: Checkpoint) -> index_pb2.DeleteIndexResponse:
-            self._indexes.delete(scope)
-            return index_pb2.DeleteIndexResponse()
+        async def delete(scope: Scope, call: Call) -> None:
+            await call.wait_for(partial(self._indexes.delete, scope))
 
-        return await self._calls.run("DeleteIndex", context, delete)
+        decode = partial(self._access.admit_administration, request)
+        return await self._calls.run("DeleteIndex", context, decode, delete, lambda _: index_pb2.DeleteIndexResponse())

@@ -1,15 +1,15 @@
-"""QueryService: decode, one engine call, encode. The work runs in a worker thread, conversions included."""
+"""QueryService: decode, one engine call, encode."""
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol
 
 import grpc.aio
 
 from groundwire.v1 import query_pb2, query_pb2_grpc
-from groundwire_server.domain.checkpoint import Checkpoint
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query
@@ -17,9 +17,9 @@ from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class QueryActions(Protocol):
-    """The engine as this service needs it: blocking, safe to call from many threads, raising GroundwireError."""
+    """The engine as this service needs it. It raises GroundwireError."""
 
-    def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+    async def query(self, request: QueryRequest, call: Call) -> QueryResult:
         """Answers a question with texts."""
         ...
 
@@ -39,13 +39,5 @@ class QueryServicer(query_pb2_grpc.QueryServiceServicer):
     ) -> query_pb2.QueryResponse:
         """See the contract."""
         access = self._access.admit(request)
-        now = datetime.now(UTC)
-
-        def query(checkpoint: Checkpoint) -> query_pb2.QueryResponse:
-            with stage("decode"):
-                asked = decode_query(request, access, now)
-            result = self._engine.query(asked, checkpoint)
-            with stage("encode"):
-                return encode_query(result)
-
-        return await self._calls.run("Query", context, query)
+        decode = partial(decode_query, request, access, datetime.now(UTC))
+        return await self._calls.run("Query", context, decode, self._engine.query, encode_query)

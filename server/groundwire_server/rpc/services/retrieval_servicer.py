@@ -1,16 +1,16 @@
-"""RetrievalService: decode, one engine call, encode. The work runs in a worker thread, conversions included."""
+"""RetrievalService: decode, one engine call, encode."""
 
+from functools import partial
 from typing import Protocol
 
 import grpc.aio
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
+from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
@@ -20,21 +20,21 @@ from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class RetrievalActions(Protocol):
-    """The engine as this service needs it: blocking, safe to call from many threads, raising GroundwireError."""
+    """The engine as this service needs it. It raises GroundwireError."""
 
-    def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+    async def search(self, request: SearchRequest, call: Call) -> SearchResult:
         """Selects nodes."""
         ...
 
-    def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+    async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph."""
         ...
 
-    def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
+    async def find_paths(self, request: PathsRequest, call: Call) -> Paths:
         """Finds the shortest paths from some nodes to others."""
         ...
 
-    def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
+    async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
         """Returns texts under a budget."""
         ...
 
@@ -54,15 +54,8 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     ) -> retrieval_pb2.SearchNodesResponse:
         """See the contract."""
         access = self._access.admit(request)
-
-        def search(checkpoint: Checkpoint) -> retrieval_pb2.SearchNodesResponse:
-            with stage("decode"):
-                asked = decode_search(request, access)
-            result = self._engine.search(asked, checkpoint)
-            with stage("encode"):
-                return encode_search(result)
-
-        return await self._calls.run("SearchNodes", context, search)
+        decode = partial(decode_search, request, access)
+        return await self._calls.run("SearchNodes", context, decode, self._engine.search, encode_search)
 
     async def ExpandDependencyTree(
         self,
@@ -73,15 +66,8 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         """See the contract."""
         access = self._access.admit(request)
-
-        def expand(checkpoint: Checkpoint) -> retrieval_pb2.ExpandDependencyTreeResponse:
-            with stage("decode"):
-                asked = decode_expand(request, access)
-            result = self._engine.expand(asked, checkpoint)
-            with stage("encode"):
-                return encode_expansion(result)
-
-        return await self._calls.run("ExpandDependencyTree", context, expand)
+        decode = partial(decode_expand, request, access)
+        return await self._calls.run("ExpandDependencyTree", context, decode, self._engine.expand, encode_expansion)
 
     async def FindPaths(
         self,
@@ -90,15 +76,8 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     ) -> retrieval_pb2.FindPathsResponse:
         """See the contract."""
         access = self._access.admit(request)
-
-        def find_paths(checkpoint: Checkpoint) -> retrieval_pb2.FindPathsResponse:
-            with stage("decode"):
-                asked = decode_paths(request, access)
-            result = self._engine.find_paths(asked, checkpoint)
-            with stage("encode"):
-                return encode_paths(result)
-
-        return await self._calls.run("FindPaths", context, find_paths)
+        decode = partial(decode_paths, request, access)
+        return await self._calls.run("FindPaths", context, decode, self._engine.find_paths, encode_paths)
 
     async def FetchNodeTexts(
         self,
@@ -107,12 +86,5 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     ) -> retrieval_pb2.FetchNodeTextsResponse:
         """See the contract."""
         access = self._access.admit(request)
-
-        def fetch(checkpoint: Checkpoint) -> retrieval_pb2.FetchNodeTextsResponse:
-            with stage("decode"):
-                asked = decode_fetch(request, access)
-            result = self._engine.fetch(asked, checkpoint)
-            with stage("encode"):
-                return encode_fetch(result)
-
-        return await self._calls.run("FetchNodeTexts", context, fetch)
+        decode = partial(decode_fetch, request, access)
+        return await self._calls.run("FetchNodeTexts", context, decode, self._engine.fetch, encode_fetch)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import structlog
 
-from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
 from groundwire_server.rpc.serving.exposure import warn_if_exposed

@@ -7,9 +7,8 @@ import grpc.aio
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.backends.interface import IndexDirectory
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.rpc.admission.admission import AdmissionBounds
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
@@ -34,7 +33,7 @@ SERVICES = (
 
 
 class Engine(RetrievalActions, QueryActions, Protocol):
-    """What the services ask of an engine: blocking, safe to call from many threads, raising GroundwireError."""
+    """What the services ask of an engine. It raises GroundwireError."""
 
 
 class GroundwireServer:
@@ -52,7 +51,7 @@ class GroundwireServer:
         self.telemetry = telemetry or Telemetry(settings)
         self._calls = CallRunner(
             CallBounds(
-                AdmissionBounds(settings.worker_threads, settings.max_running_calls, settings.max_waiting_calls),
+                settings.max_waiting_calls,
                 default_seconds=settings.default_deadline_seconds,
                 max_seconds=settings.max_deadline_seconds,
             )

@@ -17,9 +17,9 @@ _SWITCH_SECONDS = 0.0005
 def bound_native_threads() -> None:
     """Gives native code one thread a call, unless the environment says otherwise. Call before importing numpy.
 
-    The server already runs as many calls side by side as it has threads for them, in each of its workers; native
-    pools on top of them only contend. The libraries read these variables once, when they are loaded, and setting a
-    count later reaches the calling thread alone.
+    The server already has as many workers as shall compute side by side; native pools on top of them only contend.
+    The libraries read these variables once, when they are loaded, and setting a count later reaches the calling thread
+    alone.
     """
     for variable in _VARIABLES:
         os.environ.setdefault(variable, "1")

@@ -21,7 +21,8 @@ class AccessLog:
     def __init__(self, *, peers: bool) -> None:
         """`peers` says whether a line has the caller's address."""
         self._peers = peers
-        self._log: FilteringBoundLogger = structlog.get_logger()
+        # Bound once: the logger that is not makes a new one for each line.
+        self._log: FilteringBoundLogger = structlog.get_logger().bind()
         self._refused = RefusedCalls()
 
     def write(self, call: CallRecord, outcome: Outcome, nanoseconds: int, trace_id: str) -> None:

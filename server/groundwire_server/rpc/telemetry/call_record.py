@@ -8,7 +8,7 @@ import grpc
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import ANYBODY, Caller
-from groundwire_server.domain.observation import CallObserver, observer
+from groundwire_server.execution.observation import CallObserver, observer
 from groundwire_server.rpc.telemetry.headers import CallHeaders
 
 
@@ -39,11 +39,12 @@ class Outcome:
 class CallRecord(CallObserver):
     """What telemetry records of a call, for the reports after it has ended.
 
-    A call that is given up is reported at once, while its worker thread may still tell of it: reporters take what is
+    A call that is given up is reported at once, while another thread may still tell of it: reporters take what is
     there. `method` is `package.Service/Method`. `peer` is the caller's address where log or audit shall have it,
     `query` the query's text where the log shall, else "". Where nobody reports stages, `times_stages` is False.
-    `caller` is who makes the call once that is known, `scope` what it names, as it stands in the request, and `access`
-    what it is answered with.
+    `queue_began` and `queue_ended` are of the last wait for the compute thread, `queue_nanoseconds` of all, None
+    when no part has run. `caller` is who makes the call once that is known, `scope` what it names, as it stands in the
+    request, and `access` what it is answered with.
     """
 
     method: str
@@ -58,6 +59,7 @@ class CallRecord(CallObserver):
     stages: list[Stage] = field(default_factory=list[Stage])
     queue_began: int = 0
     queue_ended: int = 0
+    queue_nanoseconds: int | None = None
     visible_nodes: list[int] = field(default_factory=list[int])
     open_indexes: int | None = None
     vector_look_ups: list[bool] = field(default_factory=list[bool])
@@ -69,18 +71,14 @@ class CallRecord(CallObserver):
         """The method without its service; no two services share one."""
         return self.method.rpartition("/")[2]
 
-    @property
-    def queue_nanoseconds(self) -> int | None:
-        """How long the call waited for a worker thread; None when it never got one."""
-        return self.queue_ended - self.queue_began if self.queue_ended else None
-
     def queued(self) -> None:
         """See `CallObserver.queued`."""
-        self.queue_began = time.perf_counter_ns()
+        self.queue_began, self.queue_ended = time.perf_counter_ns(), 0
 
     def started(self) -> None:
         """See `CallObserver.started`."""
         self.queue_ended = time.perf_counter_ns()
+        self.queue_nanoseconds = (self.queue_nanoseconds or 0) + self.queue_ended - self.queue_began
 
     def stage_began(self, name: str) -> None:
         """See `CallObserver.stage_began`."""

@@ -1,5 +1,6 @@
 """Structured logs on stderr: one event a line, as JSON or for human eyes."""
 
+import json
 import logging
 import sys
 from functools import partial
@@ -11,6 +12,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
+# Made once: `json.dumps` makes an encoder for each event.
+_JSON = json.JSONEncoder(ensure_ascii=False, default=repr)
 _GRPC_LOGGER = "grpc._cython.cygrpc"
 # They log every request that the server itself sends and, at the level debug, what it holds.
 _HTTP_LOGGERS = ("httpx2", "httpcore2")
@@ -65,9 +68,13 @@ def _add_worker(number: int, _: WrappedLogger, __: str, event: EventDict) -> Eve
     return event
 
 
+def _as_json(_: WrappedLogger, __: str, event: EventDict) -> str:
+    return _JSON.encode(event)
+
+
 def _rendering(log_format: LogFormat) -> list[Processor]:
     if log_format == "json":
-        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        return [structlog.processors.format_exc_info, _as_json]
     return [
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
     ]

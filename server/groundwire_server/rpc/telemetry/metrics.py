@@ -53,7 +53,7 @@ class Metrics:
             histogram("call_seconds", "From a call's arrival to its end.", CALL_SECONDS, "method").labels
         )
         self._queue_seconds = _Children(
-            histogram("queue_seconds", "How long calls waited for a thread.", QUEUE_SECONDS, "method").labels
+            histogram("queue_seconds", "How long calls waited for the compute thread.", QUEUE_SECONDS, "method").labels
         )
         self._stage_seconds = _Children(
             histogram("stage_seconds", "Parts of calls.", STAGE_SECONDS, "method", "stage").labels

@@ -13,8 +13,8 @@ from groundwire_index.graph.edges import Edges, write_edges
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.traversal import Walker
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import PreconditionError
+from groundwire_server.execution.checkpoint import never_stop
 from support.index_tables import TypedEdge, edge_table
 
 HUB_DEGREE = 100_000

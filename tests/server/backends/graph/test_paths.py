@@ -19,11 +19,11 @@ from groundwire_server.backends.embedded.graph.paths import size_of_node, size_o
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
 from groundwire_server.domain.search.search import Filter
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.paths import encode_paths
 
 SCOPE = Scope("shop", "main", "v1")

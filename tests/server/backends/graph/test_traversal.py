@@ -14,10 +14,10 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.graph.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.backends.interface import Walk
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.search.search import Filter
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 
 SCOPE = Scope("shop", "main", "v1")

@@ -32,9 +32,9 @@ from groundwire_server.backends.embedded.retrievers.semantic import (
     similarities,
 )
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.query.query import HybridParameters, QueryRequest
 from groundwire_server.domain.search.search import Retriever, SearchPath, SearchRequest, SearchType
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.engines import engine_over
 from support.ranked import listed

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import structlog
 
-from groundwire_server.domain.checkpoint import Checkpoint, never_stop
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, Token, token_in
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.engine.rerankers.rerank_api import RerankApi, scores_of
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from support.certificates import Authority
 from support.rerank_service import Asked, Reply, as_json, by_length, rerank_service

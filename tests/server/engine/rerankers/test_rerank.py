@@ -2,8 +2,8 @@
 
 import pytest
 
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.engine.rerankers.rerank import DEFAULT_WIDEN_FACTOR, KeywordReranker, RerankCandidate
+from groundwire_server.execution.checkpoint import never_stop
 
 
 def test_the_widen_factor_is_six_unless_configured() -> None:

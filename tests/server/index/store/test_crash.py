@@ -18,8 +18,8 @@ from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.search.search import SearchRequest, SearchType
+from groundwire_server.execution.checkpoint import never_stop
 from support.engines import engine_over
 from support.told import texts_of
 

@@ -1,6 +1,8 @@
 """Admission against a fake clock: its limits, its order, its fairness, and what leaves the queue."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from typing import cast
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from groundwire_server.domain.errors import DeadlineError, LimitError
-from groundwire_server.rpc.admission.admission import Admission, AdmissionBounds, MethodLoad
+from groundwire_server.rpc.admission.admission import Admission, MethodLoad
 from groundwire_server.rpc.admission.method_queue import Turn
 
 METHODS = ("A", "B", "C")
@@ -31,208 +33,269 @@ def clock() -> Clock:
     return Clock()
 
 
-def admission_of(clock: Callable[[], float], threads: int, running: int, waiting: int) -> Admission:
-    return Admission(AdmissionBounds(threads, running, waiting), clock)
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
 
 
-def turn_of(method: str = "A", deadline: float = NEVER) -> Turn:
-    return Turn(method, deadline, lambda _: lambda: None)
+class Calls:
+    """An admission, and the calls that are under way."""
+
+    def __init__(self, clock: Callable[[], float], stack: ExitStack, waiting: int = 50) -> None:
+        self.admission = Admission(waiting, clock)
+        self._stack = stack
+
+    def come(self, method: str = "A", deadline: float = NEVER) -> tuple[Turn, bool]:
+        """A new call, and whether it has its turn at once. Raises LimitError."""
+        turn = Turn(method, deadline)
+        with ExitStack() as refused:
+            refused.enter_context(self.admission.under_way(turn))
+            runs = self.admission.enter(turn)
+            self._stack.push(refused.pop_all())
+        return turn, runs
+
+    def several(self, count: int, method: str = "A", deadline: float = NEVER) -> list[Turn]:
+        return [self.come(method, deadline)[0] for _ in range(count)]
 
 
-def entered(admission: Admission, count: int, method: str = "A", deadline: float = NEVER) -> list[Turn]:
-    turns = [turn_of(method, deadline) for _ in range(count)]
-    for turn in turns:
-        admission.enter(turn)
-    return turns
-
-
-def work_off(admission: Admission, clock: Clock, seconds: float, calls: int) -> None:
+def work_off(calls: Calls, clock: Clock, seconds: float, count: int) -> None:
     """Calls of `A` that took `seconds` each."""
-    for _ in range(calls):
-        (turn,) = entered(admission, 1)
-        clock.now += seconds
-        assert admission.finish(turn) is None
+    for _ in range(count):
+        turn = Turn("A", NEVER)
+        with calls.admission.under_way(turn):
+            calls.admission.enter(turn)
+            clock.now += seconds
+            turn.spent = seconds
+            assert calls.admission.next() is None
 
 
-def test_a_flood_of_one_method_leaves_a_thread_to_the_others(clock: Clock) -> None:
-    admission = admission_of(clock, threads=4, running=3, waiting=50)
-    entered(admission, 50)
-    assert admission.loads() == {"A": MethodLoad(3, 47)}
-    assert admission.enter(turn_of("B"))
+def test_a_flood_of_one_method_leaves_every_other_turn_to_the_others(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    _, *flood = calls.several(50)
+    b, runs = calls.come("B")
+    assert not runs
+    c, _ = calls.come("C")
+    assert calls.admission.loads() == {"A": MethodLoad(1, 49), "B": MethodLoad(0, 1), "C": MethodLoad(0, 1)}
+    assert calls.admission.next() is b
+    assert calls.admission.next() is c
+    assert calls.admission.next() is flood[0]
 
 
-def test_a_full_queue_refuses_the_next_and_no_other_method(clock: Clock) -> None:
-    admission = admission_of(clock, threads=2, running=1, waiting=2)
-    entered(admission, 3)
-    with pytest.raises(LimitError) as refused:
-        admission.enter(turn_of())
-    assert refused.value.metadata == {"method": "A", "rule": "waiting"}
-    assert admission.enter(turn_of("B"))
+def test_a_call_that_has_begun_goes_on_before_others_begin(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    first, second = calls.several(2)
+    assert calls.admission.next() is second
+    (third,) = calls.several(1)
+    assert not calls.admission.enter(first), "its next part"
+    assert calls.admission.next() is first
+    assert calls.admission.next() is third
 
 
-def test_without_places_to_wait_what_cannot_run_at_once_is_refused(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=0)
-    assert admission.enter(turn_of())
+def test_beyond_the_most_the_next_is_refused_and_no_other_method(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack, waiting=2)
+    calls.several(3)
+    for refuse in (calls.come, lambda: calls.admission.check("A", NEVER)):
+        with pytest.raises(LimitError) as refused:
+            refuse()
+        assert refused.value.metadata == {"method": "A", "rule": "waiting"}
+    calls.come("B")
+    assert calls.admission.loads() == {"A": MethodLoad(1, 2), "B": MethodLoad(0, 1)}
+
+
+def test_without_places_to_wait_what_cannot_run_at_once_is_refused(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack, waiting=0)
+    assert calls.come()[1]
     with pytest.raises(LimitError):
-        admission.enter(turn_of())
+        calls.come()
 
 
-def test_a_free_thread_goes_to_the_method_with_the_fewest_running_calls(clock: Clock) -> None:
-    admission = admission_of(clock, threads=4, running=4, waiting=50)
-    (first, *_) = entered(admission, 10)
-    (b, *_) = entered(admission, 2, "B")
-    (c, *_) = entered(admission, 2, "C")
-    assert admission.finish(first) is b
-    assert admission.finish(b) is c
+def test_a_call_that_waits_for_a_model_counts_and_keeps_the_thread_from_nobody(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack, waiting=1)
+    calls.several(1)
+    assert calls.admission.next() is None
+    assert calls.come()[1]
+    with pytest.raises(LimitError):
+        calls.come()
 
 
-def test_a_call_that_would_miss_its_deadline_is_refused_when_it_has_to_wait(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=1.0, calls=16)
-    assert admission.enter(turn_of(deadline=clock.now + 0.01)), "a free thread lets every call try"
-    assert not admission.enter(turn_of(deadline=clock.now + 2.01))
-    with pytest.raises(LimitError) as refused:
-        admission.enter(turn_of(deadline=clock.now + 2.99))
-    assert refused.value.metadata == {"method": "A", "rule": "deadline"}
-    assert not admission.enter(turn_of(deadline=clock.now + 3.01))
+def test_a_call_that_would_miss_its_deadline_is_refused_when_it_has_to_wait(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=1.0, count=16)
+    assert calls.come(deadline=clock.now + 0.01)[1], "a free thread lets every call try"
+    assert not calls.come(deadline=clock.now + 2.01)[1]
+    for refuse in (lambda: calls.come(deadline=clock.now + 2.99), lambda: calls.admission.check("A", 2.99)):
+        with pytest.raises(LimitError) as refused:
+            refuse()
+        assert refused.value.metadata == {"method": "A", "rule": "deadline"}
+    assert not calls.come(deadline=clock.now + 3.01)[1]
 
 
-def test_nothing_is_refused_for_its_deadline_while_no_time_is_known(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=1.0, calls=15)
-    entered(admission, 50, deadline=clock.now + 0.001)
+def test_nothing_is_refused_for_its_deadline_while_no_time_is_known(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=1.0, count=15)
+    calls.several(50, deadline=clock.now + 0.001)
 
 
-def test_a_call_whose_turn_comes_too_late_is_not_worked_on(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=1.0, calls=16)
-    (running,) = entered(admission, 1)
-    (expired,) = entered(admission, 1, deadline=clock.now + 2.5)
-    (hopeless,) = entered(admission, 1, deadline=clock.now + 3.5)
-    (good,) = entered(admission, 1)
+def test_a_call_whose_turn_comes_too_late_is_not_worked_on(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=1.0, count=16)
+    calls.several(1)
+    (expired,) = calls.several(1, deadline=clock.now + 2.5)
+    (hopeless,) = calls.several(1, deadline=clock.now + 3.5)
+    (good,) = calls.several(1)
     clock.now += 3
-    assert admission.finish(running) is expired
+    assert calls.admission.next() is expired
     assert isinstance(expired.refusal, DeadlineError)
-    assert admission.finish(expired) is hopeless
+    assert calls.admission.next() is hopeless
     assert cast("LimitError", hopeless.refusal).metadata["rule"] == "deadline"
-    assert admission.finish(hopeless) is good
+    assert calls.admission.next() is good
     assert good.refusal is None
 
 
-def test_refused_turns_do_not_make_calls_look_quick(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=1.0, calls=16)
-    (running,) = entered(admission, 1)
-    waiting = entered(admission, 20, deadline=clock.now + 40)
-    clock.now += 1000
-    for turn in waiting:
-        assert admission.finish(running) is turn
-        running = turn
-    assert admission.finish(running) is None
-    entered(admission, 1)
+def test_refused_turns_do_not_make_calls_look_quick(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=1.0, count=16)
+    with ExitStack() as under_way:
+        waited = Calls(clock, under_way)
+        waited.admission = calls.admission
+        waited.several(1)
+        waiting = waited.several(20, deadline=clock.now + 40)
+        clock.now += 1000
+        for turn in waiting:
+            assert calls.admission.next() is turn
+        assert calls.admission.next() is None
+    calls.several(1)
     with pytest.raises(LimitError):
-        admission.enter(turn_of(deadline=clock.now + 1.5))
+        calls.come(deadline=clock.now + 1.5)
 
 
-def test_work_that_is_cut_short_at_its_deadline_does_not_make_calls_look_quick(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=1.0, calls=16)
+def test_work_that_is_cut_short_at_its_deadline_does_not_make_calls_look_quick(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=1.0, count=16)
     for _ in range(20):
-        (turn,) = entered(admission, 1)
-        clock.now += 0.1
-        turn.cut_short = True
-        admission.finish(turn)
-    entered(admission, 1)
+        turn = Turn("A", NEVER)
+        with suppress(DeadlineError), calls.admission.under_way(turn):
+            calls.admission.enter(turn)
+            clock.now += 0.1
+            turn.spent = 0.1
+            calls.admission.next()
+            raise DeadlineError
+    calls.several(1)
     with pytest.raises(LimitError):
-        admission.enter(turn_of(deadline=clock.now + 1.5))
+        calls.come(deadline=clock.now + 1.5)
 
 
-def test_a_wait_that_grows_is_seen_before_the_calls_that_are_slow_have_ended(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=0.1, calls=16)
-    entered(admission, 2)
-    assert not admission.enter(turn_of(deadline=clock.now + 5))
+def test_a_wait_that_grows_is_seen_before_the_calls_that_are_slow_have_ended(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=0.1, count=16)
+    calls.several(2)
+    assert not calls.come(deadline=clock.now + 5)[1]
     clock.now += 4
     with pytest.raises(LimitError):
-        admission.enter(turn_of(deadline=clock.now + 5))
+        calls.come(deadline=clock.now + 5)
 
 
-def test_a_wait_is_measured_by_what_was_served_meanwhile_not_by_who_left(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    work_off(admission, clock, seconds=0.1, calls=16)
-    (running,) = entered(admission, 1)
-    impatient = entered(admission, 20, deadline=NEVER)
-    entered(admission, 10)
+def test_a_wait_is_measured_by_what_was_served_meanwhile_not_by_who_left(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    work_off(calls, clock, seconds=0.1, count=16)
+    calls.several(1)
+    impatient = calls.several(20)
+    calls.several(10)
     for turn in impatient[:-9]:
-        admission.leave(turn)
+        calls.admission.leave(turn)
     for turn in impatient[-9:]:
         clock.now += 1.0
-        assert admission.finish(running) is turn
-        running = turn
+        assert calls.admission.next() is turn
     with pytest.raises(LimitError):
-        admission.enter(turn_of(deadline=clock.now + 9))
-    assert not admission.enter(turn_of(deadline=clock.now + 15))
+        calls.come(deadline=clock.now + 9)
+    assert not calls.come(deadline=clock.now + 15)[1]
 
 
-def test_a_turn_that_runs_cannot_leave(clock: Clock) -> None:
-    admission = admission_of(clock, threads=1, running=1, waiting=50)
-    running, waiting = entered(admission, 2)
-    assert not admission.leave(running)
-    assert admission.leave(waiting)
-    assert not admission.leave(waiting)
-    assert admission.finish(running) is None
-    assert admission.loads() == {"A": MethodLoad(0, 0)}
+def test_a_turn_that_runs_cannot_leave_and_one_that_waits_can(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    running, waiting = calls.several(2)
+    calls.admission.leave(running)
+    assert calls.admission.loads() == {"A": MethodLoad(1, 1)}
+    calls.admission.leave(waiting)
+    calls.admission.leave(waiting)
+    assert calls.admission.next() is None
+
+
+def test_a_call_that_has_begun_may_leave_before_its_next_part(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    first, second = calls.several(2)
+    assert calls.admission.next() is second
+    assert not calls.admission.enter(first)
+    calls.admission.leave(first)
+    assert calls.admission.next() is None
+
+
+def test_on_top_of_a_turn_that_takes_long_come_those_of_other_methods(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    _, own = calls.several(2)
+    assert calls.admission.next_besides("A") is None
+    assert not calls.come("B")[1], "the thread is not idle for it"
+    (other,) = calls.several(1, "C")
+    assert cast("Turn", calls.admission.next_besides("A")).method == "B"
+    assert calls.admission.next_besides("A") is other
+    assert calls.admission.next_besides("A") is None
+    assert calls.admission.next_besides(None) is own
+    assert calls.admission.next() is None
+    assert calls.come()[1]
 
 
 class AdmissionMachine(RuleBasedStateMachine):
     """Any order of calls coming, ending, being given up and time passing, beside lists that say what must be."""
 
+    MOST_WAITING = 4
+
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.bounds = AdmissionBounds(worker_threads=3, max_running=2, max_waiting=4)
-        self.admission = Admission(self.bounds, self.clock)
+        self.stack = ExitStack()
+        self.calls = Calls(self.clock, self.stack, self.MOST_WAITING)
+        self.admission = self.calls.admission
+        self.under_way: Counter[str] = Counter()
         self.running: list[Turn] = []
         self.waiting: list[Turn] = []
-        self.passed_over: dict[Turn, int] = {}
+        self.passed_over: Counter[Turn] = Counter()
 
     @rule(method=st.sampled_from(METHODS), seconds=st.floats(0.001, 20) | st.just(NEVER))
     def come(self, method: str, seconds: float) -> None:
-        turn = turn_of(method, self.clock.now + seconds)
         before = [other for other in self.waiting if other.method == method]
-        runs, rule = False, ""
+        is_full, rule = self.under_way[method] > self.MOST_WAITING, ""
         try:
-            runs = self.admission.enter(turn)
+            turn, runs = self.calls.come(method, self.clock.now + seconds)
         except LimitError as error:
             rule = error.metadata["rule"]
-        assert (rule == "waiting") == (len(before) == self.bounds.max_waiting)
-        assert not (runs and before)
-        if not rule:
+        else:
+            assert not (runs and before)
+            self.under_way[method] += 1
             (self.running if runs else self.waiting).append(turn)
+        assert (rule == "waiting") == is_full
 
     @precondition(lambda self: self.running)
-    @rule(data=st.data())
-    def end(self, data: st.DataObject) -> None:
-        turn = data.draw(st.sampled_from(self.running))
-        self.running.remove(turn)
-        begun = self.admission.finish(turn)
-        if begun is None:
-            return
-        first = next(other for other in self.waiting if other.method == begun.method)
-        assert begun is first
-        self.waiting.remove(begun)
-        self.running.append(begun)
-        self.passed_over.pop(begun, None)
-        for method in {other.method for other in self.waiting} - {begun.method}:
-            first = next(other for other in self.waiting if other.method == method)
-            if self.count(self.running, method) == 0:
-                self.passed_over[first] = self.passed_over.get(first, 0) + 1
+    @rule()
+    def end(self) -> None:
+        """The turn on top ends; the last one leaves the thread to the next."""
+        self.running.pop()
+        if not self.running:
+            self.begun(self.admission.next())
+
+    @precondition(lambda self: self.running)
+    @rule(own=st.booleans())
+    def give_way(self, own: bool) -> None:
+        besides = None if own else self.running[-1].method
+        turn = self.admission.next_besides(besides)
+        assert (turn is None) == all(other.method == besides for other in self.waiting)
+        self.begun(turn, besides)
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data())
     def give_up(self, data: st.DataObject) -> None:
         turn = data.draw(st.sampled_from(self.waiting))
-        assert self.admission.leave(turn)
+        self.admission.leave(turn)
         self.waiting.remove(turn)
 
     @rule(seconds=st.floats(0, 5))
@@ -240,22 +303,30 @@ class AdmissionMachine(RuleBasedStateMachine):
         self.clock.now += seconds
 
     @invariant()
-    def limits_hold_and_no_thread_is_left_idle(self) -> None:
+    def limits_hold_and_the_thread_is_not_left_idle(self) -> None:
         for method, load in self.admission.loads().items():
-            assert load == MethodLoad(self.count(self.running, method), self.count(self.waiting, method))
-            assert load.running <= self.bounds.max_running
-            if load.waiting:
-                assert load.running == self.bounds.max_running or len(self.running) == self.bounds.worker_threads
-        assert len(self.running) <= self.bounds.worker_threads
+            assert load.waiting == sum(turn.method == method for turn in self.waiting)
+        if self.waiting:
+            assert self.running
 
     @invariant()
     def no_method_starves(self) -> None:
-        """One of which no call runs is passed over by each of the others once at most."""
+        """The first in a queue is passed over by each of the other methods once at most."""
         assert all(times < len(METHODS) for times in self.passed_over.values())
 
-    def count(self, turns: list[Turn], method: str) -> int:
-        """How many of them are of the method."""
-        return sum(turn.method == method for turn in turns)
+    def teardown(self) -> None:
+        self.stack.close()
+
+    def begun(self, turn: Turn | None, besides: str | None = None) -> None:
+        """The turn has come."""
+        if turn is None:
+            return
+        assert turn is next(other for other in self.waiting if other.method == turn.method)
+        self.waiting.remove(turn)
+        self.running.append(turn)
+        del self.passed_over[turn]
+        for method in {other.method for other in self.waiting} - {turn.method, besides}:
+            self.passed_over[next(other for other in self.waiting if other.method == method)] += 1
 
 
 AdmissionMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)

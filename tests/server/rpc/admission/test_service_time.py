@@ -44,16 +44,16 @@ def test_calls_that_vary_take_longer_than_the_mean_at_most() -> None:
 
 def test_a_call_that_was_cut_short_tells_something_only_when_it_took_long() -> None:
     service_time = after(*[0.01] * 16)
-    service_time.add_at_least(0.001)
+    service_time.add(0.001, at_least=True)
     assert service_time.mean == 0.01
-    service_time.add_at_least(0.02)
+    service_time.add(0.02, at_least=True)
     assert service_time.mean == pytest.approx(0.01 * 9 / 8)
 
 
 def test_calls_that_are_cut_short_make_nothing_known() -> None:
     service_time = ServiceTime()
     for _ in range(100):
-        service_time.add_at_least(1.0)
+        service_time.add(1.0, at_least=True)
     assert service_time.mean is None
 
 

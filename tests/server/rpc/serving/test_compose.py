@@ -8,11 +8,11 @@ import pytest
 from groundwire_index.embedding.int8.record import EncoderRecord
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.checkpoint import never_stop
 from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
+from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.serving.compose import compose
 from support.rerank_service import rerank_service
 

@@ -22,7 +22,10 @@ from groundwire_server.domain.search.search import SearchResult
 from groundwire_server.rpc.serving import serve
 from groundwire_server.rpc.telemetry.logs import configure_logging
 
-def search(request, checkpoint):
+async def search(request, call):
+    return await call.compute(lambda: found(request, call.checkpoint))
+
+def found(request, checkpoint):
     if request.query == "defect":
         raise ZeroDivisionError("broken")
     print("searching", flush=True)

@@ -12,8 +12,9 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
+from support.calls import as_part
 
 if TYPE_CHECKING:
     from server.rpc.conftest import HealthOf, Serving
@@ -86,12 +87,13 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
 ) -> None:
     release, started = threading.Event(), threading.Event()
 
-    def slow_search(_: SearchRequest, __: Checkpoint) -> SearchResult:
+    def slow_search(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         started.set()
-        release.wait(20)
+        while not release.wait(0.01):
+            checkpoint()
         return SearchResult((), "v1")
 
-    engine.search.side_effect = slow_search
+    engine.search.side_effect = as_part(slow_search)
     settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 1, "drain_grace_seconds": 20}
     async with (
         serving(**settings) as server,
@@ -135,7 +137,7 @@ async def test_what_outlasts_the_grace_is_cancelled_and_its_work_stops(
         finally:
             over.set()
 
-    engine.search.side_effect = endless_search
+    engine.search.side_effect = as_part(endless_search)
     settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 0.2}
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
         call = asyncio.ensure_future(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))

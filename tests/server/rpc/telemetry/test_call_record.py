@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_server.domain.observation import observed_by, observer, stage
+from groundwire_server.execution.observation import observed_by, observer, stage
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from groundwire_server.rpc.telemetry.headers import read_headers
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import threading
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
@@ -12,13 +13,14 @@ import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import request_memory
-from groundwire_server.domain.observation import observer, stage
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import observer, stage
 from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from support.calls import as_part
 from support.open_ended_calls import Connection
 from support.scrapes import Scrape, scrape
 
@@ -32,6 +34,10 @@ MOST = request_memory(65_536)
 
 async def scraped(server: GroundwireServer) -> Scrape:
     return await asyncio.to_thread(scrape, server.telemetry.metrics_address)
+
+
+def not_found(_: SearchRequest, __: Checkpoint) -> SearchResult:
+    raise NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
 
 
 async def search(server: GroundwireServer, request: retrieval_pb2.SearchNodesRequest, times: int = 1) -> None:
@@ -50,7 +56,7 @@ async def test_calls_are_counted_by_method_code_and_reason(
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         await search(server, search_request, times=3)
         await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)
-        engine.search.side_effect = NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
+        engine.search.side_effect = as_part(not_found)
         await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
         shown = await scraped(server)
     calls = "groundwire_calls_total"
@@ -75,7 +81,7 @@ async def test_what_a_call_tells_of_itself_is_counted(
         observer().opened_indexes(2)
         return SearchResult(hits=(), index="v1")
 
-    engine.search.side_effect = answer
+    engine.search.side_effect = as_part(answer)
     async with serving(**METRICS) as server:
         await search(server, search_request, times=2)
         shown = await scraped(server)
@@ -94,13 +100,15 @@ async def test_what_a_call_tells_of_itself_is_counted(
 async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
     serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
-    def answer(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
-        while True:
-            checkpoint()
+    release = threading.Event()
 
-    engine.search.side_effect = answer
+    def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        release.wait(20)
+        return SearchResult((), "v1")
+
+    engine.search.side_effect = as_part(answer)
     async with (
-        serving(**METRICS, worker_threads=1) as server,
+        serving(**METRICS) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
@@ -113,6 +121,7 @@ async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
         for call in calls:
             call.cancel()
         assert [(await code).name for code in codes] == ["CANCELLED"] * 3
+        release.set()
     assert shown.value("groundwire_running_calls", method="SearchNodes") == 1
     assert shown.value("groundwire_waiting_calls", method="SearchNodes") == 2
     assert shown.value("groundwire_event_loop_lag_seconds_count") >= 1

@@ -14,12 +14,13 @@ from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_tra
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import NotFoundError, Reason
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 from groundwire_server.rpc.telemetry import otlp
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
+from support.calls import as_part
 from support.otlp_collector import Collector, collecting, collecting_over_http
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ async def test_stages_are_spans_below_what_they_are_a_part_of(
                 pass
         return SearchResult(hits=(), index="v1")
 
-    engine.search.side_effect = answer
+    engine.search.side_effect = as_part(answer)
     spans = {span.name: span for span in await spans_of(serving, exporter, search_request, SAMPLED)}
     parents = {
         name: next((other.name for other in spans.values() if span.parent and other.context == span.parent), None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from groundwire_server.backends.embedded.graph.graph import Rows
 from groundwire_server.backends.embedded.graph.neighbours import Neighbours
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.execution.checkpoint import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int32)
 

@@ -10,8 +10,8 @@ from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.traversal import ReachedRow, Walker
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import Walk
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
+from groundwire_server.execution.checkpoint import Checkpoint
 
 NODE_OVERHEAD_BYTES = 120
 EDGE_OVERHEAD_BYTES = 32

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.interpreter import releasing_interpreter
 
 _LOG = logging.getLogger(__name__)
 HUB_DEGREE = 256
@@ -38,13 +37,16 @@ class _Loading:
         if self._begun.acquire(blocking=False):
             Thread(target=self._load, name="groundwire-graph", daemon=True).start()
 
+    @property
+    def is_done(self) -> bool:
+        return self._done.is_set()
+
     def graph(self) -> _Loaded:
         """The graph once it is loaded. Raises PreconditionError when its edges are damaged."""
         if self._graph is not None:
             return self._graph
         self.begin()
-        with releasing_interpreter():
-            self._done.wait()
+        self._done.wait()
         if self._graph is None:
             raise PreconditionError(Reason.INDEX_DAMAGED, "the edges of this index are damaged; build it anew")
         return self._graph
@@ -117,3 +119,12 @@ class Graph:
     def begin(self) -> None:
         """Begins to load in a thread of its own, unless that was done before. Who asks for edges until then waits."""
         self._loading.begin()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether who asks for edges need not wait."""
+        return self._loading.is_done
+
+    def wait(self) -> None:
+        """Returns when the graph is loaded. Raises RuntimeError when it cannot be."""
+        self._loading.graph()

@@ -14,10 +14,10 @@ from groundwire_server.backends.embedded.graph.neighbours import Neighbours
 from groundwire_server.backends.embedded.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
 from groundwire_server.domain.limits import MAX_PATH_LINKS
+from groundwire_server.execution.checkpoint import Checkpoint
 
 _PATH_OVERHEAD_BYTES = 16
 _ID_OVERHEAD_BYTES = 8

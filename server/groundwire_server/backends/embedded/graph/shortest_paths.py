@@ -18,7 +18,7 @@ import rustworkx
 
 from groundwire_server.backends.embedded.graph.graph import Rows
 from groundwire_server.backends.embedded.graph.links import Links
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.execution.checkpoint import Checkpoint
 
 _SCALE_BITS = 149
 """Every number in single precision is a multiple of 1 / 2^149."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.backends.embedded.graph.graph import Rows
 from groundwire_server.backends.embedded.graph.neighbours import FollowedEdges, Neighbours
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.execution.checkpoint import Checkpoint
 
 
 class ReachedRow(NamedTuple):

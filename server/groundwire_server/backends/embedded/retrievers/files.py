@@ -12,7 +12,7 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_server.backends.embedded.retrievers.bm25 import term_scores
 from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.domain.checkpoint import Checkpoint
+from groundwire_server.execution.checkpoint import Checkpoint
 
 MAX_FILE_NODES = 2_000
 """A document of which the caller sees more nodes is no file that people read as one; it has no score."""

@@ -20,9 +20,7 @@ from groundwire_server.backends.embedded.retrievers.ranking import RankedRows
 from groundwire_server.backends.embedded.retrievers.semantic import rank_by_similarity, similarities
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.domain.checkpoint import Checkpoint
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.observation import stage
 from groundwire_server.domain.search.candidates import (
     NO_COLUMNS,
     NO_FILE,
@@ -34,6 +32,8 @@ from groundwire_server.domain.search.candidates import (
     RetrieverScores,
 )
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
 
 Mask = NDArray[np.bool_]
 RowScores: TypeAlias = Callable[[Positions], Floats]

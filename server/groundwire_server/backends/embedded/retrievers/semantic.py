@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from groundwire_index.vectors.quantised_query import BoundedRows, QuantisedQuery, quantised
 from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.retrievers.ranking import NO_ROWS, RankedRows, top_rows
-from groundwire_server.domain.interpreter import releasing_interpreter
 from groundwire_server.domain.query.diversity import cosines
 
 _ROWS_A_BLOCK = 256
@@ -108,8 +107,7 @@ class _Search:
 
     def bounded(self, rows: NDArray[np.int64]) -> BoundedRows:
         """Rows [m] with bounds of their similarities."""
-        with releasing_interpreter():
-            return self._quantised.bounded(self._vectors.codes, rows)
+        return self._quantised.bounded(self._vectors.codes, rows)
 
     def best(self, bounded: BoundedRows, count: int, after: RankedRows = NO_ROWS) -> RankedRows:
         """The exact best `count` of some rows, or of those of them that come after the last of others."""
@@ -125,8 +123,7 @@ class _Search:
         """The approximate best `count` of the rows of a mask [n], of which there are `visible`."""
         deep_enough = [place for place, band in enumerate(bands, start=1) if band.hits >= count]
         used = bands[: deep_enough[0]] if deep_enough else bands
-        with releasing_interpreter():
-            rows, agreements = self._quantised.likely(self._vectors.codes, mask, visible, used[-1].width)
+        rows, agreements = self._quantised.likely(self._vectors.codes, mask, visible, used[-1].width)
         bounded = self.bounded(rows)
         hits = NO_ROWS
         for band in used:

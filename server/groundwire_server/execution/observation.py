@@ -7,15 +7,15 @@ from types import TracebackType
 
 
 class CallObserver:
-    """Hears of one call from one thread at a time; this one keeps nothing. Its methods are quick and never raise."""
+    """Hears of one call, from one thread at a time; this one keeps nothing. Its methods are quick and never raise."""
 
     __slots__ = ()
 
     def queued(self) -> None:
-        """The call waits for a worker thread."""
+        """A part of the call waits for the compute thread."""
 
     def started(self) -> None:
-        """A worker thread has taken the call."""
+        """A part of the call begins to run."""
 
     def stage_began(self, name: str) -> None:
         """A stage began; it is a part of the one that is still open, if any."""

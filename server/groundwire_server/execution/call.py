@@ -1,0 +1,33 @@
+"""What the engine needs of a call that it works on."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Call(Protocol):
+    """One call under way. The engine awaits its parts on the event loop, one after another."""
+
+    def checkpoint(self) -> None:
+        """See `Checkpoint`. Others may compute meanwhile on this thread, so hold no lock here."""
+        ...
+
+    def processor_seconds(self) -> float:
+        """Processor time of this thread, from any point on, without what others took of it at checkpoints."""
+        ...
+
+    async def compute(self, part: Callable[[], Result]) -> Result:
+        """What `part` returns or raises; it runs where it holds nobody up, and waits for no disk and no other thread.
+
+        A part may be broken off and begun anew in another thread, so it must change nothing that a second run sees.
+        """
+        ...
+
+    async def wait_for(self, part: Callable[[], Result]) -> Result:
+        """What `part` returns or raises, which waits for a disk or for another thread; it runs once."""
+        ...
+
+    async def ask_model(self, part: Callable[[], Result]) -> Result:
+        """What `part` returns or raises, which waits for a model or a service, or has one compute; it runs once."""
+        ...

@@ -1,0 +1,190 @@
+"""A call under way: its deadline, and where each of its parts computes or waits."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from math import inf
+from typing import NoReturn, TypeVar
+
+from groundwire_server.domain.errors import CancelledError, DeadlineError
+from groundwire_server.execution.observation import observer
+from groundwire_server.rpc.admission.admission import Admission
+from groundwire_server.rpc.admission.method_queue import Turn
+from groundwire_server.rpc.admission.service_time import ServiceTime
+from groundwire_server.rpc.answers import Answer
+
+Result = TypeVar("Result")
+
+SHORT_SECONDS = 0.001
+"""A part that nearly always takes less of the processor runs on the event loop."""
+SECONDS_ON_LOOP = 0.002
+"""After so long a part that was expected to be short leaves the event loop."""
+SECONDS_OF_TURN = 0.01
+"""After so long a part on the compute thread lets parts that wait compute for as long."""
+SECONDS_BEFORE_OWN = 1.0
+"""After so long it does so for its own method too, whose calls end sooner one after another than side by side."""
+MOST_NESTED = 4
+"""How many parts may have begun on the compute thread on top of another."""
+_MOST_THAT_WAIT = 4
+_MOST_AT_MODELS = 32  # as many queries as are embedded together
+
+
+class TakesLong(BaseException):
+    """Breaks a part off that takes too long for the event loop. No error: only who runs parts catches it."""
+
+
+class Threads:
+    """Where parts of calls run beside the event loop: one thread that computes, and threads that wait.
+
+    A part that takes long gives way on the thread that computes: at its checkpoints parts that wait run on top of it.
+    """
+
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
+        self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
+        self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
+        self.times: dict[tuple[str, int], ServiceTime] = defaultdict(ServiceTime)
+        """What the parts of each method take of the processor, first parts, second ones and so on apart."""
+        self._computing = ThreadPoolExecutor(1, thread_name_prefix="groundwire-compute")
+        self._nested = 0
+
+    def enter(self, turn: Turn) -> None:
+        """Has the turn taken when it comes. Raises LimitError when it would come too late."""
+        if self.admission.enter(turn):
+            self._computing.submit(self._take_turns, turn)
+
+    def give_way(self, method: str, began: float) -> float:
+        """Takes turns on top of a part that began then; returns when to do so again.
+
+        Until then it may compute for as long as they did at least.
+        """
+        now = time.monotonic()
+        if self._nested < MOST_NESTED:
+            besides = method if now - began < SECONDS_BEFORE_OWN else None
+            self._nested += 1
+            while time.monotonic() < now + SECONDS_OF_TURN and (turn := self.admission.next_besides(besides)):
+                turn.take()
+            self._nested -= 1
+        after = time.monotonic()
+        return after + max(SECONDS_OF_TURN, after - now)
+
+    def close(self) -> None:
+        """The threads end after the parts they are at."""
+        for pool in (self._computing, self.waiting, self.models):
+            pool.shutdown(wait=False)
+
+    def _take_turns(self, first: Turn) -> None:
+        turn: Turn | None = first
+        while turn is not None:
+            turn.take()
+            turn = self.admission.next()
+
+
+class RunningCall:
+    """See `execution.call.Call`. One thread at a time works on it."""
+
+    __slots__ = ("_give_way", "_given_away", "_limit", "_parts", "_seconds", "_threads", "abandoned", "turn")
+
+    def __init__(self, threads: Threads, method: str, seconds: float) -> None:
+        self._threads = threads
+        self._limit = inf
+        self._give_way: Callable[[], float] = _take_long
+        self._given_away = 0.0
+        self._parts = 0
+        self._seconds = 0.0
+        self.turn = Turn(method, time.monotonic() + seconds)
+        self.abandoned = False
+        """Nobody waits any more: the work stops at its next checkpoint."""
+
+    def checkpoint(self) -> None:
+        """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
+        now = time.monotonic()
+        if now >= self.turn.deadline:
+            raise DeadlineError
+        if self.abandoned:
+            raise CancelledError
+        if now >= self._limit:
+            processor = time.thread_time()
+            self._limit = self._give_way()
+            self._given_away += time.thread_time() - processor
+
+    def processor_seconds(self) -> float:
+        """See `Call.processor_seconds`."""
+        return time.thread_time() - self._given_away
+
+    async def compute(self, part: Callable[[], Result]) -> Result:
+        """See `Call.compute`. Raises LimitError when the call is not taken on."""
+        times = self._threads.times[self.turn.method, self._parts]
+        self._parts += 1
+        observer().queued()
+        is_short = times.mean is not None and times.most < SHORT_SECONDS
+        result = await (self._at_once(part) if is_short else self._in_turn(part))
+        times.add(self._seconds)
+        return result
+
+    async def wait_for(self, part: Callable[[], Result]) -> Result:
+        """See `Call.wait_for`."""
+        return await self._beside(self._threads.waiting, part)
+
+    async def ask_model(self, part: Callable[[], Result]) -> Result:
+        """See `Call.ask_model`."""
+        return await self._beside(self._threads.models, part)
+
+    async def _at_once(self, part: Callable[[], Result]) -> Result:
+        try:
+            return self._attempt(part, SECONDS_ON_LOOP, _take_long)
+        except TakesLong:
+            return await self._in_turn(part)
+
+    async def _in_turn(self, part: Callable[[], Result]) -> Result:
+        turn = self.turn
+
+        def attempt() -> Result:
+            if turn.refusal is not None:
+                raise turn.refusal
+            give_way = partial(self._threads.give_way, turn.method, time.monotonic())
+            return self._attempt(part, SECONDS_OF_TURN, give_way)
+
+        answer = Answer(turn.method, attempt)
+        turn.work = answer.attempt
+        self._threads.enter(turn)
+        try:
+            return await answer.received()
+        except asyncio.CancelledError:
+            self._threads.admission.leave(turn)
+            raise
+        finally:
+            turn.refusal = None  # an error must not be referred to from the frames of its own traceback
+
+    async def _beside(self, pool: ThreadPoolExecutor, part: Callable[[], Result]) -> Result:
+        def attempt() -> Result:
+            self.checkpoint()
+            return part()
+
+        answer = Answer(self.turn.method, attempt)
+        waiting = pool.submit(answer.attempt)
+        try:
+            return await answer.received()
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+
+    def _attempt(self, part: Callable[[], Result], seconds: float, give_way: Callable[[], float]) -> Result:
+        """What the part returns or raises. Checkpoints after so many seconds call `give_way`, until when that says."""
+        observer().started()
+        began, processor = time.monotonic(), self.processor_seconds()
+        self._limit, self._give_way = began + seconds, give_way
+        try:
+            self.checkpoint()
+            return part()
+        finally:
+            self._limit = inf
+            self.turn.spent += time.monotonic() - began
+            self._seconds = self.processor_seconds() - processor
+
+
+def _take_long() -> NoReturn:
+    raise TakesLong

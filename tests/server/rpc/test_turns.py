@@ -1,0 +1,176 @@
+"""Where the parts of calls run: on the event loop, on the compute thread, or in threads that wait."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+from unittest.mock import Mock
+
+import grpc
+import pytest
+
+from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.rpc.running_call import RunningCall
+from support.calls import as_part
+
+if TYPE_CHECKING:
+    from server.rpc.conftest import Serving
+
+pytestmark = pytest.mark.asyncio
+ANSWER = SearchResult((), "v1")
+EXPANSION = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
+OTHERS_SECONDS = 0.5
+SOON_SECONDS = 10.0
+KNOWN_AFTER = 16
+Wait = Callable[[RunningCall, Callable[[], SearchResult]], Awaitable[SearchResult]]
+MAIN = threading.main_thread().name
+
+
+class Places:
+    """A search that notes where it runs, and may do more there."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.then: Callable[[Checkpoint], None] = lambda checkpoint: None
+
+    def search(self, _: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        self.names.append(threading.current_thread().name)
+        self.then(checkpoint)
+        return ANSWER
+
+    @property
+    def kinds(self) -> list[str]:
+        """The names of the threads without their numbers."""
+        return [name.rpartition("_")[0] or name for name in self.names]
+
+
+@pytest.fixture
+def places(engine: Mock) -> Places:
+    places = Places()
+    engine.search.side_effect = as_part(places.search)
+    return places
+
+
+async def test_short_parts_run_on_the_event_loop_once_they_are_known_to_be_short(
+    serving: "Serving", places: Places, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        for _ in range(2 * KNOWN_AFTER):
+            await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
+    assert places.kinds[0] == "groundwire-compute"
+    assert places.kinds[-1] == MAIN
+
+
+async def test_a_part_that_takes_long_all_the_same_is_begun_anew_on_the_compute_thread(
+    serving: "Serving", places: Places, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    def go_on_for_long(checkpoint: Checkpoint) -> None:
+        for _ in range(20):
+            threading.Event().wait(0.001)
+            checkpoint()
+
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        for _ in range(2 * KNOWN_AFTER):
+            await stub.SearchNodes(search_request)
+        places.names.clear()
+        places.then = go_on_for_long
+        assert (await stub.SearchNodes(search_request)).index == "v1"
+    assert places.kinds == [MAIN, "groundwire-compute"]
+
+
+@pytest.mark.parametrize("wait", [RunningCall.ask_model, RunningCall.wait_for])
+async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computing(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, wait: Wait
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    async def search(request: SearchRequest, call: RunningCall) -> SearchResult:
+        def waits() -> SearchResult:
+            asked.set()
+            assert go_on.wait(SOON_SECONDS)
+            return ANSWER
+
+        return await (wait(call, waits) if request.top_k == 7 else call.compute(lambda: ANSWER))
+
+    engine.search.side_effect = search
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        slow = retrieval_pb2.SearchNodesRequest()
+        slow.CopyFrom(search_request)
+        slow.top_k = 7
+        waiting = asyncio.ensure_future(stub.SearchNodes(slow))
+        assert await asyncio.to_thread(asked.wait, SOON_SECONDS)
+        assert (await stub.SearchNodes(search_request, timeout=SOON_SECONDS)).index == "v1"
+        assert not waiting.done()
+        go_on.set()
+        assert (await waiting).index == "v1"
+
+
+async def test_a_long_call_gives_way_on_its_own_thread(
+    serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+    walked_on: list[str] = []
+
+    def go_on_for_long(_: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+        began.set()
+        while not go_on.wait(0.001):
+            checkpoint()
+        return EXPANSION
+
+    def walk(_: ExpandRequest, __: Checkpoint) -> Expansion:
+        walked_on.append(threading.current_thread().name)
+        return EXPANSION
+
+    engine.expand.side_effect = as_part(go_on_for_long)
+    walk_request = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope, seed_ids=["A"])
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        long = asyncio.ensure_future(stub.ExpandDependencyTree(walk_request))
+        assert await asyncio.to_thread(began.wait, SOON_SECONDS)
+        assert (await stub.SearchNodes(search_request, timeout=SOON_SECONDS)).index == "v1"
+        engine.expand.side_effect = as_part(walk)
+        assert (await stub.ExpandDependencyTree(walk_request, timeout=SOON_SECONDS)).index == "v1"
+        assert not long.done()
+        go_on.set()
+        assert (await long).index == "v1"
+    assert {*places.names, *walked_on} == {"groundwire-compute_0"}
+
+
+async def test_what_others_take_of_the_processor_meanwhile_is_not_counted_as_the_calls_own(
+    serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    began, told = threading.Event(), list[float]()
+
+    async def expand(_: ExpandRequest, call: RunningCall) -> Expansion:
+        def part() -> Expansion:
+            start = call.processor_seconds()
+            began.set()
+            while not places.names:
+                threading.Event().wait(0.001)
+                call.checkpoint()
+            told.append(call.processor_seconds() - start)
+            return EXPANSION
+
+        return await call.compute(part)
+
+    def compute(_: Checkpoint) -> None:
+        end = time.thread_time() + OTHERS_SECONDS
+        while time.thread_time() < end:
+            pass
+
+    places.then = compute
+    engine.expand.side_effect = expand
+    walk_request = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope, seed_ids=["A"])
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        long = asyncio.ensure_future(stub.ExpandDependencyTree(walk_request))
+        assert await asyncio.to_thread(began.wait, SOON_SECONDS)
+        await stub.SearchNodes(search_request, timeout=SOON_SECONDS)
+        await long
+    assert told[0] < OTHERS_SECONDS

@@ -1,0 +1,94 @@
+"""Calls for tests of the engine without a server, and work for engines that stand in for it."""
+
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
+from groundwire_server.domain.graph.paths import Paths, PathsRequest
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PlainCall:
+    """A Call that runs each part where it is awaited."""
+
+    stop: Checkpoint = never_stop
+
+    def checkpoint(self) -> None:
+        """See `Call.checkpoint`."""
+        self.stop()
+
+    def processor_seconds(self) -> float:
+        """See `Call.processor_seconds`."""
+        return time.thread_time()
+
+    async def compute(self, part: Callable[[], Result]) -> Result:
+        """See `Call.compute`."""
+        self.stop()
+        return part()
+
+    async def wait_for(self, part: Callable[[], Result]) -> Result:
+        """See `Call.wait_for`."""
+        return await self.compute(part)
+
+    async def ask_model(self, part: Callable[[], Result]) -> Result:
+        """See `Call.ask_model`."""
+        return await self.compute(part)
+
+
+@dataclass(frozen=True)
+class PlainEngine:
+    """An engine whose actions are called without an event loop."""
+
+    engine: RetrievalEngine
+
+    def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        """See `RetrievalEngine.search`."""
+        return done(self.engine.search(request, PlainCall(checkpoint)))
+
+    def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
+        """See `RetrievalEngine.expand`."""
+        return done(self.engine.expand(request, PlainCall(checkpoint)))
+
+    def find_paths(self, request: PathsRequest, checkpoint: Checkpoint) -> Paths:
+        """See `RetrievalEngine.find_paths`."""
+        return done(self.engine.find_paths(request, PlainCall(checkpoint)))
+
+    def fetch(self, request: FetchRequest, checkpoint: Checkpoint) -> FetchResult:
+        """See `RetrievalEngine.fetch`."""
+        return done(self.engine.fetch(request, PlainCall(checkpoint)))
+
+    def query(self, request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+        """See `RetrievalEngine.query`."""
+        return done(self.engine.query(request, PlainCall(checkpoint)))
+
+
+def done(action: Coroutine[Any, Any, Result]) -> Result:
+    """What an action gives that waits for nothing."""
+    try:
+        action.send(None)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    raise AssertionError("the action waits")
+
+
+def as_part(work: Callable[[Request, Checkpoint], Result]) -> Callable[[Request, Call], Awaitable[Result]]:
+    """An action of an engine that is one part."""
+
+    async def action(request: Request, call: Call) -> Result:
+        return await call.compute(partial(work, request, call.checkpoint))
+
+    return action
