@@ -148,11 +148,22 @@ def _tokens(pattern: bytes) -> list[_Token]:
             members, at = _bracket(pattern, at)
             tokens.append(_one_of(members))
         elif byte == b"\\":
-            tokens.append(re.escape(_escaped(pattern, at)))
+            escaped = re.escape(_escaped(pattern, at))
+            if escaped == _SLASH and _end_in_any_folders(tokens):
+                tokens += (_SLASH, None)  # only before a slash without a backslash may `**` stand for no folder
+            tokens.append(escaped)
             at += 1
         else:
             tokens.append(re.escape(byte))
     return tokens
+
+
+def _end_in_any_folders(tokens: Sequence[_Token]) -> bool:
+    """Whether what stands after the last slash is `**`, or more stars."""
+    stars = 0
+    while stars < len(tokens) and tokens[-1 - stars] is None:
+        stars += 1
+    return stars > 1 and (stars == len(tokens) or tokens[-1 - stars] == _SLASH)
 
 
 def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:

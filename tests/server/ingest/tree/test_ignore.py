@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree import walk
@@ -59,6 +59,8 @@ def seen(root: Path) -> set[str]:
 
 @settings(max_examples=300, deadline=None)
 @given(lines=st.lists(LINES, min_size=1, max_size=4))
+@example(lines=["/**\\/**/"])
+@example(lines=["**\\/b", "!a/**\\/a"])
 def test_what_is_left_out_is_what_git_leaves_out(repository: Path, lines: list[str]) -> None:
     (repository / ".gitignore").write_text("\n".join(lines), encoding="utf-8")
     assert seen(repository) - {".gitignore"} == seen_by_git(repository) - {".gitignore"}
