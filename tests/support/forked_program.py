@@ -9,13 +9,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running
+from pathlib import Path
 from typing import IO
+from unittest.mock import patch
 
 _CONTEXT = get_context("forkserver")
 _LIBRARIES = "support.loaded_libraries"
+_TESTS = str(Path(__file__).parents[1])
 _CONTEXT.set_forkserver_preload([_LIBRARIES])
 _STDOUT, _STDERR = 1, 2
 
@@ -25,6 +28,7 @@ class ForkedProgram:
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         readers, writers = zip(*(_CONTEXT.Pipe(duplex=False) for _ in (_STDOUT, _STDERR)), strict=True)
+        _ensure_fork_server()
         self._process = _CONTEXT.Process(target=_begin, args=(list(arguments), dict(environment), *writers))
         self._process.start()
         for writer in writers:
@@ -58,6 +62,13 @@ class ForkedProgram:
         self._process.kill()
 
 
+def _ensure_fork_server() -> None:
+    """The fork server of Python 3.11 is not told where this process finds modules, but by the environment."""
+    path = os.pathsep.join(filter(None, (_TESTS, os.environ.get("PYTHONPATH"))))
+    with patch.dict(os.environ, PYTHONPATH=path):
+        ensure_running()
+
+
 def _text(reader: Connection) -> IO[str]:
     with reader:
         return os.fdopen(os.dup(reader.fileno()), encoding="utf-8")
@@ -70,7 +81,8 @@ def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["groundwire", *arguments]
-    import_module(_LIBRARIES)  # is done; a fork server passes over what it cannot load
+    if _LIBRARIES not in sys.modules:
+        raise RuntimeError(f"the fork server could not load {_LIBRARIES}, which it passes over in silence")
     from groundwire_server.cli import main
 
     main()
