@@ -22,8 +22,8 @@ from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, conten
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from support.index_writing import IndexContent, Lexicon, Tokens, Vectors, write_index
 from support.program import Server
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")

@@ -16,10 +16,10 @@ from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, conten
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, Vectors, write_index
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from support.index_writing import IndexContent, Lexicon, Tokens, Vectors, write_index
 
 # A shared machine stalls; how long an example takes says nothing about its correctness.
 settings.register_profile("groundwire", deadline=None, max_examples=100)

@@ -7,8 +7,8 @@ from pathlib import Path
 from groundwire_index.nodes.node import Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, write_index
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
+from support.index_writing import IndexContent, Lexicon, Tokens, write_index
 
 
 def publish_tiny_index(data: Path, scope: Scope, nodes: Mapping[str, NodeAccess]) -> None:

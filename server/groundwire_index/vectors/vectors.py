@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array
 from groundwire_index.vectors.vector_codes import map_codes
-from groundwire_index.vectors.vector_file import PRESENT_FILE, VECTORS_FILE, VectorFile
-
-
-def write_vectors(directory: Path, vectors: NDArray[np.float32], present: NDArray[np.bool_]) -> None:
-    """Writes vectors [n, dimension] of unit length, and for each row whether it has one (a text may be empty)."""
-    with VectorFile(directory, *vectors.shape) as file:
-        rows = np.flatnonzero(present)
-        file.put(rows, vectors[rows])
+from groundwire_index.vectors.vector_file import PRESENT_FILE, VECTORS_FILE
 
 
 class VectorTable:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.writer import IndexContent, Lexicon, write_index
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
@@ -25,6 +24,7 @@ from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.calls import PlainEngine
 from support.chunks import SCOPE, MakeNode
 from support.engines import engine_over
+from support.index_writing import IndexContent, Lexicon, write_index
 
 PUBLIC = AccessContext()
 QUERY = QueryRequest(SCOPE, PUBLIC, "getUser", datetime(2026, 1, 1, tzinfo=UTC))

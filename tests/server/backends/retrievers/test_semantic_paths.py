@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.vectors.rotation import rotated
-from groundwire_index.vectors.vectors import VectorTable, write_vectors
+from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers.semantic import (
     MEASURED,
@@ -37,6 +37,7 @@ from groundwire_server.domain.search.search import Retriever, SearchPath, Search
 from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.engines import engine_over
+from support.index_writing import write_vectors
 from support.ranked import listed
 from support.semantic_paths import BYTES, DIRECT, PATHS, SIGNS, taking
 
@@ -189,13 +190,15 @@ from pathlib import Path
 import numpy as np
 from groundwire_index.vectors import quantised_scan, quantised_query
 from groundwire_server.backends.embedded.retrievers import semantic
-from groundwire_index.vectors.vectors import VectorTable, write_vectors
+from groundwire_index.vectors.vector_file import VectorFile
+from groundwire_index.vectors.vectors import VectorTable
 
 quantised_query.compile_ahead()
 loops = [quantised_scan.similarity_bounds, quantised_scan.most_agreeing]
 assert [len(loop.signatures) for loop in loops] == [1, 1]
 rows = np.eye(100, dtype=np.float32)
-write_vectors(Path(sys.argv[1]), rows, np.ones(100, dtype=np.bool_))
+with VectorFile(Path(sys.argv[1]), *rows.shape) as file:
+    file.put(np.arange(len(rows)), rows)
 limits = semantic.PathLimits(0, 0, semantic.MEASURED.bands)
 everyone = np.ones(100, dtype=np.bool_)
 semantic.rank_by_similarity(VectorTable(Path(sys.argv[1]), 100, 100), rows[0].astype(float), everyone, 3, limits)

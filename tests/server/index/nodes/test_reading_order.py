@@ -15,7 +15,7 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.store.writer import IndexContent, write_index
+from support.index_writing import IndexContent, write_index
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.vectors.vectors import VectorTable, write_vectors
+from groundwire_index.vectors.vectors import VectorTable
 from support.index_tables import lexical_table
+from support.index_writing import write_vectors
 
 documents = st.lists(st.lists(st.sampled_from(["get", "user", "id", "é", "zz"]), max_size=12), min_size=1, max_size=12)
 

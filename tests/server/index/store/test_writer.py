@@ -21,7 +21,7 @@ from groundwire_index.store.files import sha256
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.writer import IndexContent, Lexicon, Tokens, write_index
+from support.index_writing import IndexContent, Lexicon, Tokens, write_index
 
 SCOPE = Scope("shop", "main", "v1")
 Scratch = Callable[[], AbstractContextManager[Path]]
