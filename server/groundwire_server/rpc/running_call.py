@@ -65,9 +65,11 @@ class Threads:
         if self._nested < MOST_NESTED:
             besides = method if now - began < SECONDS_BEFORE_OWN else None
             self._nested += 1
-            while time.monotonic() < now + SECONDS_OF_TURN and (turn := self.admission.next_besides(besides)):
-                turn.take()
-            self._nested -= 1
+            try:
+                while time.monotonic() < now + SECONDS_OF_TURN and (turn := self.admission.next_besides(besides)):
+                    turn.take()
+            finally:
+                self._nested -= 1
         after = time.monotonic()
         return after + max(SECONDS_OF_TURN, after - now)
 
