@@ -43,7 +43,7 @@ class IndexStore:
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        self._active: dict[Path, tuple[tuple[int, int], str]] = {}
+        self._active: dict[str, tuple[tuple[int, int], str]] = {}
         # Making a path takes longer than asking the system for it. Names come from callers, so not all are kept.
         self._branch_of = lru_cache(MOST_BRANCHES)(lambda *names: self.data.joinpath(*map(escaped, names)))
 
@@ -64,13 +64,13 @@ class IndexStore:
 
     def active(self, scope: Scope) -> str:
         """The active version of a scope, "" when there is none."""
-        pointer = self._branch(scope) / _ACTIVE
+        pointer = f"{self._branch(scope)}/{_ACTIVE}"
         try:
-            state = pointer.stat()
+            state = os.stat(pointer)  # noqa: PTH116 - every call asks, and making a path takes longer than that
             written = (state.st_ino, state.st_mtime_ns)
             known, version = self._active.get(pointer, (None, ""))
             if known != written:
-                version = pointer.read_text()
+                version = Path(pointer).read_text()
                 # One that is swapped in the same tick of the clock could look the same, so a young one is read again.
                 if time.time_ns() - state.st_mtime_ns > _SETTLED_NANOSECONDS:
                     self._active[pointer] = (written, version)
@@ -78,6 +78,10 @@ class IndexStore:
             self._active.pop(pointer, None)
             return ""
         return version
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether there is the version that `scope.active_index` names."""
+        return os.path.isdir(f"{self._branch(scope)}/{scope.active_index}")  # noqa: PTH112 - as in `active`
 
     def directory(self, scope: Scope) -> Path:
         """Where the version that `scope.active_index` names lies, if it exists."""

@@ -167,10 +167,12 @@ class Snapshot(Protocol):
 class Backend(Protocol):
     """Search, texts and the graph."""
 
-    def is_open(self, scope: Scope) -> bool:
-        """Whether `open` need not wait for a disk or for another thread. A version may be closed in between."""
-        ...
-
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> Snapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
+        ...
+
+    def open_at_once(
+        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
+    ) -> Snapshot | None:
+        """As `open`, where that need not wait for a disk or for another thread; None where only `open` can tell."""
         ...

@@ -49,11 +49,18 @@ class Indexes:
                 {"field": "lifecycle"},
             )
 
+        asked = request.scope, request.access, request.lifecycle, request.filter
+
+        def opened_at_once() -> Snapshot | None:
+            with stage("open"):
+                return self.backend.open_at_once(*asked)
+
         def opened() -> Snapshot:
             with stage("open"):
-                return self.backend.open(request.scope, request.access, request.lifecycle, request.filter)
+                return self.backend.open(*asked)
 
-        return await (call.compute(opened) if self.backend.is_open(request.scope) else call.wait_for(opened))
+        at_once = await call.compute(opened_at_once)
+        return await call.wait_for(opened) if at_once is None else at_once
 
     async def open_with_graph(self, request: _Request, call: Call) -> Snapshot:
         """As `open`, and the graph of the version is there to be asked."""

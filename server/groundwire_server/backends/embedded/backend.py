@@ -36,10 +36,6 @@ class EmbeddedBackend:
         self._store = IndexStore(data)
         self._pool = IndexPool(self._store)
 
-    def is_open(self, scope: Scope) -> bool:
-        """See `Backend.is_open`."""
-        return self._pool.is_open(scope)
-
     def open(
         self,
         scope: Scope,
@@ -48,11 +44,14 @@ class EmbeddedBackend:
         filter_: Filter = _NO_FILTER,
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
-        view = self._pool.view(scope, access, lifecycle)
-        view.graph.begin()
-        observer().saw_nodes(view.visibility.count)
-        narrows = RowFilter(view.index, filter_) if filter_.narrows else None
-        return EmbeddedSnapshot(view, RowSelection(view.index, view.graph, view.visibility, narrows))
+        return _snapshot(self._pool.view(scope, access, lifecycle), filter_)
+
+    def open_at_once(
+        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
+    ) -> EmbeddedSnapshot | None:
+        """See `Backend.open_at_once`."""
+        view = self._pool.open_view(scope, access, lifecycle)
+        return None if view is None else _snapshot(view, filter_)
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""
@@ -110,6 +109,13 @@ class EmbeddedBackend:
         """See `IndexDirectory.delete`."""
         with _refusals_of(scope):
             self._store.delete(scope)
+
+
+def _snapshot(view: View, filter_: Filter) -> EmbeddedSnapshot:
+    view.graph.begin()
+    observer().saw_nodes(view.visibility.count)
+    narrows = RowFilter(view.index, filter_) if filter_.narrows else None
+    return EmbeddedSnapshot(view, RowSelection(view.index, view.graph, view.visibility, narrows))
 
 
 @contextmanager

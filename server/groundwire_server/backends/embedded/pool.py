@@ -57,22 +57,16 @@ class _Opening:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._opened: _Open | None = None
+        self.opened: _Open | None = None
+        """The version, once it is open."""
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the version has been opened."""
-        return self._opened is not None
-
-    def opened(self, directory: Path, pinned: Scope) -> _Open:
+    def open(self, directory: Path, pinned: Scope) -> _Open:
         """The open version. Raises IndexDamagedError; then the next one to ask tries again."""
-        if self._opened is not None:
-            return self._opened
         with self._lock:
-            if self._opened is None:
+            if self.opened is None:
                 index = open_version(directory, pinned)
-                self._opened = _Open(index, Graph(index.edges, index.manifest.node_count), VisibilityCache(index))
-            return self._opened
+                self.opened = _Open(index, Graph(index.edges, index.manifest.node_count), VisibilityCache(index))
+            return self.opened
 
 
 class IndexPool:
@@ -84,9 +78,14 @@ class IndexPool:
         self._policies = KnownPolicies()
         self._lock = Lock()
 
-    def is_open(self, scope: Scope) -> bool:
-        """Whether the pinned or the active version is open."""
-        return self._is_open(replace(scope, active_index=scope.active_index or self._store.active(scope)))
+    def open_view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
+        """The pinned or the active version if it is open and the caller sees a node of it; None where `view` tells."""
+        pinned = replace(scope, active_index=scope.active_index or self._store.active(scope))
+        version = self._opened(pinned)
+        if version is None or not self._store.holds(pinned):
+            return None
+        caller = version.visibilities.get(access)
+        return View(version.index, version.graph, caller, lifecycle) if caller.sees_any else None
 
     def view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
@@ -105,17 +104,17 @@ class IndexPool:
         return None if visible is None else View(*visible, lifecycle)
 
     def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, Graph, CallerVisibility] | None:
-        directory = self._store.directory(pinned)
-        if not directory.is_dir():
+        if not self._store.holds(pinned):
             self._forget(pinned)
             return None
-        if not self._is_open(pinned) and not self._policies.any_visible(directory, access):
+        directory = self._store.directory(pinned)
+        if self._opened(pinned) is None and not self._policies.any_visible(directory, access):
             return None
         try:
             version = self._load(pinned, directory)
         except IndexDamagedError as error:
             # It may be deleted, or its policies lost, since they were judged.
-            if not directory.is_dir():
+            if not self._store.holds(pinned):
                 return None
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
             if not self._surely_sees(directory, access):
@@ -138,15 +137,19 @@ class IndexPool:
                 self._openings.popitem(last=False)
             observer().opened_indexes(len(self._openings))
         try:
-            return opening.opened(directory, pinned)
+            return opening.open(directory, pinned)
         except IndexDamagedError:
             self._forget(pinned)
             raise
 
-    def _is_open(self, pinned: Scope) -> bool:
+    def _opened(self, pinned: Scope) -> _Open | None:
         with self._lock:
             opening = self._openings.get(pinned)
-        return opening is not None and opening.is_open
+            if opening is None or opening.opened is None:
+                return None
+            self._openings.move_to_end(pinned)
+            observer().opened_indexes(len(self._openings))
+            return opening.opened
 
     def _forget(self, pinned: Scope) -> None:
         with self._lock:
