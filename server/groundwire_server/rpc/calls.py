@@ -23,12 +23,14 @@ class CallBounds:
     """How much work is taken on, and for how long.
 
     `max_waiting` calls of a method may be under way beside the one that is served. `default_seconds` is the deadline of
-    a call that brings none, `max_seconds` the longest that any call may take.
+    a call that brings none, `max_seconds` the longest that any call may take. Calls share so many `threads`: one where
+    their parts compute, more where they mostly wait for other machines.
     """
 
     max_waiting: int
     default_seconds: float
     max_seconds: float
+    threads: int = 1
 
 
 class CallRunner:
@@ -40,8 +42,8 @@ class CallRunner:
 
     def __init__(self, bounds: CallBounds) -> None:
         self._bounds = bounds
-        self._admission = Admission(bounds.max_waiting)
-        self._threads = Threads(self._admission)
+        self._admission = Admission(bounds.max_waiting, threads=bounds.threads)
+        self._threads = Threads(self._admission, bounds.threads)
 
     def check(self, method: str, remaining: float | None) -> None:
         """Raises LimitError when `run` would refuse a call now that has `remaining` seconds, None for no deadline."""

@@ -37,18 +37,21 @@ class TakesLong(BaseException):
 
 
 class Threads:
-    """Where parts of calls run beside the event loop: one thread that computes, and threads that wait.
+    """Where parts of calls run beside the event loop: threads that compute, and threads that wait.
 
-    A part that takes long gives way on the thread that computes: at its checkpoints parts that wait run on top of it.
+    On a single thread that computes, short parts run on the event loop, and a long one gives way: at its checkpoints
+    parts that wait run on top of it. With more of them parts wait for other machines, which shall not hold the event
+    loop up, and the interpreter shares the processor out.
     """
 
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Admission, computing: int = 1) -> None:
         self.admission = admission
+        self.is_single = computing == 1
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
         self.times: dict[tuple[str, int], ServiceTime] = defaultdict(ServiceTime)
         """What the parts of each method take of the processor, first parts, second ones and so on apart."""
-        self._computing = ThreadPoolExecutor(1, thread_name_prefix="groundwire-compute")
+        self._computing = ThreadPoolExecutor(computing, thread_name_prefix="groundwire-compute")
         self._nested = 0
 
     def enter(self, turn: Turn) -> None:
@@ -122,7 +125,7 @@ class RunningCall:
         times = self._threads.times[self.turn.method, self._parts]
         self._parts += 1
         observer().queued()
-        is_short = times.mean is not None and times.most < SHORT_SECONDS
+        is_short = self._threads.is_single and times.mean is not None and times.most < SHORT_SECONDS
         result = await (self._at_once(part) if is_short else self._in_turn(part))
         times.add(self._seconds)
         return result
@@ -148,7 +151,7 @@ class RunningCall:
             if turn.refusal is not None:
                 raise turn.refusal
             give_way = partial(self._threads.give_way, turn.method, time.monotonic())
-            return self._attempt(part, SECONDS_OF_TURN, give_way)
+            return self._attempt(part, SECONDS_OF_TURN if self._threads.is_single else inf, give_way)
 
         answer = Answer(turn.method, attempt)
         turn.work = answer.attempt

@@ -22,25 +22,26 @@ class MethodLoad:
 
 
 class Admission:
-    """Takes calls on, and has their parts take turns on one thread.
+    """Takes calls on, and has their parts take turns on one thread, or on several.
 
     - Of a method one call may be served and `max_waiting` others be under way; the next is refused.
-    - The thread goes on with calls that have begun, then to the waiting method that has gone without for longest, whose
+    - A thread goes on with calls that have begun, then to the waiting method that has gone without for longest, whose
       calls are served first come first served. So no method starves.
     - A call that has to wait is refused at once when it would likely miss its deadline, and when its turn comes and too
-      little time is left after all. One that finds the thread idle is always let try.
+      little time is left after all. One that finds a thread idle is always let try.
 
-    Thread-safe: the thread takes its next turn here itself, without a detour over the event loop, which is at its
+    Thread-safe: a thread takes its next turn here itself, without a detour over the event loop, which is at its
     slowest when there is most to do. Nothing here blocks for longer than it takes to look at the methods.
     """
 
-    def __init__(self, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, max_waiting: int, clock: Callable[[], float] = time.monotonic, threads: int = 1) -> None:
         self._max_waiting = max_waiting
+        self._threads = threads
         self._clock = clock
         self._refusals = Refusals()
         self._methods: dict[str, MethodQueue] = {}
         self._begun: OrderedDict[Turn, None] = OrderedDict()
-        self._is_idle = True
+        self._idle = threads
         self._served = 0
         self._lock = threading.Lock()
 
@@ -48,7 +49,7 @@ class Admission:
     def under_way(self, turn: Turn) -> Iterator[None]:
         """A call is under way while the context is open. Raises LimitError when there are too many of its method."""
         with self._lock:
-            queue = self._methods.setdefault(turn.method, MethodQueue())
+            queue = self._methods.setdefault(turn.method, MethodQueue(threads=self._threads))
             self._check_room(turn.method, queue, self._clock())
             queue.under_way += 1
         is_cut_short = False
@@ -70,7 +71,7 @@ class Admission:
             if queue is not None:
                 now = self._clock()
                 self._check_room(method, queue, now)
-                if not self._is_idle:
+                if not self._idle:
                     self._check_deadline(method, queue, now, seconds_left)
 
     def enter(self, turn: Turn) -> bool:
@@ -80,8 +81,8 @@ class Admission:
         """
         with self._lock:
             queue, now = self._methods[turn.method], self._clock()
-            if self._is_idle:
-                self._is_idle = False
+            if self._idle:
+                self._idle -= 1
                 self._begin(queue, turn)
                 return True
             if turn.has_begun:
@@ -99,14 +100,14 @@ class Admission:
             self._begun.pop(turn, None)
 
     def next(self) -> Turn | None:
-        """The turn that the thread takes when it has none; None when none waits, and the thread is idle then."""
+        """The turn that a thread takes when it has none; None when none waits, and the thread is idle then."""
         with self._lock:
             turn = self._next(besides=None)
-            self._is_idle = turn is None
+            self._idle += turn is None
             return turn
 
     def next_besides(self, method: str | None) -> Turn | None:
-        """The turn that the thread takes on top of one that takes long, of any method but one; None when none waits."""
+        """The turn that a thread takes on top of one that takes long, of any method but one; None when none waits."""
         with self._lock:
             return self._next(method)
 

@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class MethodQueue:
-    """The turns of one method, first come first served.
+    """The turns of one method on so many threads, first come first served.
 
     `under_way` counts its calls, `served` those that have had a turn; `last_served` orders methods by when one of
     theirs last began.
@@ -48,6 +48,7 @@ class MethodQueue:
     last_served: int = 0
     waiting: OrderedDict[Turn, None] = field(default_factory=OrderedDict[Turn, None])
     service_time: ServiceTime = field(default_factory=ServiceTime)
+    threads: int = 1
 
     @property
     def running(self) -> int:
@@ -57,22 +58,22 @@ class MethodQueue:
     def wait_seconds(self, now: float) -> float | None:
         """How long a call that comes now would wait, behind those that do; None while that is not known."""
         mean = self.service_time.mean
-        return None if mean is None else (len(self.waiting) + 1) * self._seconds_each(now, mean)
+        return None if mean is None else (len(self.waiting) + 1) * self._seconds_each(now, mean / self.threads)
 
     def in_time(self, now: float, seconds_left: float) -> bool:
         """Whether a call that comes now and has to wait will likely be done within `seconds_left`."""
         wait = self.wait_seconds(now)
         return wait is None or wait + self.service_time.most <= seconds_left
 
-    def _seconds_each(self, now: float, mean: float) -> float:
+    def _seconds_each(self, now: float, least: float) -> float:
         """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.
 
-        Before, it is the mean at least, which knows nothing of other methods, nor of a machine that became
+        Before, it is what calls take on average at least, which knows nothing of other methods, nor of a machine that became
         slower a moment ago.
         """
         if not self.waiting:
-            return mean
+            return least
         first = next(iter(self.waiting))
         served = self.served - first.served_before
         seen = (now - first.entered) / (served + 1)
-        return seen if served >= _ENOUGH_SERVED else max(seen, mean)
+        return seen if served >= _ENOUGH_SERVED else max(seen, least)

@@ -42,8 +42,8 @@ def stack() -> Iterator[ExitStack]:
 class Calls:
     """An admission, and the calls that are under way."""
 
-    def __init__(self, clock: Callable[[], float], stack: ExitStack, waiting: int = 50) -> None:
-        self.admission = Admission(waiting, clock)
+    def __init__(self, clock: Callable[[], float], stack: ExitStack, waiting: int = 50, threads: int = 1) -> None:
+        self.admission = Admission(waiting, clock, threads)
         self._stack = stack
 
     def come(self, method: str = "A", deadline: float = NEVER) -> tuple[Turn, bool]:
@@ -331,3 +331,23 @@ class AdmissionMachine(RuleBasedStateMachine):
 
 AdmissionMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)
 TestAdmissionMachine = AdmissionMachine.TestCase
+
+
+def test_several_threads_take_turns_side_by_side(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack, threads=2)
+    first, second, third = calls.come(), calls.come("B"), calls.come()
+    assert [first[1], second[1], third[1]] == [True, True, False]
+    assert calls.admission.next() is third[0]
+    assert calls.admission.next() is None  # one thread is idle now, the other still at work
+    assert calls.come("B")[1]
+    assert not calls.come("B")[1]
+
+
+def test_a_call_waits_half_as_long_where_two_threads_serve(clock: Clock, stack: ExitStack) -> None:
+    alone, together = Calls(clock, stack), Calls(clock, stack, threads=2)
+    for calls, running in ((alone, 1), (together, 2)):
+        work_off(calls, clock, seconds=1.0, count=20)
+        calls.several(running)
+    with pytest.raises(LimitError):
+        alone.come(deadline=clock.now + 1.75)
+    together.come(deadline=clock.now + 1.75)
