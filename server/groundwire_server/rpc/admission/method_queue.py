@@ -68,8 +68,8 @@ class MethodQueue:
     def _seconds_each(self, now: float, least: float) -> float:
         """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.
 
-        Before, it is what calls take on average at least, which knows nothing of other methods, nor of a machine that became
-        slower a moment ago.
+        Before, it is what calls take on average at least, which knows nothing of other methods, nor of a machine that
+        became slower a moment ago.
         """
         if not self.waiting:
             return least
