@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from groundwire_server.config import Settings, load_settings
-from groundwire_server.rpc.identity.compose import make_authenticator
+from groundwire_server.rpc.identity.access_modes import make_authenticator
 from groundwire_server.rpc.services.health_service import LIVENESS, READINESS
 from support.kubernetes import DEPLOY, Manifest, containers, manifests, of_kind, pod_templates, selects
 from support.program import run_ok

@@ -13,7 +13,7 @@ from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
 from groundwire_server.rpc.identity.access_control import AccessControl
-from groundwire_server.rpc.identity.compose import make_authenticator
+from groundwire_server.rpc.identity.access_modes import make_authenticator
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.services.health_service import HealthService
 from groundwire_server.rpc.services.index_servicer import IndexServicer

@@ -9,8 +9,8 @@ from groundwire_server.config import SettingsError
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.names import Names
+from groundwire_server.rpc.identity.access_modes import read_mapping
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames, CertificatePattern
-from groundwire_server.rpc.identity.compose import read_mapping
 
 FILE = """
 callers:

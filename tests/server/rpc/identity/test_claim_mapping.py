@@ -9,8 +9,8 @@ from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.grants import Grant, Scopes
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
+from groundwire_server.rpc.identity.access_modes import read_mapping
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
-from groundwire_server.rpc.identity.compose import read_mapping
 
 FULL = """
 tenants: {claims: [{claim: [org, tenant]}]}
