@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ from groundwire_server.backends.embedded.graph.selected_graph import EmbeddedGra
 from groundwire_server.backends.embedded.graph.services import selected_service_contexts
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
-from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, candidates_of, union
+from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.shared.candidates import candidates_of, union
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -82,7 +84,7 @@ class EmbeddedSnapshot:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
-        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
+        return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
 
     def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         """See `Snapshot.count_deleted`."""
