@@ -148,7 +148,7 @@ def test_words_of_another_tokeniser_are_refused_named_or_not(
     put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, retriever: Retriever
 ) -> None:
     engine = put(whole, vectors=False)
-    monkeypatch.setattr(f"groundwire_server.backends.embedded.retrievers.retrieval.{fingerprint}", "newer rules")
+    monkeypatch.setattr(f"groundwire_server.backends.shared.candidates.{fingerprint}", "newer rules")
     for retrievers in ((retriever,), ()):
         told = refusal(engine, replace(QUERY, retrievers=retrievers))
         assert told[0] is Reason.LEXICAL_MISSING

@@ -262,7 +262,7 @@ def test_an_index_without_words_refuses_what_needs_them(
 def test_an_index_of_another_tokeniser_is_not_searched_by_words(
     engine: PlainEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundwire_server.backends.embedded.retrievers.retrieval.TOKENIZER_FINGERPRINT", "newer rules")
+    monkeypatch.setattr("groundwire_server.backends.shared.candidates.TOKENIZER_FINGERPRINT", "newer rules")
     assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
 
 

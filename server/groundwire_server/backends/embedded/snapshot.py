@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +10,18 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.graph.expansion import expand
-from groundwire_server.backends.embedded.graph.neighbourhood import neighbourhood_of
-from groundwire_server.backends.embedded.graph.paths import find_paths
+from groundwire_server.backends.embedded.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.embedded.graph.related_nodes import adjacent_to, parents_of
-from groundwire_server.backends.embedded.graph.services import service_contexts
+from groundwire_server.backends.embedded.graph.selected_graph import EmbeddedGraph
+from groundwire_server.backends.embedded.graph.services import selected_service_contexts
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
-from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, candidates_of, union
+from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.shared.candidates import candidates_of, union
+from groundwire_server.backends.shared.graph.expansion import expand
+from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
@@ -81,7 +84,7 @@ class EmbeddedSnapshot:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
-        return candidates_of(self.view.index, lists, with_columns=search.with_columns)
+        return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
 
     def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         """See `Snapshot.count_deleted`."""
@@ -109,11 +112,7 @@ class EmbeddedSnapshot:
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
-        nodes = self.view.index.nodes
-        return [
-            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
-            for row, id_ in zip(rows.tolist(), self.ids(rows), strict=True)
-        ]
+        return self.selection.labels(rows.tolist())
 
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""
@@ -159,7 +158,7 @@ class EmbeddedSnapshot:
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`."""
-        return neighbourhood_of(self.view.graph, self.selection.visibility, rows)
+        return visible_neighbourhood(self.view.graph, self.selection.visibility, rows)
 
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
@@ -171,12 +170,12 @@ class EmbeddedSnapshot:
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
-        return service_contexts(self.selection, service_names)
+        return selected_service_contexts(self.selection, service_names)
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
-        return expand(self.selection, walk, checkpoint)
+        return expand(EmbeddedGraph(self.selection), walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         """See `Snapshot.find_paths`."""
-        return find_paths(self.selection, search, checkpoint)
+        return find_paths(EmbeddedGraph(self.selection), search, checkpoint)

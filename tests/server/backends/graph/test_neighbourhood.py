@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph.graph import Graph
-from groundwire_server.backends.embedded.graph.neighbourhood import neighbourhood_of
+from groundwire_server.backends.embedded.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.domain.query.neighbourhood import CONFIDENT
 
@@ -42,7 +42,7 @@ def test_of_edges_between_two_rows_the_most_confident_counts_once(
         return
     rows = sorted(data.draw(st.sets(st.sampled_from(seen), min_size=1)))
     visibility = Visibility(cast(LoadedIndex, None), np.asarray(visible))
-    found = neighbourhood_of(graph_of(edges, 7), visibility, np.asarray(rows, dtype=np.int64))
+    found = visible_neighbourhood(graph_of(edges, 7), visibility, np.asarray(rows, dtype=np.int64))
     best: dict[tuple[int, int], float] = {}
     for one, other, confidence in (*edges, *((other, one, confidence) for one, other, confidence in edges)):
         if one in rows and other in seen and one != other and confidence >= CONFIDENT:

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges, write_edges
 from groundwire_server.backends.embedded.graph.graph import Graph
-from groundwire_server.backends.embedded.graph.neighbours import Neighbours
-from groundwire_server.backends.embedded.graph.traversal import Walker
+from groundwire_server.backends.embedded.graph.neighbours import SideNeighbours
+from groundwire_server.backends.shared.graph.traversal import Walker
 from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.execution.checkpoint import never_stop
 from support.index_tables import TypedEdge, edge_table
 
 HUB_DEGREE = 100_000
 BOTH_TYPES = np.ones(2, dtype=np.bool_)
+ANY = np.float32(0)
 
 
 def loaded(directory: Path, edge_types: tuple[str, ...], edges: list[TypedEdge], node_count: int) -> Graph:
@@ -50,7 +51,7 @@ def test_that_a_hub_at_the_greatest_depth_leads_on_is_known_from_its_first_edges
     hub: Graph, seen: Sequence[int]
 ) -> None:
     judged = Judged()
-    walker = Walker(Neighbours(hub.outgoing, BOTH_TYPES, judged, 0.0), None, 0, 2_000, never_stop)
+    walker = Walker(SideNeighbours([hub.outgoing], BOTH_TYPES, judged, ANY), 0, 2_000, never_stop)
     walker.walk([0, *seen])
     assert walker.leads_on()
     # In pieces that double until they hold more than the rows that were reached.
@@ -60,10 +61,10 @@ def test_that_a_hub_at_the_greatest_depth_leads_on_is_known_from_its_first_edges
 def test_a_hub_whose_neighbours_were_all_reached_or_are_hidden_does_not_lead_on(hub: Graph) -> None:
     few = np.zeros(HUB_DEGREE + 1, dtype=np.bool_)
     few[[0, 7, HUB_DEGREE]] = True
-    neighbours = Neighbours(hub.outgoing, BOTH_TYPES, few.take, 0.0)
+    neighbours = SideNeighbours([hub.outgoing], BOTH_TYPES, few.take, ANY)
 
     def leads_on(*seeds: int) -> bool:
-        walker = Walker(neighbours, None, max_depth=0, max_nodes=2_000, checkpoint=never_stop)
+        walker = Walker(neighbours, max_depth=0, max_nodes=2_000, checkpoint=never_stop)
         walker.walk(seeds)
         return walker.leads_on()
 
@@ -74,7 +75,7 @@ def test_a_hub_whose_neighbours_were_all_reached_or_are_hidden_does_not_lead_on(
 @pytest.mark.parametrize("max_nodes", [10, 200, 2_000])
 def test_of_a_hub_no_more_is_judged_than_the_limit_admits(hub: Graph, max_nodes: int) -> None:
     judged = Judged()
-    walker = Walker(Neighbours(hub.outgoing, BOTH_TYPES, judged, 0.0), None, 3, max_nodes, never_stop)
+    walker = Walker(SideNeighbours([hub.outgoing], BOTH_TYPES, judged, ANY), 3, max_nodes, never_stop)
     assert [reached.row for reached in walker.walk([0])] == [0, *range(2, 2 * max_nodes, 2)]
     assert walker.limit_reached
     back = [row for row in range(2, 20, 2) if row < 2 * max_nodes]
@@ -88,16 +89,16 @@ def test_a_hubs_edges_into_few_rows(hub: Graph) -> None:
     visible[500] = False
     chosen = np.asarray([0, 1, 2, 499, 500, 501, HUB_DEGREE], dtype=np.int32)
     rows = np.asarray([7, 0], dtype=np.int32)
-    every = Neighbours(hub.outgoing, BOTH_TYPES, visible.take, 0.0)
+    every = SideNeighbours([hub.outgoing], BOTH_TYPES, visible.take, ANY)
     assert told(every, rows, chosen) == [
         *((0, 0, 0), (1, 0, 2), (1, 0, HUB_DEGREE)),
         *((1, 1, 1), (1, 1, 499), (1, 1, 501)),
     ]
-    only_second = Neighbours(hub.outgoing, np.asarray([False, True]), visible.take, 0.0)
+    only_second = SideNeighbours([hub.outgoing], np.asarray([False, True]), visible.take, ANY)
     assert told(only_second, rows, chosen) == [(1, 1, 1), (1, 1, 499), (1, 1, 501)]
 
 
-def told(neighbours: Neighbours, rows: NDArray[np.int32], chosen: NDArray[np.int32]) -> list[tuple[int, int, int]]:
+def told(neighbours: SideNeighbours, rows: NDArray[np.int32], chosen: NDArray[np.int32]) -> list[tuple[int, int, int]]:
     """The edges among them as (place, edge type, far end), in the order in which they come."""
     found = neighbours.among(rows, chosen)
     return list(zip(found.places.tolist(), found.types.tolist(), found.ends.tolist(), strict=True))
@@ -111,7 +112,7 @@ def test_edges_come_row_by_row_by_type_and_other_end(tmp_path: Path) -> None:
     visible = rng.random(30) < 0.7
     rows = np.asarray([4, 9, 3, 29], dtype=np.int32)
     for side, mine in ((graph.outgoing, edges), (graph.incoming, [(b, a, t) for a, b, t in edges])):
-        neighbours = Neighbours(side, np.asarray([True, False, True]), visible.take, 0.0)
+        neighbours = SideNeighbours([side], np.asarray([True, False, True]), visible.take, ANY)
         found = neighbours.of(rows, set(), 30)
         wanted = [
             (place, edge_type, far)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.graph.paths import size_of_node, size_of_path
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
+from groundwire_server.backends.shared.graph.paths import size_of_node, size_of_path
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.graph.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.backends.interface import Walk
+from groundwire_server.backends.shared.graph.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion

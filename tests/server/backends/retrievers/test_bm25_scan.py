@@ -17,9 +17,9 @@ from groundwire_index.lexical import frequent_terms, lexical
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers import bm25_scan
-from groundwire_server.backends.embedded.retrievers.bm25 import Bm25, inverse_document_frequency
-from groundwire_server.backends.embedded.retrievers.bm25_scan import K1, B
+from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.backends.shared.bm25 import K1, B, inverse_document_frequency
 from support.index_tables import lexical_table
 from support.ranked import RankedRow, listed
 

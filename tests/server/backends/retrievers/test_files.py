@@ -19,9 +19,9 @@ from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers import files as files_module
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
-from groundwire_server.backends.embedded.retrievers.bm25_scan import K1, B
 from groundwire_server.backends.embedded.retrievers.files import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.backends.shared.bm25 import K1, B
 from groundwire_server.execution.checkpoint import never_stop
 from support.index_tables import lexical_table
 

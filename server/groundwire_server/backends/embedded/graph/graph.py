@@ -10,6 +10,7 @@ import rustworkx
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges
+from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
 from groundwire_server.domain.errors import PreconditionError, Reason
 
 _LOG = logging.getLogger(__name__)
@@ -18,8 +19,6 @@ HUB_DEGREE = 256
 EDGES_AT_A_TIME = 10_000
 """How many edges are added at a time: a few milliseconds in which nobody else computes in Python."""
 
-Positions = NDArray[np.int64]
-Rows = NDArray[np.int32]
 _Loaded = rustworkx.PyDiGraph[None, None]
 
 

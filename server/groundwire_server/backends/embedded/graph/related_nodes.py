@@ -1,13 +1,10 @@
 """What stands around a node: the nodes that contain it, and the chunks before and after it in its document."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
-from groundwire_server.domain.search.candidates import Positions
-
-Rows = NDArray[np.int32]
+from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
 
 
 def parents_of(selection: RowSelection, rows: Positions) -> list[Positions]:

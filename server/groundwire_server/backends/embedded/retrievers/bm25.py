@@ -1,14 +1,9 @@
 """BM25 with the statistics of the documents that a caller may see.
 
-The variant is Lucene's: `idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with
-`idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`; N, df and the mean length count visible documents only
-(Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
-
 `bm25_scan` says which documents could be among the best, and one routine scores these in double precision. A score
 depends on its document, the query and the statistics alone, so what is scored beside it changes no bit.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import compress
@@ -17,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable
-from groundwire_server.backends.embedded.retrievers.bm25_scan import K1, B, WeightedTerm, possible_best
-from groundwire_server.backends.embedded.retrievers.ranking import RankedRows, top_rows
+from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm, possible_best
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.backends.shared.bm25 import inverse_document_frequency, term_scores
+from groundwire_server.backends.shared.ranking import RankedRows, top_rows
 
 
 class Bm25:
@@ -51,19 +47,6 @@ class Bm25:
         for term in self.terms:
             scores += term_scores(term.weight, term.postings.frequencies_at(rows), relative_lengths)
         return scores
-
-
-def term_scores(
-    weight: float, frequencies: NDArray[np.float64], relative_lengths: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """What a term adds to documents [m], below its weight, by how often each holds it and its length over the mean."""
-    scores: NDArray[np.float64] = weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_lengths))
-    return scores
-
-
-def inverse_document_frequency(documents: int, document_frequency: int) -> float:
-    """Lucene's idf; above 0 for every document frequency up to the number of documents."""
-    return math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
 def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], rows: NDArray[np.int64]) -> list[tuple[str, ...]]:

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
-
-K1 = 1.5
-B = 0.75
+from groundwire_server.backends.shared.bm25 import K1, B
 
 PIECE_ROWS = 32_768
 """So many rows are scanned at a time: their numbers stay in the processor's cache."""

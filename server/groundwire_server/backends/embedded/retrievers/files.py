@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
-from groundwire_server.backends.embedded.retrievers.bm25 import term_scores
 from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.backends.shared.bm25 import MAX_FILE_NODES, term_scores
 from groundwire_server.execution.checkpoint import Checkpoint
-
-MAX_FILE_NODES = 2_000
-"""A document of which the caller sees more nodes is no file that people read as one; it has no score."""
 
 Rows = NDArray[np.int64]
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.names import NameTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import query_names, trigrams
-from groundwire_server.backends.embedded.retrievers.ranking import RankedRows, top_rows
+from groundwire_server.backends.shared.names import name_similarity
+from groundwire_server.backends.shared.ranking import RankedRows, top_rows
 
 GATHER_ROWS = 4_096
 """Up to this many rows are compared one by one; beyond, similar names are sought first."""
@@ -98,9 +99,7 @@ class NameSimilarities:
         self, size: int, shared: NDArray[np.unsignedinteger], positions: NDArray[np.integer]
     ) -> NDArray[np.float64]:
         """The similarity of names [m] to the wanted one of so many trigrams."""
-        common = shared.take(positions).astype(np.int64)
-        similarity: NDArray[np.float64] = common / (size + self._names.sizes.take(positions) - common)
-        return similarity
+        return name_similarity(size, shared.take(positions), self._names.sizes.take(positions))
 
 
 def _floors(threshold: float) -> Iterator[float]:

@@ -1,6 +1,6 @@
 """The rows that one question is about: of those that its caller sees the ones that pass its filter."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.domain.search.search import NodeLabel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,14 @@ class RowSelection:
         found = self.visibility.rows_of(ids)
         held = self.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
         return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
+
+    def labels(self, rows: Sequence[int]) -> list[NodeLabel]:
+        """What a response says of rows on their way out. Raises as `Visibility.check` does."""
+        nodes = self.index.nodes
+        return [
+            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
+            for row, id_ in zip(rows, self.visibility.ids_of(rows), strict=True)
+        ]
 
     @property
     def mask(self) -> NDArray[np.bool_]:

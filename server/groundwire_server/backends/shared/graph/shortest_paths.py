@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
-from groundwire_server.backends.embedded.graph.graph import Rows
-from groundwire_server.backends.embedded.graph.links import Links
+from groundwire_server.backends.shared.graph.links import Links
+from groundwire_server.backends.shared.graph.selected_graph import Rows
 from groundwire_server.execution.checkpoint import Checkpoint
 
 _SCALE_BITS = 149

@@ -1,54 +1,57 @@
 """A search for paths: from ids to rows, through what lies between them, back to ids."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from groundwire_index.nodes.node import Edge
-from groundwire_server.backends.embedded.graph.between import Between
-from groundwire_server.backends.embedded.graph.expansion import EDGE_OVERHEAD_BYTES, neighbours_along
-from groundwire_server.backends.embedded.graph.graph import Rows
-from groundwire_server.backends.embedded.graph.links import Links, links_between
-from groundwire_server.backends.embedded.graph.neighbours import Neighbours
-from groundwire_server.backends.embedded.graph.shortest_paths import PathGraph, Route, confidence_of
-from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
+from groundwire_server.backends.shared.graph.between import Between
+from groundwire_server.backends.shared.graph.expansion import EDGE_OVERHEAD_BYTES
+from groundwire_server.backends.shared.graph.links import Links, links_between
+from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
+from groundwire_server.backends.shared.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
 from groundwire_server.domain.limits import MAX_PATH_LINKS
+from groundwire_server.domain.search.search import NodeLabel
 from groundwire_server.execution.checkpoint import Checkpoint
 
+_BACKWARD = {
+    Direction.OUTGOING: Direction.INCOMING,
+    Direction.INCOMING: Direction.OUTGOING,
+    Direction.BOTH: Direction.BOTH,
+}
 _PATH_OVERHEAD_BYTES = 16
 _ID_OVERHEAD_BYTES = 8
 _PATH_NODE_OVERHEAD_BYTES = 112
 """Upper bounds on what a path, an id on it or a node adds to a response besides its strings, a node's hash included."""
 
 
-def find_paths(selection: RowSelection, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+def find_paths(graph: SelectedGraph, search: PathSearch, checkpoint: Checkpoint) -> Paths:
     """The shortest paths between the selected ends within the search's limits."""
-    starts, ends = _rows(selection, search.from_ids), _rows(selection, search.to_ids)
+    known = graph.rows_of(list(dict.fromkeys(search.from_ids + search.to_ids)))
+    starts, ends = _rows(known, search.from_ids), _rows(known, search.to_ids)
     if not len(starts) or not len(ends):
-        version = selection.index.manifest.version
-        return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, version)
-    return _Finder(selection, search, starts, ends, checkpoint).run()
+        return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, graph.version)
+    return _Finder(graph, search, starts, ends, checkpoint).run()
 
 
 class _Finder:
     """One search: looks for paths of a hop more until there are enough, or no more hops to take, or no room."""
 
     def __init__(
-        self, selection: RowSelection, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint
+        self, graph: SelectedGraph, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint
     ) -> None:
-        outgoing, incoming = neighbours_along(selection, search.edge_types, search.min_confidence)
-        onward = _followed(search.direction, outgoing, incoming)
-        backward = _followed(search.direction, incoming, outgoing)
-        self._selection = selection
+        self._graph = graph
         self._search = search
         self._checkpoint = checkpoint
-        self._outgoing = outgoing if outgoing in onward else None
-        self._incoming = incoming if incoming in onward else None
-        self._between = Between(starts, ends, onward, backward, search.max_nodes, checkpoint)
+        self._onward, backward = (
+            neighbours_along(graph, direction, search.edge_types, search.min_confidence)
+            for direction in (search.direction, _BACKWARD[search.direction])
+        )
+        self._between = Between(starts, ends, self._onward, backward, search.max_nodes, checkpoint)
         self._searched_hops = 0
         self._links: Links
         self._routes: Sequence[Route] = ()
@@ -67,7 +70,7 @@ class _Finder:
             reached_count=len(self._between.inner),
             searched_hops=self._searched_hops,
             reason=reason if len(paths) == len(self._routes) else PathsReason.RESPONSE_LIMIT,
-            index=self._selection.index.manifest.version,
+            index=self._graph.version,
         )
 
     def _look(self, hops: int) -> PathsReason | None:
@@ -76,11 +79,11 @@ class _Finder:
             if not self._between.widen():
                 return PathsReason.LIMIT_REACHED
         self._checkpoint()
-        links = links_between(self._between, self._selection.index.edges, self._outgoing, self._incoming, hops)
+        links = links_between(self._between, self._graph, self._onward, hops)
         if len(links.near) > MAX_PATH_LINKS:
             return PathsReason.LIMIT_REACHED
-        graph = PathGraph(links, self._between.starts, self._between.ends)
-        self._routes = graph.best(hops, self._search.max_paths, self._checkpoint)
+        path_graph = PathGraph(links, self._between.starts, self._between.ends)
+        self._routes = path_graph.best(hops, self._search.max_paths, self._checkpoint)
         self._links, self._searched_hops = links, hops
         if len(self._routes) == self._search.max_paths:
             return PathsReason.PATH_LIMIT
@@ -89,12 +92,13 @@ class _Finder:
     def _fitting(self) -> tuple[tuple[DependencyPath, ...], tuple[PathNode, ...]]:
         """The first paths that fit the response with their nodes."""
         room = self._search.max_bytes
+        rows = sorted({row for route in self._routes for row in route.rows})
+        labels = dict(zip(rows, self._graph.labels(rows), strict=True))
         paths: list[DependencyPath] = []
         nodes: dict[int, PathNode] = {}
         for route in self._routes:
-            ids = self._selection.visibility.ids_of(route.rows)
-            named = {row: self._node(row, id_) for row, id_ in zip(route.rows, ids, strict=True) if row not in nodes}
-            path = self._path(route, ids)
+            named = {row: _node(labels[row]) for row in route.rows if row not in nodes}
+            path = self._path(route, [labels[row].id for row in route.rows])
             room -= size_of_path(path) + sum(map(size_of_node, named.values()))
             if room < 0:
                 break
@@ -102,33 +106,22 @@ class _Finder:
             nodes |= named
         return tuple(paths), tuple(nodes.values())
 
-    def _node(self, row: int, id_: str) -> PathNode:
-        nodes = self._selection.index.nodes
-        return PathNode(id=id_, symbol=nodes.symbols[row], location=nodes.location(row), **nodes.origin_flags(row))
-
     def _path(self, route: Route, ids: Sequence[str]) -> DependencyPath:
         hops = tuple(self._edge(link, *ends) for link, ends in zip(route.links, pairwise(ids), strict=True))
         return DependencyPath(tuple(ids), hops, confidence_of(self._links, route))
 
     def _edge(self, link: int, near: str, far: str) -> Edge:
         from_id, to_id = (near, far) if self._links.is_onward[link] else (far, near)
-        edge_type = self._selection.index.manifest.edge_types[self._links.types[link]]
+        edge_type = self._graph.edge_types[self._links.types[link]]
         return Edge(from_id, to_id, edge_type, self._links.confidences[link].item(), self._links.lines[link].item())
 
 
-def _rows(selection: RowSelection, ids: Sequence[str]) -> Rows:
-    return np.unique(np.fromiter(selection.rows_of(ids).values(), dtype=np.int32))
+def _rows(known: Mapping[str, int], ids: Sequence[str]) -> Rows:
+    return np.unique(np.asarray([known[id_] for id_ in ids if id_ in known], dtype=np.int32))
 
 
-def _followed(direction: Direction, onward: Neighbours, against: Neighbours) -> Sequence[Neighbours]:
-    """The neighbours that paths go on to, of those along the edges and those against them."""
-    match direction:
-        case Direction.OUTGOING:
-            return (onward,)
-        case Direction.INCOMING:
-            return (against,)
-        case Direction.BOTH:
-            return onward, against
+def _node(label: NodeLabel) -> PathNode:
+    return PathNode(label.id, label.symbol, label.location, label.is_test, label.is_generated)
 
 
 def size_of_path(path: DependencyPath) -> int:

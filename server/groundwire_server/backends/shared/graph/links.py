@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.graph.edges import Edges
 from groundwire_index.store.spans import is_first_of_pair
-from groundwire_server.backends.embedded.graph.between import Between
-from groundwire_server.backends.embedded.graph.graph import Rows
-from groundwire_server.backends.embedded.graph.neighbours import Neighbours
+from groundwire_server.backends.shared.graph.between import Between
+from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows, SelectedGraph
 
 
 class Links(NamedTuple):
@@ -37,25 +35,14 @@ class Links(NamedTuple):
         )
 
 
-def links_between(
-    between: Between, edges: Edges, outgoing: Neighbours | None, incoming: Neighbours | None, max_hops: int
-) -> Links:
-    """The links of all paths of at most `max_hops` hops among what was reached."""
+def links_between(between: Between, graph: SelectedGraph, onward: Neighbours, max_hops: int) -> Links:
+    """The links of all paths of at most `max_hops` hops among what was reached; `onward` as in `Between`."""
     near, far = np.union1d(between.starts, between.inner), np.union1d(between.inner, between.ends)
-    found = [
-        _links(neighbours, edges, near, far, is_onward=is_onward)
-        for neighbours, is_onward in ((outgoing, True), (incoming, False))
-        if neighbours is not None
-    ]
-    links = _surest(Links(*map(np.concatenate, zip(*found, strict=True))))
+    found = onward.among(near, far)
+    edges, near = graph.edges(found.positions), near.take(found.places)
+    is_onward = edges.from_rows == near
+    links = _surest(Links(near, found.ends, is_onward, found.types, edges.confidences, edges.lines))
     return links.taken(_within(links, between.starts, between.ends, max_hops))
-
-
-def _links(neighbours: Neighbours, edges: Edges, near: Rows, far: Rows, *, is_onward: bool) -> Links:
-    found = neighbours.among(near, far)
-    onward = np.full(len(found.ends), is_onward)
-    confidences, lines = edges.confidences.take(found.positions), edges.lines.take(found.positions)
-    return Links(near.take(found.places), found.ends, onward, found.types, confidences, lines)
 
 
 def _surest(links: Links) -> Links:

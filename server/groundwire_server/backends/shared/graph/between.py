@@ -5,13 +5,11 @@ they are read, and every path of as many hops as the levels span lies within it.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from groundwire_server.backends.embedded.graph.graph import Rows
-from groundwire_server.backends.embedded.graph.neighbours import Neighbours
+from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows
 from groundwire_server.execution.checkpoint import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int32)
@@ -24,7 +22,7 @@ class _Side:
     `last` is the last level, `known` the ends of both sides and all that was reached from this one, sorted.
     """
 
-    onward: Sequence[Neighbours]
+    onward: Neighbours
     last: Rows
     known: Rows
     depth: float = 0
@@ -38,8 +36,8 @@ class Between:
         self,
         starts: Rows,
         ends: Rows,
-        onward: Sequence[Neighbours],
-        backward: Sequence[Neighbours],
+        onward: Neighbours,
+        backward: Neighbours,
         max_nodes: int,
         checkpoint: Checkpoint,
     ) -> None:
@@ -65,13 +63,12 @@ class Between:
     def _advance(self, side: _Side) -> bool:
         self._checkpoint()
         level, inner = _NONE, self.inner
-        for neighbours in side.onward:
-            for piece in neighbours.ends_of(side.last):
-                level = np.union1d(level, np.setdiff1d(piece, side.known))
-                inner = np.union1d(inner, level)
-                if len(inner) > self._max_nodes:
-                    side.is_full = True
-                    return False
+        for piece in side.onward.ends_of(side.last):
+            level = np.union1d(level, np.setdiff1d(piece, side.known))
+            inner = np.union1d(inner, level)
+            if len(inner) > self._max_nodes:
+                side.is_full = True
+                return False
         side.depth = side.depth + 1 if len(level) else math.inf
         side.last, side.known = level, np.union1d(side.known, level)
         self.inner = inner

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.embedded.graph.graph import Rows
-from groundwire_server.backends.embedded.graph.neighbours import FollowedEdges, Neighbours
+from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows
 from groundwire_server.execution.checkpoint import Checkpoint
 
 
@@ -35,10 +34,9 @@ class _Level(NamedTuple):
 
 @dataclass(slots=True)
 class Walker:
-    """One walk. `outgoing` and `incoming` are the neighbours to follow; None for a direction not asked."""
+    """One walk along `neighbours`."""
 
-    outgoing: Neighbours | None
-    incoming: Neighbours | None
+    neighbours: Neighbours
     max_depth: int
     max_nodes: int
     checkpoint: Checkpoint
@@ -70,7 +68,7 @@ class Walker:
         """
         near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int32)
         chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int32)
-        found = _together([neighbours.among(near, chosen) for neighbours in self._followed()])
+        found = self.neighbours.among(near, chosen)
         # The sort keeps outgoing edges before incoming ones that are alike. One found from both its ends comes twice.
         order = np.lexsort((found.ends, found.types, found.places))
         return list(dict.fromkeys(found.positions[order].tolist()))
@@ -82,20 +80,16 @@ class Walker:
         """
         last = np.asarray([reached.row for reached in self._reached if reached.depth == self.max_depth], dtype=np.int32)
         known = {reached.row for reached in self._reached}
-        for neighbours in self._followed():
-            for ends in neighbours.ends_of(last):
-                self.checkpoint()
-                if not known.issuperset(ends.tolist()):
-                    return True
+        for ends in self.neighbours.ends_of(last):
+            self.checkpoint()
+            if not known.issuperset(ends.tolist()):
+                return True
         return False
-
-    def _followed(self) -> list[Neighbours]:
-        return [neighbours for neighbours in (self.outgoing, self.incoming) if neighbours is not None]
 
     def _next_level(self, level: _Level, depth: int) -> _Level:
         known = {reached.row for reached in self._reached}
         room = self.max_nodes - len(known)
-        found = _together([neighbours.of(level.rows, known, room) for neighbours in self._followed()])
+        found = self.neighbours.of(level.rows, known, room)
         seeds = level.seeds.take(found.places)
         order = np.lexsort((found.places, found.ends, found.types, seeds))
         fresh: list[int] = []
@@ -111,7 +105,3 @@ class Walker:
         parents = level.rows.take(found.places[chosen])
         self._reached += map(ReachedRow, next_level.rows.tolist(), repeat(depth), parents.tolist())
         return next_level
-
-
-def _together(found: Sequence[FollowedEdges]) -> FollowedEdges:
-    return FollowedEdges(*map(np.concatenate, zip(*found, strict=True)))

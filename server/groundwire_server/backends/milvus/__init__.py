@@ -1,0 +1,1 @@
+"""The Milvus backend: indexes that lie in the collections of a Milvus server."""

@@ -1,0 +1,94 @@
+"""The candidates of a search: the union of what its retrievers list, each with its score by every retriever."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_index.store.manifest import LexicalSpace, Manifest
+from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
+from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
+from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.domain.errors import PreconditionError, Reason
+from groundwire_server.domain.search.candidates import (
+    NO_COLUMNS,
+    NO_FILE,
+    Candidates,
+    Floats,
+    NodeColumns,
+    Positions,
+    Retrieval,
+    RetrieverScores,
+)
+from groundwire_server.domain.search.search import Retriever
+
+RowScores: TypeAlias = Callable[[Positions], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateList:
+    """A retriever's list, and its score of any allowed rows [m]; NaN for one that cannot be scored.
+
+    `exact` is False when a better row may have been missed. `file_scores` scores the files of rows, where that is
+    asked.
+    """
+
+    ranked: RankedRows
+    scores: RowScores
+    exact: bool = True
+    file_scores: RowScores | None = None
+
+
+def candidates_of(
+    lists: Mapping[Retriever, CandidateList], columns: Callable[[Positions], NodeColumns] | None
+) -> Candidates:
+    """The union of the lists, with their `columns` where these are asked."""
+    rows = union(lists)
+    file_scores = np.full(len(rows), np.nan)
+    for found in lists.values():
+        if found.file_scores is not None:
+            file_scores = found.file_scores(rows)
+    return Candidates(
+        rows=rows,
+        by_retriever={retriever: _scores_of(found, rows) for retriever, found in lists.items()},
+        columns=NO_COLUMNS if columns is None else columns(rows),
+        file_scores=file_scores,
+        exact=all(found.exact for found in lists.values()),
+    )
+
+
+def union(lists: Mapping[Retriever, CandidateList]) -> Positions:
+    """The rows that stand in a list, ascending, which is id order."""
+    return np.unique(np.concatenate([found.ranked.rows for found in lists.values()]))
+
+
+def files_of(documents: Positions) -> Positions:
+    """The files of candidates by the numbers of their documents [m]."""
+    return np.where(documents == NO_DOCUMENT, NO_FILE, documents)
+
+
+def check_tokenizers(manifest: Manifest, search: Retrieval) -> None:
+    """Raises PreconditionError when another tokeniser made the words of a retriever that is asked."""
+    if Retriever.BM25_CODE in search.limits:
+        _check_tokenizer(manifest.version, manifest.code, TOKENIZER_FINGERPRINT)
+    if Retriever.BM25_PROSE in search.limits:
+        _check_tokenizer(manifest.version, manifest.prose, PROSE_TOKENIZER_FINGERPRINT)
+
+
+def _scores_of(found: CandidateList, rows: Positions) -> RetrieverScores:
+    """A listed row's score is known; only the others are scored."""
+    scores, ranks = np.empty(len(rows), dtype=np.float64), np.zeros(len(rows), dtype=np.int64)
+    places = np.searchsorted(rows, found.ranked.rows)
+    scores[places], ranks[places] = found.ranked.scores, np.arange(1, len(places) + 1)
+    others = np.flatnonzero(ranks == 0)
+    if len(others):
+        scores[others] = found.scores(rows[others])
+    return RetrieverScores(scores, ranks)
+
+
+def _check_tokenizer(version: str, space: LexicalSpace | None, fingerprint: str) -> None:
+    if space is not None and space.tokenizer != fingerprint:
+        message = f"index {version!r} was tokenised by other rules than this server's; build it anew"
+        raise PreconditionError(Reason.LEXICAL_MISSING, message, {"active_index": version})

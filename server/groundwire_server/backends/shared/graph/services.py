@@ -1,0 +1,60 @@
+"""Which services depend on which, by the edges between their nodes."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from groundwire_server.backends.shared.graph.selected_graph import Rows
+from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
+
+
+class Names(Protocol):
+    """Sorted distinct strings by position."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int, /) -> str: ...
+
+
+class EdgesOfServices(NamedTuple):
+    """Edges between nodes of two services, arrays [m]: positions among the services' names and the edge types."""
+
+    from_services: Rows
+    to_services: Rows
+    types: Rows
+
+
+def service_contexts(
+    service_names: Iterable[str], services: Names, edge_types: tuple[str, ...], edges: EdgesOfServices
+) -> tuple[ServiceContext, ...]:
+    """The neighbourhood of each service, sorted by name, over distinct edges that touch one of them.
+
+    A service without such edges has an empty neighbourhood.
+    """
+    edges_of: defaultdict[str, list[ServiceEdge]] = defaultdict(list)
+    for edge in _counted(services, edge_types, edges):
+        edges_of[edge.from_service].append(edge)
+        edges_of[edge.to_service].append(edge)
+    return tuple(_context(name, edges_of[name]) for name in sorted(set(service_names)))
+
+
+def _counted(services: Names, edge_types: tuple[str, ...], edges: EdgesOfServices) -> Iterator[ServiceEdge]:
+    """The edges counted by (from, to, type) and sorted so."""
+    # One number an edge sorts as its three positions do, which sort as the names that stand there.
+    pairs = edges.from_services.astype(np.int64) * len(services) + edges.to_services
+    keys, counts = np.unique(pairs * len(edge_types) + edges.types, return_counts=True)
+    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+        pair, edge_type = divmod(key, len(edge_types))
+        from_service, to_service = divmod(pair, len(services))
+        yield ServiceEdge(services[from_service], services[to_service], edge_types[edge_type], count)
+
+
+def _context(name: str, edges: Sequence[ServiceEdge]) -> ServiceContext:
+    return ServiceContext(
+        service_name=name,
+        calls=tuple(sorted({edge.to_service for edge in edges if edge.from_service == name})),
+        called_by=tuple(sorted({edge.from_service for edge in edges if edge.to_service == name})),
+        edges=tuple(edges),
+    )
