@@ -14,9 +14,10 @@ from groundwire_server.domain.graph.paths_validation import check_paths
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.candidates import Positions
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.domain.texts.packing import HEADROOM_BYTES, Budget, pack
+from groundwire_server.domain.texts.packing import Budget, pack
 from groundwire_server.domain.texts.prioritization import prioritize
 from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts.texts_validation import check_fetch
@@ -59,7 +60,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
         snapshot = await self.indexes.open_with_graph(request, call)
@@ -81,7 +82,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - HEADROOM_BYTES,
+            max_bytes=RESPONSE_BYTES - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
         snapshot = await self.indexes.open_with_graph(request, call)
@@ -117,7 +118,7 @@ def _fetched(request: FetchRequest, snapshot: Snapshot, checkpoint: Checkpoint) 
         rows = snapshot.rows([one.id for one in requested])
         sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
         checkpoint()
-        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - HEADROOM_BYTES)
+        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - ACTION_BYTES)
         packing = pack(requested, sizes, budget)
     with stage("texts"):
         texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))

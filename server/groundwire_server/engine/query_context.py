@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
+from groundwire_server.domain.response_size import QUERY_BYTES, Room, of_match, of_request, of_service, of_string
 from groundwire_server.domain.search.candidates import Floats, Positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
-from groundwire_server.engine.response_room import ResponseRoom, context_bytes, node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked
 
 
@@ -50,7 +51,7 @@ class QueryContext:
     def __init__(self, snapshot: Snapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
-        self._room = ResponseRoom(request)
+        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request))
         self._truncated = False
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()
@@ -87,7 +88,7 @@ class QueryContext:
         ]
 
     def _fits(self, found: _Found) -> bool:
-        return self._take(node_bytes(found.node) + sum(map(string_bytes, found.parent_ids)))
+        return self._take(of_match(found.node) + sum(map(of_string, found.parent_ids)))
 
     def _text(self, node: Node) -> str | SkipReason:
         """The text if budget and room hold it; one that is there already takes no more of the budget.
@@ -100,7 +101,7 @@ class QueryContext:
             return SkipReason.OVER_BUDGET
         self._charged.add(node.id)
         self._spent_tokens = spent
-        if not self._room.take(string_bytes(node.text)):
+        if not self._room.take(of_string(node.text)):
             return SkipReason.RESPONSE_LIMIT
         self._returned[node.id] = node.token_count
         return node.text
@@ -113,7 +114,7 @@ class QueryContext:
     def _services(self, found: Sequence[_Found]) -> tuple[ServiceContext, ...]:
         names = sorted({one.node.service_name for one in found if one.node.service_name})
         contexts = self._snapshot.service_contexts(names)
-        return tuple(context for context in contexts if self._take(context_bytes(context)))
+        return tuple(context for context in contexts if self._take(of_service(context)))
 
     def _parents(self, found: Sequence[_Found]) -> list[tuple[ParentText, ...]]:
         """The parents of each node; none unless they are asked for."""
@@ -125,7 +126,7 @@ class QueryContext:
             tuple(
                 ParentText(nodes[parent], self._text(nodes[parent]))
                 for parent in one.parents
-                if self._take(node_bytes(nodes[parent]))
+                if self._take(of_match(nodes[parent]))
             )
             for one in found
         ]

@@ -22,8 +22,8 @@ from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import CancelledError, InvalidRequestError, PreconditionError, Reason
 from groundwire_server.domain.graph.expansion import Direction, ExpandReason, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
+from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverScore, SearchRequest, SearchType
-from groundwire_server.domain.texts.packing import HEADROOM_BYTES
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
@@ -266,7 +266,7 @@ def test_encoded_responses_stay_within_the_byte_limit(
     seeds, graph = ids[:3], tuple(GraphNode(id_, 1, ids[0]) for id_ in ids[3:])
     # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
     room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
-    bound = HEADROOM_BYTES + room_for_ids + limit
+    bound = ACTION_BYTES + room_for_ids + limit
     with open_backend(nodes, edges, lexical=False) as backend, pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_module, "RESPONSE_BYTES", bound)
         fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)

@@ -15,11 +15,11 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, QueryResult, ServiceContext, ServiceEdge
+from groundwire_server.domain.response_size import of_match, of_string
 from groundwire_server.domain.search.candidates import Positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.query_context import QueryContent, QueryContext
-from groundwire_server.engine.response_room import node_bytes, string_bytes
 from groundwire_server.engine.stages import Ranked
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, names
@@ -91,7 +91,7 @@ def test_a_nodes_size_is_never_underestimated(strings: list[str], metadata: dict
     empty = encode_query(QueryResult((), (), META, "v1")).ByteSize()
     match = Match(node, "text", 2**31 - 1, None)
     size = encode_query(QueryResult((match,), (), META, "v1")).ByteSize() - empty
-    assert size <= node_bytes(node) + string_bytes("text")
+    assert size <= of_match(node) + of_string("text")
 
 
 def test_everything_is_there_when_it_fits() -> None:

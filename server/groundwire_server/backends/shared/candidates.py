@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.store.manifest import LexicalSpace, Manifest
@@ -64,7 +65,7 @@ def union(lists: Mapping[Retriever, CandidateList]) -> Positions:
     return np.unique(np.concatenate([found.ranked.rows for found in lists.values()]))
 
 
-def files_of(documents: Positions) -> Positions:
+def files_of(documents: NDArray[np.integer]) -> NDArray[np.integer]:
     """The files of candidates by the numbers of their documents [m]."""
     return np.where(documents == NO_DOCUMENT, NO_FILE, documents)
 

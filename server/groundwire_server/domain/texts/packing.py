@@ -3,15 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire_server.domain.response_size import of_skipped, of_text
 from groundwire_server.domain.texts.prioritization import RequestedText
 from groundwire_server.domain.texts.texts import SkippedNode, SkipReason, TextSize
-
-SKIPPED_OVERHEAD_BYTES = 16
-"""An upper bound on what a skipped entry adds to a response besides its id."""
-TEXT_OVERHEAD_BYTES = 160
-"""An upper bound on what a text adds besides its strings: field tags, lengths, numbers, the content hash."""
-HEADROOM_BYTES = 4 * 1024
-"""What a response holds besides its repeated fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budg
     """
     chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    spent = TextSize(0, 0, sum(map(_skipped_bytes, requested)))
+    spent = TextSize(0, 0, sum(of_skipped(one.id) for one in requested))
     for one in requested:
         size = sizes.get(one.id)
         if size is None:
@@ -53,7 +47,7 @@ def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budg
         if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
             skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
-        response = spent.bytes + _text_bytes(size, one.parent_id)
+        response = spent.bytes + of_text(size.bytes, one.parent_id)
         if response > budget.response_bytes:
             skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
             response = spent.bytes
@@ -66,11 +60,3 @@ def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budg
 
 def _exceeds(spent: int, limit: int | None) -> bool:
     return limit is not None and spent > limit
-
-
-def _text_bytes(size: TextSize, parent_id: str) -> int:
-    return size.bytes + len(parent_id.encode()) + TEXT_OVERHEAD_BYTES
-
-
-def _skipped_bytes(one: RequestedText) -> int:
-    return len(one.id.encode()) + SKIPPED_OVERHEAD_BYTES

@@ -17,11 +17,11 @@ from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch
-from groundwire_server.backends.shared.graph.paths import size_of_node, size_of_path
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
+from groundwire_server.domain.response_size import of_path, of_path_node
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.paths import encode_paths
@@ -298,7 +298,7 @@ def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
     )
     found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
     debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()
-    reckoned = 50 * size_of_path(path) + sum(map(size_of_node, nodes))
+    reckoned = 50 * of_path(path) + sum(map(of_path_node, nodes))
     assert encode_paths(found).ByteSize() - debug <= reckoned
 
 

@@ -12,10 +12,10 @@ from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, conten
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Walk
-from groundwire_server.backends.shared.graph.expansion import EDGE_OVERHEAD_BYTES, NODE_OVERHEAD_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
+from groundwire_server.domain.response_size import of_edge, of_expanded_node
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
@@ -297,14 +297,11 @@ def test_no_node_and_no_edge_adds_more_to_a_response_than_is_reckoned() -> None:
     empty = Expansion((), (), (), ExpandReason.OK, "")
     debug = encode_expansion(empty).ByteSize() + 20  # its counts, which grow
     seed = replace(empty, seed_ids=(id_,), nodes=(ExpandedNode(id_, 0, "", symbol, location, True, True),))
-    strings = len(f"{id_}{id_}{symbol}{path}".encode())
-    assert encode_expansion(seed).ByteSize() - debug <= strings + NODE_OVERHEAD_BYTES
+    assert encode_expansion(seed).ByteSize() - debug <= of_expanded_node(seed.nodes[0])
     node = replace(empty, nodes=(ExpandedNode(id_, 16, parent, symbol, location, True, True),) * 100)
-    strings = len(f"{id_}{parent}{symbol}{path}".encode())
-    assert encode_expansion(node).ByteSize() - debug <= 100 * (strings + NODE_OVERHEAD_BYTES)
+    assert encode_expansion(node).ByteSize() - debug <= 100 * (of_expanded_node(node.nodes[0]) - len(id_.encode()))
     edge = replace(empty, edges=(Edge(id_, parent, edge_type, 0.3, 2**31 - 1),) * 100)
-    strings = len(f"{id_}{parent}{edge_type}".encode())
-    assert encode_expansion(edge).ByteSize() - debug <= 100 * (strings + EDGE_OVERHEAD_BYTES)
+    assert encode_expansion(edge).ByteSize() - debug <= 100 * of_edge(edge.edges[0])
 
 
 def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
+from groundwire_server.domain.response_size import ACTION_BYTES, of_skipped, of_text
 from groundwire_server.domain.texts.packing import (
-    HEADROOM_BYTES,
-    SKIPPED_OVERHEAD_BYTES,
-    TEXT_OVERHEAD_BYTES,
     Budget,
     Packing,
     pack,
@@ -46,7 +44,7 @@ def oracle(
     taken_ids: list[str] = []
     chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    room -= sum(len(one.id) + SKIPPED_OVERHEAD_BYTES for one in wanted)
+    room -= sum(of_skipped(one.id) for one in wanted)
     for one in wanted:
         if one.id not in available:
             skipped.append(SkippedNode(one.id, SkipReason.UNAVAILABLE))
@@ -59,7 +57,7 @@ def oracle(
             skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
         taken_ids.append(one.id)
-        entry = size.bytes + len(one.parent_id) + TEXT_OVERHEAD_BYTES
+        entry = of_text(size.bytes, one.parent_id)
         if entry <= room:
             chosen.append(one)
             room -= entry
@@ -190,14 +188,14 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
     fetched = FetchedText(id_, False, 1_000_000, parent, stored)
     encoded = encode_fetch(FetchResult((fetched, replace(fetched, is_seed=True)), (), 0, 0, ""))
     strings = sum(len(string.encode()) for string in (id_, parent, path, symbol, stored.text))
-    assert encoded.ByteSize() <= 2 * (strings + TEXT_OVERHEAD_BYTES)
+    assert encoded.ByteSize() <= 2 * of_text(strings - len(parent.encode()), parent)
 
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:
     one = RequestedText("i" * 2_048, is_seed=False, depth=1, parent_id="p" * 2_048)
     for size, fits in ((MAX_TEXT_BYTES, True), (MAX_TEXT_BYTES + 1, False)):
         available = {one.id: TextSize(size, size, size)}
-        budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - HEADROOM_BYTES)
+        budget = Budget(MAX_BUDGET_TOKENS, None, RESPONSE_BYTES - ACTION_BYTES)
         assert bool(pack([one], available, budget).chosen) is fits
 
 
@@ -205,4 +203,4 @@ def test_no_skipped_node_adds_more_to_a_response_than_is_reckoned() -> None:
     id_ = "\U0001f600" * 2_048
     for reason in SkipReason:
         encoded = encode_fetch(FetchResult((), (SkippedNode(id_, reason),), 0, 0, ""))
-        assert encoded.ByteSize() <= len(id_.encode()) + SKIPPED_OVERHEAD_BYTES
+        assert encoded.ByteSize() <= of_skipped(id_)

@@ -8,13 +8,13 @@ import numpy as np
 from groundwire_index.nodes.node import Edge
 from groundwire_server.backends.interface import PathSearch
 from groundwire_server.backends.shared.graph.between import Between
-from groundwire_server.backends.shared.graph.expansion import EDGE_OVERHEAD_BYTES
 from groundwire_server.backends.shared.graph.links import Links, links_between
 from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
 from groundwire_server.domain.limits import MAX_PATH_LINKS
+from groundwire_server.domain.response_size import Room, of_path, of_path_node
 from groundwire_server.domain.search.search import NodeLabel
 from groundwire_server.execution.checkpoint import Checkpoint
 
@@ -23,10 +23,6 @@ _BACKWARD = {
     Direction.INCOMING: Direction.OUTGOING,
     Direction.BOTH: Direction.BOTH,
 }
-_PATH_OVERHEAD_BYTES = 16
-_ID_OVERHEAD_BYTES = 8
-_PATH_NODE_OVERHEAD_BYTES = 112
-"""Upper bounds on what a path, an id on it or a node adds to a response besides its strings, a node's hash included."""
 
 
 def find_paths(graph: SelectedGraph, search: PathSearch, checkpoint: Checkpoint) -> Paths:
@@ -91,7 +87,7 @@ class _Finder:
 
     def _fitting(self) -> tuple[tuple[DependencyPath, ...], tuple[PathNode, ...]]:
         """The first paths that fit the response with their nodes."""
-        room = self._search.max_bytes
+        room = Room(self._search.max_bytes)
         rows = sorted({row for route in self._routes for row in route.rows})
         labels = dict(zip(rows, self._graph.labels(rows), strict=True))
         paths: list[DependencyPath] = []
@@ -99,8 +95,7 @@ class _Finder:
         for route in self._routes:
             named = {row: _node(labels[row]) for row in route.rows if row not in nodes}
             path = self._path(route, [labels[row].id for row in route.rows])
-            room -= size_of_path(path) + sum(map(size_of_node, named.values()))
-            if room < 0:
+            if not room.take(of_path(path) + sum(map(of_path_node, named.values()))):
                 break
             paths.append(path)
             nodes |= named
@@ -122,15 +117,3 @@ def _rows(known: Mapping[str, int], ids: Sequence[str]) -> Rows:
 
 def _node(label: NodeLabel) -> PathNode:
     return PathNode(label.id, label.symbol, label.location, label.is_test, label.is_generated)
-
-
-def size_of_path(path: DependencyPath) -> int:
-    """An upper bound on what a path takes of a response, its nodes apart."""
-    ids = sum(len(id_.encode()) + _ID_OVERHEAD_BYTES for id_ in path.node_ids)
-    hops = sum(len(f"{hop.from_id}{hop.to_id}{hop.edge_type}".encode()) + EDGE_OVERHEAD_BYTES for hop in path.hops)
-    return _PATH_OVERHEAD_BYTES + ids + hops
-
-
-def size_of_node(node: PathNode) -> int:
-    """An upper bound on what a node of a path takes of a response."""
-    return len(f"{node.id}{node.symbol}{node.location.path}".encode()) + _PATH_NODE_OVERHEAD_BYTES

@@ -1,0 +1,101 @@
+"""What parts of a response take on the wire at most, so that it stays below what gRPC clients accept.
+
+What does not fit is left out whole, and that is decided where it is known what may be left out: before its text is
+read, and before the edges of a node are looked for. There is no message yet then that an encoder could measure; bounds
+are a few bytes above what it would say, and tests compare each of them with it (ADR 48).
+"""
+
+import json
+
+from groundwire_index.nodes.node import Edge, Node
+from groundwire_server.domain.graph.expansion import ExpandedNode
+from groundwire_server.domain.graph.paths import DependencyPath, PathNode
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import ServiceContext
+
+QUERY_BYTES = 16 * 1024
+"""What a response to a query holds besides its matches, its services and what it repeats of the request."""
+ACTION_BYTES = 4 * 1024
+"""What a response to another action holds besides its repeated fields."""
+
+_STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 160, 512
+"""Tags, lengths and numbers of a message, and a node's hash; of a string its tag and length."""
+
+
+class Room:
+    """Bytes that are left in a response; what does not fit is refused whole."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def take(self, size: int) -> bool:
+        """Takes `size` bytes if they are left, and says whether they were."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+
+def of_string(value: str) -> int:
+    """A string as a field of its own."""
+    return _encoded(value) + _STRING
+
+
+def of_text(strings: int, parent_id: str) -> int:
+    """A fetched text of so many bytes with its path and symbol, besides its id."""
+    return strings + _encoded(parent_id) + _TEXT
+
+
+def of_skipped(id_: str) -> int:
+    """What tells why the text of a node is not there."""
+    return _encoded(id_) + _SKIPPED
+
+
+def of_expanded_node(node: ExpandedNode) -> int:
+    """A node that a walk reached, and its id among the seeds."""
+    return 2 * _encoded(node.id) + _encoded(f"{node.parent_id}{node.symbol}{node.location.path}") + _EXPANDED_NODE
+
+
+def of_edge(edge: Edge) -> int:
+    """An edge between reached nodes, or a hop of a path."""
+    return _encoded(f"{edge.from_id}{edge.to_id}{edge.edge_type}") + _EDGE
+
+
+def of_path(path: DependencyPath) -> int:
+    """A path without its nodes."""
+    return _PATH + sum(map(of_string, path.node_ids)) + sum(map(of_edge, path.hops))
+
+
+def of_path_node(node: PathNode) -> int:
+    """A node that lies on paths."""
+    return _encoded(f"{node.id}{node.symbol}{node.location.path}") + _PATH_NODE
+
+
+def of_match(node: Node) -> int:
+    """A match, or a parent of one, without its text."""
+    strings = (
+        *(node.id, node.local_id, node.kind, node.symbol, node.signature, node.language, node.corpus_type),
+        *(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.service_name),
+        *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
+        *(node.location.path, json.dumps(node.metadata, ensure_ascii=False)),
+    )
+    return _MATCH + sum(map(of_string, strings))
+
+
+def of_service(context: ServiceContext) -> int:
+    """The neighbourhood of a service."""
+    names = (context.service_name, *context.calls, *context.called_by)
+    edges = sum(
+        _EDGE + sum(map(of_string, (edge.from_service, edge.to_service, edge.edge_type))) for edge in context.edges
+    )
+    return sum(map(of_string, names)) + edges + _EDGE
+
+
+def of_request(request: QueryRequest) -> int:
+    """What `meta.routing` tells of a query's request: a filter alone may name a mebibyte of collections."""
+    routed_by = (request.process, request.doc_class, request.workflow_id)
+    return sum(map(of_string, (*routed_by, *request.filter.collection_ids)))
+
+
+def _encoded(value: str) -> int:
+    return len(value.encode())
