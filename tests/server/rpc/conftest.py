@@ -26,6 +26,7 @@ from groundwire_server.domain.query.query import FusionMode, QueryClass, Ranking
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.search.search import SearchHit, SearchResult
 from groundwire_server.domain.texts.texts import FetchResult
+from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.serving.server import Engine, GroundwireServer
 
 QUERY_META = RetrieveMeta(
@@ -113,12 +114,18 @@ def indexes(summary: IndexSummary) -> Mock:
 
 @pytest.fixture
 def serving(engine: Mock, indexes: Mock) -> Serving:
-    """`serving(**settings)` runs a server over the two mocks for the length of an `async with`."""
+    """`serving(**settings)` runs a server over the two mocks for the length of an `async with`.
+
+    It identifies callers by what `authenticator` makes of the settings, where that is given.
+    """
 
     @asynccontextmanager
-    async def run(**settings: object) -> AsyncIterator[GroundwireServer]:
-        values = {"listen": "127.0.0.1:0", **settings}
-        server = GroundwireServer(Settings.model_validate(values), engine, indexes)
+    async def run(
+        authenticator: Callable[[Settings], Authenticator] | None = None, **values: object
+    ) -> AsyncIterator[GroundwireServer]:
+        settings = Settings.model_validate({"listen": "127.0.0.1:0", **values})
+        callers = None if authenticator is None else authenticator(settings)
+        server = GroundwireServer(settings, engine, indexes, authenticator=callers)
         await server.start()
         try:
             yield server

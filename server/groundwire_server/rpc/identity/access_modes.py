@@ -14,22 +14,24 @@ from groundwire_server.rpc.identity.jwt_callers import TokenCallers
 from groundwire_server.rpc.identity.key_sources import KeyFile, KeySource, KeyUrl
 from groundwire_server.rpc.identity.mtls_callers import CertifiedCallers
 from groundwire_server.rpc.identity.peer_certificates import CheckedPeers, PeerCertificates
-from groundwire_server.rpc.identity.revocation_file import RevocationFile
+from groundwire_server.rpc.identity.revocation_file import PERIOD_SECONDS, RevocationFile
 from groundwire_server.rpc.identity.revocation_lists import RevocationListError
 from groundwire_server.rpc.identity.token_verifier import TokenRules
 from groundwire_server.rpc.serving.transport import read_file
 from groundwire_server.yaml_file import Model, YamlFileError, read_model
 
 
-def make_authenticator(settings: Settings) -> Authenticator:
-    """Raises SettingsError when a file that the settings name cannot be used.
+def make_authenticator(settings: Settings, revocation_period_seconds: float = PERIOD_SECONDS) -> Authenticator:
+    """Reads the revocation lists again after every period.
+
+    Raises SettingsError when a file that the settings name cannot be used.
 
     A URL is not asked here: that it is out of reach for a while must not keep a server from starting again.
     """
     authorities = settings.tls_client_ca
     if authorities is None:
         return _callers(settings, PeerCertificates(None))
-    certificates = PeerCertificates(_revocations(authorities, settings.tls_client_crl))
+    certificates = PeerCertificates(_revocations(authorities, settings.tls_client_crl, revocation_period_seconds))
     return CheckedPeers(certificates, _callers(settings, certificates))
 
 
@@ -60,7 +62,7 @@ def read_mapping(path: Path, form: type[Model]) -> Model:
         raise SettingsError("\n".join(f"access_mapping: {path}: {problem}" for problem in error.problems)) from None
 
 
-def _revocations(authorities_file: Path, lists_file: Path | None) -> RevocationFile | None:
+def _revocations(authorities_file: Path, lists_file: Path | None, period_seconds: float) -> RevocationFile | None:
     if lists_file is None:
         return None
     try:
@@ -70,7 +72,7 @@ def _revocations(authorities_file: Path, lists_file: Path | None) -> RevocationF
             f"tls_client_ca: {authorities_file}: cannot be read; give the PEM certificates of the CAs"
         ) from None
     try:
-        return RevocationFile(lists_file, authorities)
+        return RevocationFile(lists_file, authorities, period_seconds)
     except RevocationListError as error:
         raise SettingsError(f"tls_client_crl: {lists_file}: {error}") from None
 

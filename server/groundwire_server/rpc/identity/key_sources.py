@@ -21,6 +21,7 @@ from groundwire_server.rpc.identity.json_web_keys import KeySetError
 
 MAX_SET_BYTES = 1_048_576
 READ_SECONDS = 5.0
+URL_PAUSE_SECONDS = 10.0
 _CHUNK_BYTES = 65_536
 
 
@@ -58,17 +59,17 @@ class KeyFile:
 class KeyUrl:
     """An HTTP resource. It must answer itself: a redirect is not followed."""
 
-    pause_seconds = 10.0
-
     def __init__(
         self,
         url: str,
         period_seconds: float,
         max_bytes: int = MAX_SET_BYTES,
         read_seconds: float = READ_SECONDS,
+        pause_seconds: float = URL_PAUSE_SECONDS,
     ) -> None:
         """One read of a socket may take `read_seconds`, and so may all of an answer."""
         self.period_seconds = period_seconds
+        self.pause_seconds = pause_seconds
         self._max_bytes = max_bytes
         self._read_seconds = read_seconds
         self._url = url

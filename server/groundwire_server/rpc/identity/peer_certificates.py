@@ -22,7 +22,7 @@ from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, Standing
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
-_REMEMBERED = 4_096
+MAX_REMEMBERED = 4_096
 _ALWAYS = Standing(revoked=False, until=datetime.max.replace(tzinfo=UTC))
 
 
@@ -89,7 +89,7 @@ class PeerCertificates:
         known = self._known.get(digest)
         if known is None:
             known = self._known[digest] = self._read(certificate, intermediates)
-            if len(self._known) > _REMEMBERED:
+            if len(self._known) > MAX_REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(digest)
         return known

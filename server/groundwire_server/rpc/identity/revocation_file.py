@@ -22,8 +22,11 @@ class RevocationFile:
     when it begins, not at every reading.
     """
 
-    def __init__(self, path: Path, authorities: Sequence[x509.Certificate]) -> None:
+    def __init__(
+        self, path: Path, authorities: Sequence[x509.Certificate], period_seconds: float = PERIOD_SECONDS
+    ) -> None:
         """Raises RevocationListError when the file cannot be used."""
+        self._period_seconds = period_seconds
         self._path = path
         self._authorities = authorities
         self._log = structlog.get_logger()
@@ -54,7 +57,7 @@ class RevocationFile:
                 self.lists = lists
                 self._log.info("revocation lists read", next_update=lists.next_update.isoformat())
             self._tell([*unusable, *lists.overdue(datetime.now(UTC))])
-            await asyncio.sleep(PERIOD_SECONDS)
+            await asyncio.sleep(self._period_seconds)
 
     def _read(self) -> RevocationLists:
         """The lists as they are now; the same object as before if the file has not changed."""

@@ -52,7 +52,11 @@ class HealthService:
     that watches; here a watch ends once it has told what the drain made of its service.
     """
 
-    def __init__(self, services: Iterable[str]) -> None:
+    def __init__(
+        self, services: Iterable[str], max_watches: int = MAX_WATCHES, watch_seconds: float = WATCH_SECONDS
+    ) -> None:
+        self._max_watches = max_watches
+        self._watch_seconds = watch_seconds
         self._services = frozenset(("", READINESS, *services))
         self._readable = True
         self._drains = False
@@ -61,7 +65,7 @@ class HealthService:
 
     def handler(self) -> grpc.GenericRpcHandler:
         """What a server answers the service's methods with. The bounds of each server are its own."""
-        bounds = _Bounds()
+        bounds = _Bounds(self._max_watches)
         self._bounds.append(bounds)
         check, watch = partial(self._check, bounds), partial(self._watch, bounds)
         serializer = health_pb2.HealthCheckResponse.SerializeToString
@@ -131,7 +135,7 @@ class HealthService:
     async def _watch_until_due(self, bounds: "_Bounds", name: str, peer: str, context: _Context) -> None:
         bounds.of_connections[peer] += 1
         try:
-            async with bounds.watches.taken(WATCH_SECONDS):
+            async with bounds.watches.taken(self._watch_seconds):
                 await self._tell_changes(name, context)
         except DeadlineError:
             pass  # the stream ends in order, and its caller may begin another
@@ -164,9 +168,9 @@ class HealthService:
 class _Bounds:
     """What callers of one server take, `of_connections` how many watches by their peers' addresses."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_watches: int) -> None:
         self.receiving = Places(MAX_RECEIVING)
-        self.watches = Places(MAX_WATCHES)
+        self.watches = Places(max_watches)
         self.of_connections: Counter[str] = Counter()
 
 

@@ -14,6 +14,7 @@ from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
 from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.access_modes import make_authenticator
+from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.services.health_service import HealthService
 from groundwire_server.rpc.services.index_servicer import IndexServicer
@@ -41,11 +42,16 @@ class GroundwireServer:
 
     Make it, start it and end it in one event loop. `address` and `health_address` are known once it is started;
     the latter stays empty when health has no port of its own (it is always answered on the main port too).
-    A worker brings its own telemetry.
+    A worker brings its own telemetry. An `authenticator` takes the place of the one that the settings ask for.
     """
 
     def __init__(
-        self, settings: Settings, engine: Engine, indexes: IndexDirectory, telemetry: Telemetry | None = None
+        self,
+        settings: Settings,
+        engine: Engine,
+        indexes: IndexDirectory,
+        telemetry: Telemetry | None = None,
+        authenticator: Authenticator | None = None,
     ) -> None:
         self._settings = settings
         self.telemetry = telemetry or Telemetry(settings)
@@ -56,7 +62,7 @@ class GroundwireServer:
                 max_seconds=settings.max_deadline_seconds,
             )
         )
-        self._authenticator = make_authenticator(settings)
+        self._authenticator = authenticator or make_authenticator(settings)
         self._audit = None if settings.audit == "off" else AuditLog(settings)
         self._memory = CallMemory(settings.call_memory_bytes)
         self._health = HealthService(SERVICES)

@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundwire_server.domain.errors import LimitError
-from groundwire_server.rpc.admission import call_memory
-from groundwire_server.rpc.admission.call_memory import CallMemory, HeldMemory
+from groundwire_server.domain.limits import CALL_MEMORY_SHARES
+from groundwire_server.rpc.admission.call_memory import MAX_WAITING, CallMemory, HeldMemory
 
 TOTAL, SHARE, SIZE = 40, 10, 5
 LONG_SECONDS = 60.0
+OWN_PLACES = MAX_WAITING // CALL_MEMORY_SHARES
 
 
 @dataclass
@@ -111,12 +112,11 @@ async def test_an_answer_that_finds_no_room_is_refused_and_holds_what_its_reques
 
 
 @pytest.mark.asyncio
-async def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_memory, "MAX_WAITING", 8)
+async def test_no_more_wait_than_may() -> None:
     memory = CallMemory(TOTAL)
     for _ in range(2):
         await memory.hold("a", SIZE, LONG_SECONDS)
-    waiting = [asyncio.create_task(memory.hold("a", SIZE, LONG_SECONDS)) for _ in range(2)]
+    waiting = [asyncio.create_task(memory.hold("a", SIZE, LONG_SECONDS)) for _ in range(OWN_PLACES)]
     await asyncio.sleep(0)
     with pytest.raises(LimitError):
         await memory.hold("a", SIZE, LONG_SECONDS)

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import grpc
 import pytest
+import yaml
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import (
@@ -18,10 +19,13 @@ from groundwire.v1 import (
     retrieval_pb2_grpc,
     scope_pb2,
 )
-from groundwire_server.config import SettingsError
+from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.rpc.identity.claim_mapping import ClaimMapping
+from groundwire_server.rpc.identity.jwt_callers import TokenCallers
 from groundwire_server.rpc.identity.key_sources import KeyUrl
+from groundwire_server.rpc.identity.token_verifier import TokenRules
 from support.http_site import http_site
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 
@@ -224,14 +228,19 @@ async def test_health_is_told_to_everyone(
 
 
 async def test_a_token_of_a_key_that_was_published_since_is_believed_at_once(
-    serving: "Serving", jwt_settings: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    serving: "Serving", jwt_settings: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(KeyUrl, "pause_seconds", 0.0)
     new = SigningKey.rsa("new")
+    mapping = ClaimMapping.model_validate(yaml.safe_load(MAPPING))
+
+    def callers(settings: Settings) -> TokenCallers:
+        rules = TokenRules(ISSUER, (AUDIENCE,), settings.jwt_algorithms, 0.0, settings.jwt_max_lifetime_seconds)
+        return TokenCallers(rules, KeyUrl(site.url, settings.jwt_refresh_seconds, pause_seconds=0.0), mapping)
+
     with http_site() as site:
         site.body = key_set(KEY).encode()
         async with (
-            serving(**{**jwt_settings, "jwt_keys": site.url}) as server,
+            serving(callers, **jwt_settings) as server,
             grpc.aio.insecure_channel(server.address) as channel,
         ):
             site.body = key_set(KEY, new).encode()

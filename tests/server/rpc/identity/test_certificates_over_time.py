@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from groundwire.v1 import index_pb2
 from groundwire_server.config import SettingsError
-from groundwire_server.rpc.identity import revocation_file
+from groundwire_server.rpc.identity.access_modes import make_authenticator
 from support.certificates import Authority, Certificate
 from support.tls_calls import Ending, TlsCaller
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
@@ -32,6 +33,7 @@ URI, PROXY = "spiffe://mesh/ns/shop/sa/checkout", "spiffe://mesh/ns/edge/sa/envo
 METHOD, REQUEST = "/groundwire.v1.IndexService/ListIndexes", index_pb2.ListIndexesRequest().SerializeToString()
 OK = Ending(grpc.StatusCode.OK)
 UNAVAILABLE = Ending(grpc.StatusCode.UNAVAILABLE, "IDENTITY_UNAVAILABLE")
+reading_often = partial(make_authenticator, revocation_period_seconds=0.05)
 MODES = ("trusted", "jwt", "mtls")
 MAPPINGS = {
     "trusted": "",
@@ -140,13 +142,12 @@ async def test_an_expired_certificate_is_refused_on_an_open_connection_and_in_a_
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_revoked_certificate_is_refused_on_an_open_connection_and_in_a_resumed_session(
-    serving: "Serving", mesh: Mesh, mode: str, monkeypatch: pytest.MonkeyPatch
+    serving: "Serving", mesh: Mesh, mode: str
 ) -> None:
-    monkeypatch.setattr(revocation_file, "PERIOD_SECONDS", 0.05)
     mesh.publish(mesh.authority.revocation_list())
     stolen, kept = (mesh.authority.issue(name, uris=[URI]) for name in ("stolen", "kept"))
     settings = mesh.settings(mode, tls_client_crl=mesh.crl)
-    async with serving(**settings) as server, AsyncExitStack() as stack:
+    async with serving(reading_often, **settings) as server, AsyncExitStack() as stack:
         thief, owner = [await Connection(stack, TlsCaller(each), server.address).open() for each in (stolen, kept)]
         assert [await thief.ask(), await owner.ask()] == [OK, OK]
         mesh.publish(mesh.authority.revocation_list(stolen.content))
@@ -158,16 +159,13 @@ async def test_a_revoked_certificate_is_refused_on_an_open_connection_and_in_a_r
         await until(thief.ask, OK)
 
 
-async def test_the_last_good_list_stays_when_the_file_cannot_be_used(
-    serving: "Serving", mesh: Mesh, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(revocation_file, "PERIOD_SECONDS", 0.02)
+async def test_the_last_good_list_stays_when_the_file_cannot_be_used(serving: "Serving", mesh: Mesh) -> None:
     stolen, kept = (mesh.authority.issue(name, uris=[URI]) for name in ("stolen", "kept"))
     mesh.publish(mesh.authority.revocation_list(stolen.content))
     forged = Authority.create(mesh.folder / "rogue").revocation_list()
     with structlog.testing.capture_logs() as lines:
         async with (
-            serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
+            serving(reading_often, **mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
             AsyncExitStack() as stack,
         ):
 
@@ -193,15 +191,12 @@ async def test_the_last_good_list_stays_when_the_file_cannot_be_used(
             assert await problems() == told
 
 
-async def test_nobody_is_believed_once_the_list_is_out_of_date(
-    serving: "Serving", mesh: Mesh, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(revocation_file, "PERIOD_SECONDS", 0.05)
+async def test_nobody_is_believed_once_the_list_is_out_of_date(serving: "Serving", mesh: Mesh) -> None:
     stolen, kept = (mesh.authority.issue(name, uris=[URI]) for name in ("stolen", "kept"))
     mesh.publish(mesh.authority.revocation_list(stolen.content, valid_until=timedelta(seconds=3)))
     with structlog.testing.capture_logs() as lines:
         async with (
-            serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
+            serving(reading_often, **mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
             AsyncExitStack() as stack,
         ):
             thief, owner = [await Connection(stack, TlsCaller(each), server.address).open() for each in (stolen, kept)]

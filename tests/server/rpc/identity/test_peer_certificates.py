@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from groundwire_server.domain.errors import GroundwireError, IdentityUnavailableError, UnauthenticatedError
 from groundwire_server.rpc.identity import peer_certificates
-from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
+from groundwire_server.rpc.identity.peer_certificates import MAX_REMEMBERED, PeerCertificates
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from support.certificates import Authority, Certificate
 
@@ -93,20 +93,23 @@ def test_validity_ends_to_the_second_though_the_certificate_was_read_before(
 
 
 def test_no_more_certificates_are_remembered_than_may_and_what_cannot_be_read_is_not(
-    certificate: Certificate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peer_certificates, "_REMEMBERED", 2)
     loaded = Mock(side_effect=x509.load_pem_x509_certificate)
     monkeypatch.setattr(x509, "load_pem_x509_certificate", loaded)
-    first, second, third = (
-        each.certificate.read_bytes() for each in (certificate, *map(Authority.create(tmp_path).issue, "ab"))
-    )
     certificates = PeerCertificates(None)
-    for pem, reads in ((first, 1), (second, 2), (first, 2), (third, 3), (first, 3), (second, 4)):
-        certificates.check_pem(pem)
-        assert loaded.call_count == reads
+
+    def reads(number: int) -> int:
+        """How often the certificate of a number is read when it is checked."""
+        before = loaded.call_count
+        certificates.check_pem(b"%d\n%s" % (number, certificate.certificate.read_bytes()))
+        return loaded.call_count - before
+
+    numbers = range(MAX_REMEMBERED)
+    assert [reads(number) for number in numbers] == [1] * MAX_REMEMBERED
+    assert [reads(number) for number in numbers] == [0] * MAX_REMEMBERED
+    assert (reads(0), reads(-1), reads(0), reads(1)) == (0, 1, 0, 1), "the least recently seen one is forgotten"
     for _ in range(2):
         with pytest.raises(UnauthenticatedError):
             certificates.check_pem(b"nonsense")
-    certificates.check_pem(second)
-    assert loaded.call_count == 6
+    assert (reads(3), reads(2)) == (0, 1)
