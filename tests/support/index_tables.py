@@ -6,19 +6,30 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.lexical.frequent_terms import LEAST_HOLDERS, ROWS_A_HOLDER, write_frequent_terms
 from groundwire_index.lexical.lexical import LexicalRun, LexicalTable, write_lexical
+from groundwire_index.lexical.postings import Postings
+from groundwire_index.store.files import map_array
 from groundwire_index.store.segment import HeldSegment
 
 TypedEdge = tuple[int, int, int]
 """From row, to row, edge type."""
 
 
-def lexical_table(directory: Path, documents: Sequence[Sequence[str]]) -> LexicalTable:
+def lexical_table(
+    directory: Path,
+    documents: Sequence[Sequence[str]],
+    rows_a_holder: float = ROWS_A_HOLDER,
+    least_holders: int = LEAST_HOLDERS,
+) -> LexicalTable:
     """The table of tokenised documents, one a row, over files in an empty directory."""
     run = LexicalRun("code")
     for document in documents:
         run.add(document)
     terms, postings = write_lexical(directory, "code", [HeldSegment(0, len(documents), run.parts())])
+    frequencies = map_array(directory / "code.frequencies.bin", np.int32, (postings,))
+    held = Postings(directory, "code", terms)
+    write_frequent_terms(directory, "code", held, frequencies, len(documents), rows_a_holder, least_holders)
     return LexicalTable(directory, "code", len(documents), terms, postings)
 
 

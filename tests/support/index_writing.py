@@ -14,7 +14,7 @@ from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.nodes.node import Edge, Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest, VectorSpace
-from groundwire_index.store.rows import segments_of
+from groundwire_index.store.rows import ROWS_A_SEGMENT, segments_of
 from groundwire_index.store.tables import write_tables
 from groundwire_index.store.writer import Origin, seal_index
 from groundwire_index.vectors.vector_file import VectorFile
@@ -64,13 +64,13 @@ class IndexContent:
     skipped: Sequence[tuple[str, str]] = ()
 
 
-def write_index(directory: Path, content: IndexContent) -> Manifest:
+def write_index(directory: Path, content: IndexContent, rows_a_segment: int = ROWS_A_SEGMENT) -> Manifest:
     """Fills an empty directory; after it returns, the index survives a crash of the machine."""
     tokens = {CODE: content.lexicon.code, PROSE: content.lexicon.prose}
     given = {name: own for name, own in tokens.items() if own is not None}
     edges = _edge_table(content)
     with TemporaryDirectory(prefix=".", dir=directory) as scratch:
-        segments = list(segments_of(_rows(content.nodes, given), tuple(given), Path(scratch)))
+        segments = list(segments_of(_rows(content.nodes, given), tuple(given), Path(scratch), rows_a_segment))
         sizes = write_tables(directory, segments, edges, tuple(given), Path(scratch))
     if content.vectors is not None:
         write_vectors(directory, content.vectors.rows, content.vectors.present)

@@ -22,11 +22,17 @@ SATURATED = 255
 
 
 def write_frequent_terms(
-    directory: Path, name: str, postings: Postings, frequencies: NDArray[np.int32], node_count: int
+    directory: Path,
+    name: str,
+    postings: Postings,
+    frequencies: NDArray[np.int32],
+    node_count: int,
+    rows_a_holder: float = ROWS_A_HOLDER,
+    least_holders: int = LEAST_HOLDERS,
 ) -> None:
     """Writes the columns of the frequent ones among the terms; `frequencies` stand in the order of the postings."""
     holders = np.diff(postings.starts)
-    frequent = np.flatnonzero(holders >= max(LEAST_HOLDERS, node_count / ROWS_A_HOLDER))
+    frequent = np.flatnonzero(holders >= max(least_holders, node_count / rows_a_holder))
     saturated = np.zeros(node_count, dtype=np.bool_)
     with (directory / f"{name}.frequent.bin").open("wb") as file:
         for position in frequent.tolist():

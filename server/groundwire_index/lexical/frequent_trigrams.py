@@ -17,14 +17,21 @@ NAMES_A_HOLDER = 32
 """A trigram is frequent when at least one name in this many holds it: then four bytes a holder are a bit a name."""
 LEAST_HOLDERS = 4_096
 """Fewer names than this are no burden in any case."""
-_BLOCK_BYTES = 1 << 15
+BLOCK_BYTES = 1 << 15
 """So much of every bitmap is counted at a time: the counts stay in the processor's cache."""
 
 
-def write_frequent_trigrams(directory: Path, name: str, postings: Postings, name_count: int) -> None:
+def write_frequent_trigrams(
+    directory: Path,
+    name: str,
+    postings: Postings,
+    name_count: int,
+    names_a_holder: int = NAMES_A_HOLDER,
+    least_holders: int = LEAST_HOLDERS,
+) -> None:
     """Writes the bitmaps of the frequent ones among the trigrams."""
     holders = np.diff(postings.starts)
-    frequent = np.flatnonzero(holders >= max(LEAST_HOLDERS, name_count / NAMES_A_HOLDER))
+    frequent = np.flatnonzero(holders >= max(least_holders, name_count / names_a_holder))
     with (directory / f"{name}.frequent.bin").open("wb") as file:
         for position in frequent.tolist():
             holding = np.zeros(name_count, dtype=np.bool_)
@@ -49,9 +56,11 @@ class FrequentTrigrams:
         return None if number is None else self._bitmaps[number]
 
 
-def add_bitmaps(counts: NDArray[np.unsignedinteger], bitmaps: Sequence[NDArray[np.uint8]]) -> None:
+def add_bitmaps(
+    counts: NDArray[np.unsignedinteger], bitmaps: Sequence[NDArray[np.uint8]], block_bytes: int = BLOCK_BYTES
+) -> None:
     """Adds 1 to the count of a name [names] for each bitmap that has it."""
-    for start in range(0, (len(counts) + 7) // 8, _BLOCK_BYTES):
-        block = counts[start * 8 : (start + _BLOCK_BYTES) * 8]
+    for start in range(0, (len(counts) + 7) // 8, block_bytes):
+        block = counts[start * 8 : (start + block_bytes) * 8]
         for bitmap in bitmaps:
-            block += np.unpackbits(bitmap[start : start + _BLOCK_BYTES], count=len(block))
+            block += np.unpackbits(bitmap[start : start + block_bytes], count=len(block))

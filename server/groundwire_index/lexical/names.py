@@ -41,7 +41,7 @@ class NameRun:
         return self._run.parts(_NAMES)
 
 
-def write_names(directory: Path, segments: Sequence[Segment], scratch: Path) -> None:
+def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, names_a_run: int = NAMES_A_RUN) -> None:
     """Writes the names of all rows and the trigrams of all names; runs of trigrams wait in the folder `scratch`."""
     write_merged_postings(directory, _NAMES, segments, _NAMES)
     bearers = Postings(directory, _NAMES)
@@ -49,8 +49,8 @@ def write_names(directory: Path, segments: Sequence[Segment], scratch: Path) -> 
     names = bearers.terms
     sizes = [np.zeros(0, dtype=np.int32)]
     runs: list[Segment] = []
-    for start in range(0, len(names), NAMES_A_RUN):
-        block = [names[position] for position in range(start, min(start + NAMES_A_RUN, len(names)))]
+    for start in range(0, len(names), names_a_run):
+        block = [names[position] for position in range(start, min(start + names_a_run, len(names)))]
         parts, held = trigram_parts(_TRIGRAMS, block)
         sizes.append(held)
         runs.append(HeldSegment(start, len(block), parts).spill(scratch / f"{_TRIGRAMS}.{start}"))

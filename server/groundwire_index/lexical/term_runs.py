@@ -82,7 +82,12 @@ def merged_vocabulary(segments: Sequence[Segment], name: str, ranks: Sequence["a
 
 
 def write_merged_postings(
-    directory: Path, file_name: str, segments: Sequence[Segment], name: str, frequencies_file: str = ""
+    directory: Path,
+    file_name: str,
+    segments: Sequence[Segment],
+    name: str,
+    frequencies_file: str = "",
+    pairs_a_block: int = PAIRS_A_BLOCK,
 ) -> tuple[int, int]:
     """Merges the runs of a name into the files that `Postings` maps; returns the counts of terms and of pairs.
 
@@ -97,9 +102,10 @@ def write_merged_postings(
         counts[run.ranks] += np.diff(run.starts)
     starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
     write_array(directory / f"{file_name}.starts.bin", starts)
-    _write_pairs(directory / f"{file_name}.rows.bin", starts, runs, "rows")
+    blocks = _blocks(starts, pairs_a_block)
+    _write_pairs(directory / f"{file_name}.rows.bin", blocks, runs, "rows")
     if frequencies_file:
-        _write_pairs(directory / frequencies_file, starts, runs, "frequencies")
+        _write_pairs(directory / frequencies_file, blocks, runs, "frequencies")
     return term_count, int(starts[-1])
 
 
@@ -123,19 +129,19 @@ class _Run:
         return np.repeat(self.ranks[start:end], degrees), values + np.int32(shift)
 
 
-def _write_pairs(path: Path, starts: NDArray[np.int64], runs: Sequence[_Run], part: str) -> None:
+def _write_pairs(path: Path, blocks: Sequence[int], runs: Sequence[_Run], part: str) -> None:
     """Writes one value a pair, by term and then by run, which is by row."""
     with path.open("wb") as file:
-        for first, last in pairwise(_blocks(starts)):
+        for first, last in pairwise(blocks):
             pairs = [run.pairs(first, last, part) for run in runs]
             terms = np.concatenate([terms for terms, _ in pairs])
             values = np.concatenate([values for _, values in pairs])
             file.write(values[np.argsort(terms, kind="stable")].astype("<i4", copy=False).tobytes())
 
 
-def _blocks(starts: NDArray[np.int64]) -> list[int]:
-    """Ranks that cut the terms into blocks of about PAIRS_A_BLOCK pairs; a term is never cut."""
-    edges = np.arange(0, int(starts[-1]), PAIRS_A_BLOCK)
+def _blocks(starts: NDArray[np.int64], pairs_a_block: int) -> list[int]:
+    """Ranks that cut the terms into blocks of about so many pairs; a term is never cut."""
+    edges = np.arange(0, int(starts[-1]), pairs_a_block)
     cuts = np.searchsorted(starts, edges, side="left").tolist()
     return list(dict.fromkeys([*cuts, len(starts) - 1])) if len(starts) > 1 else []
 

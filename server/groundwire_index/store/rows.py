@@ -20,7 +20,8 @@ CHARACTERS_A_SEGMENT = 1 << 25
 class Rows:
     """Collects one row after the other, from `first_row` on, with its tokens for each of some lexical tables."""
 
-    def __init__(self, first_row: int, lexical_tables: Iterable[str]) -> None:
+    def __init__(self, first_row: int, lexical_tables: Iterable[str], most_rows: int = ROWS_A_SEGMENT) -> None:
+        self._most_rows = most_rows
         self._first_row = first_row
         self._count = 0
         self._characters = 0
@@ -43,7 +44,7 @@ class Rows:
     @property
     def full(self) -> bool:
         """Whether the rows are enough for a segment."""
-        return self._count >= ROWS_A_SEGMENT or self._characters >= CHARACTERS_A_SEGMENT
+        return self._count >= self._most_rows or self._characters >= CHARACTERS_A_SEGMENT
 
     def segment(self) -> HeldSegment:
         """The rows as a segment in memory."""
@@ -55,15 +56,18 @@ class Rows:
 
 
 def segments_of(
-    rows: Iterable[tuple[Node, Mapping[str, Sequence[str]]]], lexical_tables: Sequence[str], scratch: Path
+    rows: Iterable[tuple[Node, Mapping[str, Sequence[str]]]],
+    lexical_tables: Sequence[str],
+    scratch: Path,
+    rows_a_segment: int = ROWS_A_SEGMENT,
 ) -> Iterator[Segment]:
     """The segments of rows with their tokens, in order; all but the last wait in the folder `scratch`."""
     first_row = 0
-    collected = Rows(first_row, lexical_tables)
+    collected = Rows(first_row, lexical_tables, rows_a_segment)
     for count, (node, tokens) in enumerate(rows):
         if collected.full:
             yield collected.segment().spill(scratch / f"rows.{first_row}")
             first_row = count
-            collected = Rows(first_row, lexical_tables)
+            collected = Rows(first_row, lexical_tables, rows_a_segment)
         collected.add(node, tokens)
     yield collected.segment()

@@ -8,16 +8,15 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 import numpy as np
-import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.lexical import frequent_terms, lexical
+from groundwire_index.lexical.frequent_terms import SATURATED
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.backends.embedded.retrievers import bm25_scan
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
+from groundwire_server.backends.embedded.retrievers.bm25_scan import ScanLimits
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.bm25 import K1, B, inverse_document_frequency
 from support.index_tables import lexical_table
@@ -30,14 +29,10 @@ Mask = NDArray[np.bool_]
 
 
 @contextmanager
-def table_of(documents: Documents, rows_a_holder: float, saturated: int) -> Iterator[LexicalTable]:
-    """The table, in which terms of few rows are frequent already and columns hold small numbers alone."""
-    with TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frequent_terms, "LEAST_HOLDERS", 1)
-        patch.setattr(frequent_terms, "ROWS_A_HOLDER", rows_a_holder)
-        for module in (frequent_terms, lexical):
-            patch.setattr(module, "SATURATED", saturated)
-        yield lexical_table(Path(directory), documents)
+def table_of(documents: Documents, rows_a_holder: float) -> Iterator[LexicalTable]:
+    """The table, in which terms of few rows are frequent already."""
+    with TemporaryDirectory() as directory:
+        yield lexical_table(Path(directory), documents, rows_a_holder, least_holders=1)
 
 
 def visible(mask: Mask) -> Visibility:
@@ -68,7 +63,9 @@ def best(scores: NDArray[np.float64], count: int) -> list[RankedRow]:
 
 # Few distinct documents, so that many scores are equal; long runs of one word, so that frequencies saturate.
 texts = st.lists(st.sampled_from(WORDS), max_size=10) | st.builds(
-    lambda word, times: [word] * times, st.sampled_from(WORDS), st.integers(1, 40)
+    lambda word, times: [word] * times,
+    st.sampled_from(WORDS),
+    st.sampled_from([1, 2, 5, 40, SATURATED - 1, SATURATED, SATURATED + 1, 300]),
 )
 
 
@@ -88,7 +85,6 @@ def corpora(draw: st.DrawFn) -> tuple[Documents, Mask, Mask]:
     query=st.lists(st.sampled_from([*WORDS, "absent"]), max_size=10),
     count=st.integers(1, 70),
     rows_a_holder=st.sampled_from([1.0, 2.0, 4.0, 1_000.0]),
-    saturated=st.sampled_from([2, 3, 255]),
     piece=st.sampled_from([1, 3, 16, 1_000]),
     gather_share=st.sampled_from([0, 1, 2, 6]),
 )
@@ -97,17 +93,14 @@ def test_pruning_changes_no_bit(
     query: list[str],
     count: int,
     rows_a_holder: float,
-    saturated: int,
     piece: int,
     gather_share: int,
 ) -> None:
     documents, mask, allowed = corpus
     scores = every_score(documents, query, mask, allowed)
-    with table_of(documents, rows_a_holder, saturated) as table, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bm25_scan, "PIECE_ROWS", piece)
-        patch.setattr(bm25_scan, "GATHER_SHARE", gather_share)
+    with table_of(documents, rows_a_holder) as table:
         bm25 = Bm25(table, query, visible(mask))
-        assert listed(bm25.rank(allowed, count)) == best(scores, count)
+        assert listed(bm25.rank(allowed, count, ScanLimits(piece, gather_share))) == best(scores, count)
         rows = np.flatnonzero(allowed)
         assert bm25.scores(rows).tolist() == scores[rows].tolist()
     event(f"{min(len(np.flatnonzero(scores)), count)} hits")
@@ -138,7 +131,7 @@ def test_a_large_table_is_searched_in_pieces_and_prunes() -> None:
 
 def test_ties_beyond_the_result_are_broken_by_row() -> None:
     documents = [["a", "b"]] * 50
-    with table_of(documents, 1.0, 255) as table:
+    with table_of(documents, 1.0) as table:
         everything = np.ones(50, dtype=np.bool_)
         found = listed(Bm25(table, ["a", "b"], visible(everything)).rank(everything, 5))
     assert [hit.row for hit in found] == [0, 1, 2, 3, 4]

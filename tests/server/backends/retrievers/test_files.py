@@ -17,11 +17,10 @@ from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.backends.embedded.retrievers import files as files_module
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.files import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.bm25 import K1, B
+from groundwire_server.backends.shared.bm25 import K1, MAX_FILE_NODES, B
 from groundwire_server.execution.checkpoint import never_stop
 from support.index_tables import lexical_table
 
@@ -46,11 +45,11 @@ class Tables:
         index = cast(LoadedIndex, SimpleNamespace(reading_order=self.reading))
         self.visibility = Visibility(index, np.asarray(visible, dtype=np.bool_))
 
-    def scores(self, words: Sequence[str], rows: Sequence[int]) -> NDArray[np.float64]:
+    def scores(self, words: Sequence[str], rows: Sequence[int], max_nodes: int = MAX_FILE_NODES) -> NDArray[np.float64]:
         """The scores of the files of some rows."""
         terms = Bm25(self.lexical, words, self.visibility).terms
         chosen = np.asarray(rows, dtype=np.int64)
-        return file_scores(terms, self.lexical, self.reading, self.visibility, never_stop, chosen)
+        return file_scores(terms, self.lexical, self.reading, self.visibility, never_stop, chosen, max_nodes)
 
 
 @contextmanager
@@ -74,9 +73,8 @@ def test_a_file_counts_by_all_that_the_caller_sees_of_it(
     texts, documents, visible = ([*column] for column in zip(*rows, strict=True))
     seen = [row for row, one in enumerate(visible) if one]
     asked = sorted(data.draw(st.sets(st.sampled_from(seen), max_size=6))) if seen else []
-    with tables(texts, documents, visible) as held, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(files_module, "MAX_FILE_NODES", 5)
-        found = held.scores(query, asked)
+    with tables(texts, documents, visible) as held:
+        found = held.scores(query, asked, max_nodes=5)
         weights = {
             word: term.weight
             for word in set(query)

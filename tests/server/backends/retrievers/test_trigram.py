@@ -1,21 +1,32 @@
 """The trigram retriever against pg_trgm's definition, name by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical import frequent_trigrams
-from groundwire_index.nodes.node import Node, NodeAccess
-from groundwire_server.backends.embedded.retrievers import trigram
+from groundwire_index.lexical.frequent_trigrams import write_frequent_trigrams
+from groundwire_index.lexical.names import NameRun, NameTable, write_names
+from groundwire_index.lexical.postings import Postings
+from groundwire_index.nodes.node import Node
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.segment import HeldSegment
+from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, serving
 from support.name_oracle import name_similarity
+from support.ranked import listed
 from support.told import Asked, find
 
+Scratch = Callable[[], AbstractContextManager[Path]]
 PUBLIC = AccessContext()
 SEARCH = Asked("getUser", None, frozenset({Retriever.TRIGRAM}), 10, 10, 0.0, 0.3, Filter())
 
@@ -32,6 +43,18 @@ def expected(nodes: Sequence[Node], search: Asked) -> list[tuple[str, float]]:
     ranked = sorted(scores, key=lambda id_: (-scores[id_], id_))
     listed = [(id_, scores[id_]) for id_ in ranked if scores[id_] > 0 and scores[id_] >= search.trigram_threshold]
     return listed[: search.lexical_limit]
+
+
+def name_table(directory: Path, nodes: Sequence[Node], names_a_holder: int) -> NameTable:
+    """The names of nodes, in which trigrams of few names are frequent already."""
+    run = NameRun()
+    for node in nodes:
+        run.add(node)
+    write_names(directory, [HeldSegment(0, len(nodes), run.parts())], directory)
+    count = len(NameTable(directory).names)
+    postings = Postings(directory, "trigrams")
+    write_frequent_trigrams(directory, "trigrams", postings, count, names_a_holder, least_holders=1)
+    return NameTable(directory)
 
 
 def found(nodes: list[Node], search: Asked, open_backend: OpenBackend) -> list[tuple[str, float]]:
@@ -60,21 +83,17 @@ def test_the_list_equals_that_of_every_pair_of_names(
     gather_rows: int,
     names_a_holder: int,
     make_node: MakeNode,
-    open_backend: OpenBackend,
+    scratch: Scratch,
 ) -> None:
-    hidden = NodeAccess(acl_tags=("finance",))
-    nodes = [
-        make_node(f"N{row:02}", symbol=symbol, path=path, access=hidden if secret else NodeAccess())
-        for row, (symbol, path, secret) in enumerate(names)
-    ]
+    nodes = [make_node(f"N{row:02}", symbol=symbol, path=path) for row, (symbol, path, _) in enumerate(names)]
     nodes.append(make_node("Z"))
-    visible = [node for node in nodes if node.access != hidden]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trigram, "GATHER_ROWS", gather_rows)
-        patch.setattr(frequent_trigrams, "LEAST_HOLDERS", 1)
-        patch.setattr(frequent_trigrams, "NAMES_A_HOLDER", names_a_holder)
-        told = found(nodes, search, open_backend)
-    assert told == expected(visible, search)
+    allowed = np.asarray([*(not hidden for _, _, hidden in names), True])
+    with scratch() as directory:
+        index = cast(LoadedIndex, SimpleNamespace(names=name_table(directory, nodes, names_a_holder)))
+        trigrams = Trigrams(index, search.query, search.lexical_limit, search.trigram_threshold, gather_rows)
+        ranked = listed(trigrams.rank(allowed))
+    told = [(nodes[hit.row].id, hit.score) for hit in ranked]
+    assert told == expected([node for node, may in zip(nodes, allowed, strict=True) if may], search)
     event("some" if told else "none")
 
 

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical import frequent_trigrams
-from groundwire_index.lexical.names import NameRun, NameTable, write_names
+from groundwire_index.lexical.frequent_trigrams import add_bitmaps, write_frequent_trigrams
+from groundwire_index.lexical.names import NAMES_A_RUN, NameRun, NameTable, write_names
+from groundwire_index.lexical.postings import Postings
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.names import node_names, trigrams
@@ -21,11 +21,11 @@ MakeNode = Callable[..., Node]
 symbols = st.text(alphabet="abü1.", max_size=12)
 
 
-def name_table(directory: Path, nodes: list[Node]) -> NameTable:
+def name_table(directory: Path, nodes: list[Node], names_a_run: int = NAMES_A_RUN) -> NameTable:
     run = NameRun()
     for node in nodes:
         run.add(node)
-    write_names(directory, [HeldSegment(0, len(nodes), run.parts())], directory)
+    write_names(directory, [HeldSegment(0, len(nodes), run.parts())], directory, names_a_run)
     return NameTable(directory)
 
 
@@ -33,17 +33,17 @@ def name_table(directory: Path, nodes: list[Node]) -> NameTable:
     symbols=st.lists(symbols, max_size=30),
     asked=st.sets(st.text(alphabet="abü1 ", min_size=3, max_size=3)),
     names_a_holder=st.sampled_from([1, 3, 10_000]),
-    block=st.sampled_from([1, 2, 1 << 15]),
+    names_a_run=st.sampled_from([1, 2, NAMES_A_RUN]),
 )
 def test_names_are_found_by_trigram_row_and_bearer(
-    symbols: list[str], asked: set[str], names_a_holder: int, block: int, make_node: MakeNode, scratch: Scratch
+    symbols: list[str], asked: set[str], names_a_holder: int, names_a_run: int, make_node: MakeNode, scratch: Scratch
 ) -> None:
     nodes = [make_node(f"N{row:03}", symbol=symbol) for row, symbol in enumerate(symbols)]
-    with scratch() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frequent_trigrams, "LEAST_HOLDERS", 1)
-        patch.setattr(frequent_trigrams, "NAMES_A_HOLDER", names_a_holder)
-        patch.setattr(frequent_trigrams, "_BLOCK_BYTES", block)
-        table = name_table(directory, nodes)
+    with scratch() as directory:
+        written = name_table(directory, nodes, names_a_run)
+        postings = Postings(directory, "trigrams")
+        write_frequent_trigrams(directory, "trigrams", postings, len(written.names), names_a_holder, least_holders=1)
+        table = NameTable(directory)
         borne = [node_names(node.symbol, node.location.path) for node in nodes]
         names = sorted({name for names_of_row in borne for name in names_of_row})
         assert [table.names[position] for position in range(len(table.names))] == names
@@ -62,3 +62,15 @@ def test_more_trigrams_than_a_byte_counts(make_node: MakeNode, tmp_path: Path) -
     name = "".join(chr(0x4E00 + number) for number in range(256))
     table = name_table(tmp_path, [make_node("A", symbol=name), make_node("B", symbol="b")])
     assert table.shared(trigrams(name)).tolist() == [0, 257]
+
+
+@given(
+    bitmaps=st.integers(1, 40).flatmap(
+        lambda count: st.lists(st.lists(st.booleans(), min_size=count, max_size=count), min_size=1, max_size=4)
+    ),
+    block_bytes=st.integers(1, 6),
+)
+def test_bitmaps_are_counted_block_by_block(bitmaps: list[list[bool]], block_bytes: int) -> None:
+    counts = np.full(len(bitmaps[0]), 3, dtype=np.uint8)
+    add_bitmaps(counts, [np.packbits(bitmap) for bitmap in bitmaps], block_bytes)
+    assert counts.tolist() == [3 + sum(column) for column in zip(*bitmaps, strict=True)]

@@ -6,11 +6,9 @@ from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical import term_runs
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.lexical.term_runs import TermRun, merged_terms, write_merged_postings
 from groundwire_index.store.segment import HeldSegment, Segment
@@ -35,12 +33,11 @@ def test_merged_runs_are_the_postings_of_all_rows(
 ) -> None:
     bounds = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
     held = [segment_of(first, rows[first:last]) for first, last in pairwise(bounds)]
-    with scratch() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(term_runs, "PAIRS_A_BLOCK", block)
+    with scratch() as directory:
         segments: list[Segment] = [
             own.spill(directory / f"segment.{own.first_row}") if spilled else own for own in held
         ]
-        counts = write_merged_postings(directory, "x", segments, "x", "x.frequencies.bin")
+        counts = write_merged_postings(directory, "x", segments, "x", "x.frequencies.bin", block)
         postings = Postings(directory, "x")
         frequencies = array("i", (directory / "x.frequencies.bin").read_bytes())
     terms = sorted(set().union(*rows))

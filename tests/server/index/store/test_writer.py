@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_index.lexical import names, term_runs
 from groundwire_index.nodes.node import Edge, JsonValue, Location, Node, NodeAccess, content_hash
 from groundwire_index.nodes.node_table import NO_TIMESTAMP
 from groundwire_index.scope import Scope, canonical_id
-from groundwire_index.store import rows
 from groundwire_index.store.files import sha256
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
@@ -149,20 +147,16 @@ def test_the_same_content_gives_the_same_bytes(
 
 
 @settings(max_examples=40)
-@given(content=contents(), rows_a_segment=st.integers(1, 3), pairs_a_block=st.integers(1, 3))
+@given(content=contents(), rows_a_segment=st.integers(1, 3))
 def test_where_segments_end_changes_no_byte(
     content: tuple[list[Node], list[Edge]],
     rows_a_segment: int,
-    pairs_a_block: int,
     index_content: Callable[..., IndexContent],
     scratch: Scratch,
 ) -> None:
-    with scratch() as whole, scratch() as pieces, patch("os.fsync"), pytest.MonkeyPatch.context() as patched:
+    with scratch() as whole, scratch() as pieces, patch("os.fsync"):
         write_index(whole, index_content(*content))
-        patched.setattr(rows, "ROWS_A_SEGMENT", rows_a_segment)
-        patched.setattr(term_runs, "PAIRS_A_BLOCK", pairs_a_block)
-        patched.setattr(names, "NAMES_A_RUN", 2)
-        write_index(pieces, index_content(*content))
+        write_index(pieces, index_content(*content), rows_a_segment)
         assert files_of(whole) == files_of(pieces)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable
-from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm, possible_best
+from groundwire_server.backends.embedded.retrievers.bm25_scan import LIMITS, ScanLimits, WeightedTerm, possible_best
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.bm25 import inverse_document_frequency, term_scores
 from groundwire_server.backends.shared.ranking import RankedRows, top_rows
@@ -29,12 +29,12 @@ class Bm25:
         self._mean_length = visibility.mean_length(lexical)
         self.terms = tuple(_weighted(lexical, tokens, visibility))
 
-    def rank(self, allowed: NDArray[np.bool_], count: int) -> RankedRows:
+    def rank(self, allowed: NDArray[np.bool_], count: int, limits: ScanLimits = LIMITS) -> RankedRows:
         """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
 
         The mask lies within the visible rows; it narrows the result, not the statistics.
         """
-        rows = possible_best(self._lexical, self.terms, self._mean_length, allowed, count)
+        rows = possible_best(self._lexical, self.terms, self._mean_length, allowed, count, limits)
         scores = self.scores(rows)
         hits = np.flatnonzero(scores)
         return top_rows(rows[hits], scores[hits], count)

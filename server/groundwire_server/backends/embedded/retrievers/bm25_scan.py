@@ -15,15 +15,25 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_server.backends.shared.bm25 import K1, B
 
-PIECE_ROWS = 32_768
-"""So many rows are scanned at a time: their numbers stay in the processor's cache."""
-GATHER_SHARE = 6
-"""When at most one row in this many may be in the result, these are gathered; else all are scanned."""
-
 Rows = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Piece = slice | Rows
 """Some rows of the table: neighbours, or any, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanLimits:
+    """How rows are gone through.
+
+    `piece_rows` are scanned at a time: their numbers stay in the processor's cache. When at most one row in
+    `gather_share` may be in the result, these are gathered; else all are scanned.
+    """
+
+    piece_rows: int = 32_768
+    gather_share: int = 6
+
+
+LIMITS = ScanLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +45,16 @@ class WeightedTerm:
 
 
 def possible_best(
-    lexical: LexicalTable, terms: Sequence[WeightedTerm], mean_length: float, allowed: NDArray[np.bool_], count: int
+    lexical: LexicalTable,
+    terms: Sequence[WeightedTerm],
+    mean_length: float,
+    allowed: NDArray[np.bool_],
+    count: int,
+    limits: ScanLimits = LIMITS,
 ) -> Rows:
     """Rows, ascending, with the `count` allowed ones of highest score among them; `allowed` is a mask [n]."""
     best = _Best(count, len(terms))
-    scan = _Scan(lexical.lengths, terms, mean_length, allowed)
+    scan = _Scan(lexical.lengths, terms, mean_length, allowed, limits)
     leaders = scan.leaders(count)
     if len(leaders):
         best.demand(scan.completed(leaders))
@@ -79,8 +94,14 @@ class _Scan:
     """The scores of one query in single precision."""
 
     def __init__(
-        self, lengths: NDArray[np.int32], terms: Sequence[WeightedTerm], mean_length: float, allowed: NDArray[np.bool_]
+        self,
+        lengths: NDArray[np.int32],
+        terms: Sequence[WeightedTerm],
+        mean_length: float,
+        allowed: NDArray[np.bool_],
+        limits: ScanLimits,
     ) -> None:
+        self._limits = limits
         self._lengths = lengths
         self._mean_length = mean_length
         self._allowed = allowed
@@ -112,13 +133,13 @@ class _Scan:
 
     def pieces(self, best: _Best) -> Iterator[Piece]:
         """The allowed rows that could be among the best, piece by piece."""
-        size = len(self._allowed)
+        size, piece_rows = len(self._allowed), self._limits.piece_rows
         if not self._scanned(best.demanded):
-            yield from _cut(np.flatnonzero(self._promising(self._by_rare_terms, 0, best)))
-        elif self._allowed_count * GATHER_SHARE <= size:
-            yield from _cut(np.flatnonzero(self._allowed))
+            yield from _cut(np.flatnonzero(self._promising(self._by_rare_terms, 0, best)), piece_rows)
+        elif self._allowed_count * self._limits.gather_share <= size:
+            yield from _cut(np.flatnonzero(self._allowed), piece_rows)
         else:
-            yield from (slice(start, min(start + PIECE_ROWS, size)) for start in range(0, size, PIECE_ROWS))
+            yield from (slice(start, min(start + piece_rows, size)) for start in range(0, size, piece_rows))
 
     def scored(self, piece: Piece, best: _Best) -> tuple[Rows, Singles]:
         """Those of the rows that could be among the best, with their scores."""
@@ -169,5 +190,5 @@ def _contribution(frequencies: NDArray[np.integer], weight: float, norms: Single
     return added
 
 
-def _cut(rows: Rows) -> Iterator[Rows]:
-    return (rows[start : start + PIECE_ROWS] for start in range(0, len(rows), PIECE_ROWS))
+def _cut(rows: Rows, piece_rows: int) -> Iterator[Rows]:
+    return (rows[start : start + piece_rows] for start in range(0, len(rows), piece_rows))

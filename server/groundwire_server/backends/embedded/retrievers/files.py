@@ -24,8 +24,9 @@ def file_scores(
     visibility: Visibility,
     checkpoint: Checkpoint,
     rows: Rows,
+    max_nodes: int = MAX_FILE_NODES,
 ) -> NDArray[np.float64]:
-    """The score of each row's file [m]; NaN for a row of none, or of one with more than `MAX_FILE_NODES` nodes.
+    """The score of each row's file [m]; NaN for a row of none, or of one with more than `max_nodes` nodes.
 
     Costs what the rows of these files do, and for each term no more than the rows that hold it do. Raises what the
     checkpoint raises.
@@ -35,7 +36,7 @@ def file_scores(
     members, places = reading.members(files)
     seen = np.flatnonzero(visibility.mask.take(members))
     members, places = members.take(seen), places.take(seen)
-    too_large = np.bincount(places, minlength=len(files)) > MAX_FILE_NODES
+    too_large = np.bincount(places, minlength=len(files)) > max_nodes
     kept = np.flatnonzero(~too_large.take(places))
     members, places = members.take(kept), places.take(kept)
     lengths = np.bincount(places, lexical.lengths.take(members), minlength=len(files))

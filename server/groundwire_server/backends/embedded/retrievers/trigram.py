@@ -27,12 +27,15 @@ Rows = NDArray[np.int64]
 class Trigrams:
     """The names of an index against those of a query."""
 
-    def __init__(self, index: LoadedIndex, query: str, limit: int, threshold: float) -> None:
+    def __init__(
+        self, index: LoadedIndex, query: str, limit: int, threshold: float, gather_rows: int = GATHER_ROWS
+    ) -> None:
         """The list holds at most `limit` rows, of a similarity above 0 and of at least `threshold`."""
         self._index = index
         self._query = query
         self._limit = limit
         self._threshold = threshold
+        self._gather_rows = gather_rows
 
     def rank(self, allowed: NDArray[np.bool_]) -> RankedRows:
         """The list among the rows of a mask [n]."""
@@ -52,7 +55,7 @@ class Trigrams:
 
     def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
         """Allowed rows, ascending, with the whole list among them."""
-        if np.count_nonzero(allowed) <= GATHER_ROWS:
+        if np.count_nonzero(allowed) <= self._gather_rows:
             return np.flatnonzero(allowed)
         rows: Rows = np.empty(0, dtype=np.int64)
         for floor in _floors(self._threshold):
